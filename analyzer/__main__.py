@@ -1,0 +1,7 @@
+"""`python -m analyzer` is `mwms-analyze`."""
+
+import sys
+
+from analyzer.cli.analyze import main
+
+sys.exit(main())

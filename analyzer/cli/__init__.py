@@ -1,0 +1,1 @@
+"""One module a command. Nobody else reads arguments, prints or exits."""

@@ -1,0 +1,100 @@
+"""`mwms-train`: run the reference trainer and keep what it leaves."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.errors import UserError
+from analyzer.trainer import catalogue, interpreter
+from analyzer.trainer.record import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+
+    from analyzer.trainer.scenario import Scenario
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Follow one command; 0 when all went well, 1 when a scenario could not be run, 2 for wrong usage."""
+    args = _parser().parse_args(argv)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        status: int = args.command(args)
+    except UserError as error:
+        print(f"mwms-train: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return status
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
+    """Let SIGTERM end the workers on the same way as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="list | run | record")
+    listing = commands.add_parser("list", help="name the scenarios")
+    listing.set_defaults(command=_list)
+    run = commands.add_parser("run", help="run a scenario and hand over its run directory")
+    run.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="the run directory (default: ./SCENARIO)"
+    )
+    run.set_defaults(command=_run)
+    record = commands.add_parser("record", help="run scenarios and keep them under sample_runs/")
+    record.set_defaults(command=_record)
+    for command in (run, record):
+        command.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
+        command.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH")
+        command.add_argument("--communication", choices=["auto", "ring", "nccl"], default="auto")
+        command.add_argument("--keep-going", action="store_true", help="a scenario that fails ends nothing")
+    return parser
+
+
+def _list(_: argparse.Namespace) -> int:
+    for scenario in catalogue.all_scenarios():
+        print(f"{scenario.name:26} {scenario.workers} workers  {scenario.expect['cause']}")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    def target(scenario: Scenario) -> Path:
+        if args.output and len(args.scenarios) == 1:
+            return Path(args.output)
+        return (args.output or Path()) / scenario.name
+
+    def run(recorder: Recorder, scenario: Scenario) -> Path:
+        recorder.run(scenario, target(scenario))
+        return target(scenario)
+
+    return _each(args, run)
+
+
+def _record(args: argparse.Namespace) -> int:
+    return _each(args, lambda recorder, scenario: recorder.record(scenario, catalogue.SAMPLE_RUNS))
+
+
+def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
+    """Work through the scenarios that were asked for, one job at a time."""
+    scenarios = [catalogue.find_scenario(name) for name in args.scenarios]
+    recorder = Recorder(interpreter.ask(args.python), args.communication, lambda line: print(f"  {line}"))
+    status = 0
+    for scenario in scenarios:
+        print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {recorder.interpreter.tensorflow}")
+        try:
+            print(f"  handed over: {work(recorder, scenario)}")
+        except UserError as error:
+            if not args.keep_going:
+                raise
+            print(f"mwms-train: {error}", file=sys.stderr)
+            status = 1
+    return status

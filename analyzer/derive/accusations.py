@@ -1,0 +1,144 @@
+"""Who names whom, in each TensorFlow version's own dialect.
+
+A survivor's error names the peer that it lost. A status that crossed several workers names several; the
+innermost one, next to the root message, is where it began. Coordination heartbeats name the task that fell
+silent, and calls to the coordination service name the leader because it hosts that service.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.derive.workers import in_order
+from analyzer.schema import frame
+
+_TASK = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
+_TARGET = re.compile(
+    r"Additional GRPC error information from remote target " + _TASK + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
+)
+_ROOT = re.compile(r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL)
+_HEARTBEAT = re.compile(r"Task " + _TASK + r" heartbeat timeout")
+_UNHEALTHY = re.compile(r"unhealthy \(stopped sending heartbeats\):\n(?P<tasks>(?:/job:\S+\n?)+)")
+_DOWN = re.compile(_TASK + r" (?:seems down|is down)")
+_RESTARTED = re.compile(
+    r"(?:" + _TASK + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
+    r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration|ncarnation ID mismatch)"
+)
+_LEADER = re.compile(r"Failed to send RPC to coordination service|coordination +leader[^\n]{0,40}has restarted")
+_TRANSPORT = re.compile(
+    r"Connection reset|Socket closed|failed to connect|Connection refused|Transport closed|Stream removed"
+    r"|GOAWAY|keepalive watchdog|ping timeout|No route to host|Network is unreachable|Connection timed out"
+    r"|Broken pipe|grpc_status\W{1,3}14"
+)
+_DEADLINE = re.compile(r"Deadline Exceeded|DEADLINE_EXCEEDED|grpc_status\W{1,3}4\b")
+_CANCELLED = re.compile(r"CANCELLED|Cancelled|grpc_status\W{1,3}1\b")
+_REACHES = re.compile(r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|coordination|Duplicate task")
+
+
+class Accusation(NamedTuple):
+    """That a task is named, and how."""
+
+    worker: str
+    kind: str
+    method: str | None
+    at: int
+
+
+def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker, peer and kind: the first record that says so."""
+    ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
+    closed = {row["end_source"]: row["end_line"] for row in ends.values() if row["end_line"]}
+    first: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for record in records.filter(pl.col("level").is_in(["W", "E", "F"])).iter_rows(named=True):
+        for found in _named(record["text"]) if _REACHES.search(record["text"]) else ():
+            accuser = record["worker"]
+            if accuser and (found.worker != accuser or found.kind == "restarted"):
+                row = _row(record, found) | {"counts": _counts(record, found, ends, closed)}
+                key = (accuser, found.worker, found.kind)
+                if key not in first or (row["counts"] and not first[key]["counts"]):
+                    first[key] = row
+    return frame("accusations", [*first.values(), *_awaited(facts, ends)])
+
+
+def _named(text: str) -> Iterator[Accusation]:
+    if match := _HEARTBEAT.search(text):
+        yield Accusation(_task(match), "heartbeat", None, match.start())
+    if match := _UNHEALTHY.search(text):
+        for role, index in re.findall(r"/job:([a-z_]+)(?:/replica:\d+)?/task:(\d+)", match["tasks"]):
+            yield Accusation(f"{role}:{index}", "heartbeat", None, match.start())
+    if match := _DOWN.search(text):
+        yield Accusation(_task(match), "down", None, match.start())
+    if (match := _RESTARTED.search(text)) and match["role"]:
+        yield Accusation(_task(match), "restarted", None, match.start())
+    yield from _remote(text)
+
+
+def _remote(text: str) -> Iterator[Accusation]:
+    """The peer whose call failed: of a nested status, the one next to the root message."""
+    root = _ROOT.match(text)
+    match = _TARGET.search(text, root.end() if root else 0) or _TARGET.search(text)
+    if not match:
+        return
+    said = text[root.end() if root and root.end() < match.start() else 0 : match.start()]
+    rest = text[match.end() : match.end() + 1_200].partition("Additional GRPC")[0]
+    method = match["method"]
+    kind = _kind(said) or _kind(rest.partition("\n")[0])
+    if method and method.startswith("CoordinationService") or _LEADER.search(said):
+        kind = "leader" if kind in {"transport", "deadline"} or _LEADER.search(said) else None
+    if kind:
+        yield Accusation(_task(match), kind, method, match.start())
+
+
+def _kind(said: str) -> str | None:
+    for kind, pattern in (("transport", _TRANSPORT), ("deadline", _DEADLINE), ("cancelled", _CANCELLED)):
+        if pattern.search(said):
+            return kind
+    return None
+
+
+def _task(match: re.Match[str]) -> str:
+    return f"{match['role']}:{match['index']}"
+
+
+def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
+    text = record["text"]
+    before = text[: found.at].count("\n")
+    return {
+        "accuser": record["worker"],
+        "worker": found.worker,
+        "source": record["source"],
+        "line": record["line"] + before,
+        "time": record["near"],
+        "kind": found.kind,
+        "method": found.method,
+        "says": text.split("\n")[before],
+    }
+
+
+def _counts(
+    record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]], closed: Mapping[str, int]
+) -> bool:
+    """Not where the accuser had already finished; there, a peer that went is as it should be."""
+    if closed.get(record["source"], record["line"]) < record["line"]:
+        return False
+    accused, accuser = ends.get(found.worker), ends.get(record["worker"])
+    return not (accuser and accused and accuser["ended"] == "finished" and accused["ended"] == "finished")
+
+
+def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Tasks that the leader still waited for when it was last heard of."""
+    assembled = set(facts.filter(pl.col("key").is_in(["assembled"]))["worker"].to_list())
+    connected = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    waits = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(sorted(connected)))
+    for task in in_order(waits["value"].to_list()):
+        row = waits.filter(pl.col("value") == task).row(0, named=True)
+        if row["worker"] not in assembled:
+            yield {
+                "accuser": row["worker"], "worker": task, "source": row["source"], "line": row["line"],
+                "time": row["time"], "kind": "absent", "says": f"waits for {task}",
+                "counts": ends.get(task, {}).get("phase") not in {"joined", "training", "finished"},
+            }  # fmt: skip

@@ -1,0 +1,66 @@
+"""What the workers state about themselves and the cluster, compared."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from analyzer.derive.workers import cluster_specs
+from analyzer.schema import frame
+
+COMPARED = ("tensorflow", "python", "replicas", "num_workers", "communication", "strategy", "host", "claims", "gpu")
+
+
+def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
+    """One row for each compared key and each worker that states it."""
+    stated = dict(_stated(facts, workers))
+    return frame("cluster", (row for key, values in stated.items() for row in _rows(key, values)))
+
+
+def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
+    for key in COMPARED:
+        column = "task" if key == "claims" else key
+        rows = facts.filter((pl.col("key") == column) & pl.col("worker").is_not_null())
+        yield key, {row["worker"]: row["value"] for row in rows.iter_rows(named=True)}
+    specs = cluster_specs(facts)
+    yield "cluster_spec", {worker: json.dumps(spec, sort_keys=True) for worker, spec in specs.items()}
+    yield "cluster_size", {worker: str(sum(map(len, spec.values()))) for worker, spec in specs.items()}
+    yield "loopback", {worker: _yes(_all_loopback(spec)) for worker, spec in specs.items()}
+    yield "evaluator_listed", {worker: _yes("evaluator" in spec) for worker, spec in specs.items()}
+    seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
+    configured = set(specs)
+    yield "tf_config", {worker: _yes(worker in configured) for worker in seen}
+
+
+def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    votes = Counter(values.values())
+    top = votes.most_common(2)
+    tied = len(top) == 2 and top[0][1] == top[1][1]
+    majority = top[0][0] if top and not tied else None
+    for worker, value in values.items():
+        yield {
+            "key": key, "worker": worker, "value": value, "majority": majority,
+            "odd": len(values) > 2 and len(votes) == 2 and votes[value] == 1,
+            "equal": len(votes) == 1, "same": votes[value], "stating": len(values),
+        }  # fmt: skip
+
+
+def _all_loopback(spec: Mapping[str, list[str]]) -> bool:
+    hosts = [address.rpartition(":")[0] or address for addresses in spec.values() for address in addresses]
+    return bool(hosts) and all(_is_loopback(host) for host in hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

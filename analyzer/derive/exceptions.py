@@ -1,0 +1,99 @@
+"""Tracebacks, taken apart: what was raised, where in the user's code, and whose doing it was.
+
+An exception is a worker's *own* unless it only passes on that a peer was lost. TensorFlow says so itself:
+a status that crossed a worker carries `Collective ops is aborted by`, the remote target, or a derived mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+PASSED_ON = (
+    "Collective ops is aborted by", "Additional GRPC error information from remote target",
+    "Error reported from /job:", "[_Derived_]", "tensorflow.DerivedStatus", "is down, aborting",
+    "cluster check alive failed", "heartbeat timeout", "stopped sending heartbeats",
+    "Failed to send RPC to coordination service", "Collective has timed out",
+    "Session handle is not found", "collective ops already aborted", "was probably restarted",
+)  # fmt: skip
+_TRANSPORT = ("Socket closed", "Connection reset by peer", "failed to connect to all addresses", "Connection refused")
+_NOT_OWN = frozenset({"KeyboardInterrupt", "SystemExit", "PSUnavailableError", "ClosureAbortedError", "CancelledError"})
+_HEAD = re.compile(r"Traceback \(most recent call last\):|Fatal Python error: ")
+_FRAME = re.compile(r'^\s*(?:\| )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$', re.MULTILINE)
+_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload")
+_NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
+_VIA = (
+    ("input", r"PyFunc|IteratorGetNext|GeneratorDataset|MultiDeviceIterator|RemoteCall|data/ops/"),
+    ("save", r"save_restore|SaveV2|model\.save|save_weights|checkpoint_management|_temp/part-"),
+    ("restore", r"RestoreV2|TensorSliceReader|load_weights|restore\("),
+    ("strategy", r"in _initialize_(?:strategy|multi_worker|local)|cluster_resolver"),
+    ("callback", r"in on_(?:train|epoch|batch|test|predict)_\w+|callbacks\.py"),
+    ("collective", r"Collective(?:Reduce|Bcast|Gather)|NcclAllReduce"),
+)
+
+
+def exceptions(records: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
+    """One row a traceback record, in file order."""
+    last_step = _last_progress(scalars)
+    found = records.filter(pl.col("kind") == "traceback")
+    rows = [row for record in found.iter_rows(named=True) if (row := _row(record, last_step))]
+    finals = {(row["worker"], row["attempt"], row["source"]): position for position, row in enumerate(rows)}
+    for position, row in enumerate(rows):
+        row["final"] = row["final"] and finals[row["worker"], row["attempt"], row["source"]] == position
+    return frame("exceptions", rows)
+
+
+def _row(record: Mapping[str, Any], last_step: Mapping[str, int]) -> dict[str, Any] | None:
+    text = record["text"]
+    kind, message, frames = _take_apart(text)
+    if kind is None:
+        return None
+    place = {key: record[key] for key in ("worker", "attempt", "source", "line")}
+    return place | {
+        "time": record["near"],
+        "type": kind,
+        "message": message[:2_000],
+        "own": not _passed_on(kind, text),
+        "final": last_step.get(record["source"], 0) <= record["last_line"],
+        "frame": _users_frame(frames),
+        "via": next((via for via, pattern in _VIA if re.search(pattern, text)), None),
+    }
+
+
+def _take_apart(text: str) -> tuple[str | None, str, str]:
+    """Class, message and frames of the exception that ended a traceback (the last of a chain)."""
+    heads = list(_HEAD.finditer(text))
+    body = text[heads[-1].start() :] if heads else text
+    if body.startswith("Fatal Python error: "):
+        return "FatalPythonError", body.partition("\n")[0].partition(": ")[2], body
+    lines = body.split("\n")
+    for number, line in enumerate(lines[1:], 1):
+        if line.strip() and not line.startswith((" ", "\t", "|", "+", "^")):
+            match = _NAME.match("\n".join(lines[number:]))
+            frames = "\n".join(lines[:number])
+            return (match["type"], (match["message"] or "").strip(), frames) if match else (None, "", "")
+    return None, "", ""
+
+
+def _passed_on(kind: str, text: str) -> bool:
+    if kind in _NOT_OWN or any(mark in text for mark in PASSED_ON):
+        return True
+    return "errors_impl" in text and any(mark in text for mark in _TRANSPORT)
+
+
+def _users_frame(frames: str) -> str | None:
+    own = [match for match in _FRAME.finditer(frames) if not _LIBRARY.search(match["path"])]
+    if not own:
+        return None
+    deepest = own[-1]
+    return f"{deepest['path']}:{deepest['line']}" + (f" in {deepest['name']}" if deepest["name"] else "")
+
+
+def _last_progress(scalars: pl.DataFrame) -> dict[str, int]:
+    lines = scalars.filter(pl.col("line").is_not_null()).group_by("source").agg(pl.col("line").max())
+    return dict(lines.iter_rows())

@@ -1,0 +1,86 @@
+"""The job as one thing: did it assemble, did it train, did it end, did it stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+_QUIET_ENDS = ("running", "stopped", "unknown", "vanished", "signal")
+_STALL = 5.0
+"""Seconds of common silence at least, where times are known, before a job counts as stalled."""
+
+
+def job(workers: pl.DataFrame, lifetimes: pl.DataFrame, records: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """One row."""
+    training = lifetimes.filter("trains")
+    members = workers.filter(pl.col("expected") & (pl.col("role") != "evaluator"))
+    expected = members.height or workers.height
+    finished = training.filter(pl.col("ended") == "finished").height
+    stepped = bool(training.filter(pl.col("phase").is_in(["training", "finished"])).height)
+    waiting = training.filter(
+        pl.col("phase").is_in(["server_up"]) & pl.col("ended").is_in(["running", "unknown", "stopped", "vanished"])
+    ).height
+    row = {
+        "expected": expected,
+        "seen": members.filter("seen").height or workers.filter("seen").height,
+        "trainers": training.height,
+        "finished": finished,
+        "all_finished": bool(training.height) and finished == training.height,
+        "stepped": stepped,
+        "joined": training.filter(pl.col("phase").is_in(["joined", "training", "finished"])).height,
+        "stalled": _stalled(training),
+        "never_assembled": waiting > 0 and not training.filter(pl.col("phase") == "training").height,
+        "waiting": waiting,
+        "own_exceptions": lifetimes.filter("own_exception").height,
+        "errors": _errors(records, lifetimes),
+        "started": lifetimes["started"].min(),
+        "ended": lifetimes["last_seen"].max(),
+        "strategy": _strategy(workers, facts),
+        "hosts": workers["host"].drop_nulls().n_unique(),
+        "positions": training.select("epoch", "step").n_unique(),
+    }
+    return frame("job", [row])
+
+
+def _stalled(training: pl.DataFrame) -> bool:
+    """Nobody ended by itself, all were past start-up, and the end was not the planned one."""
+    if not training.height or training.filter(~pl.col("ended").is_in(_QUIET_ENDS)).height:
+        return False
+    if training.filter(~pl.col("phase").is_in(["joined", "training"])).height:
+        return False
+    waited = training.filter(pl.col("ended").is_in(["running", "stopped"])).height
+    silences = [each for each in training["silent_for"].to_list() if each is not None]
+    return waited == training.height and (not silences or max(silences) >= _STALL or not _timed(training))
+
+
+def _timed(training: pl.DataFrame) -> bool:
+    """Whether something after the silence carries a time (a caught SIGTERM does)."""
+    return bool(training.filter("sigterm").height)
+
+
+def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:
+    ends = {row["end_source"]: row["end_line"] for row in lifetimes.iter_rows(named=True) if row["end_line"]}
+    grave = records.filter(pl.col("level").is_in(["E", "F"]))
+    return sum(1 for row in grave.iter_rows(named=True) if row["line"] <= ends.get(row["source"], row["line"]))
+
+
+def _strategy(workers: pl.DataFrame, facts: pl.DataFrame) -> str | None:
+    named = facts.filter(pl.col("key") == "strategy")["value"].to_list()
+    if "ps" in workers["role"].to_list():
+        return "ParameterServerStrategy"
+    if "MultiWorkerMirroredStrategy" in named or _is_multi_worker(facts, workers):
+        return "MultiWorkerMirroredStrategy"
+    return _commonest(named)
+
+
+def _is_multi_worker(facts: pl.DataFrame, workers: pl.DataFrame) -> bool:
+    signs = facts.filter(pl.col("key").is_in(["server_address", "agent_connected"]))
+    return bool(signs.height) and workers.height > 1
+
+
+def _commonest(named: Sequence[Any]) -> str | None:
+    return max(sorted(set(named)), key=named.count) if named else None

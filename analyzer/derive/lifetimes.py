@@ -1,0 +1,228 @@
+"""How far each worker came and how it ended.
+
+A worker's end is read from what is written down: its exit code, the traceback that ends its log, the line
+that says it is done. What is not written is inferred from its peers, and said to be (`sure` is false).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from analyzer.derive.closings import closings
+from analyzer.derive.progress import Place, last_places, stepped
+from analyzer.schema import frame
+
+_STARTING_UP = frozenset(
+    {"port.cc", "util.cc", "cudart_stub.cc", "cpu_feature_guard.cc", "grpc_server_lib.cc", "grpc_channel.cc",
+     "coordination_service.cc", "coordination_service.h", "coordination_service_agent.cc", "cuda_driver.cc",
+     "cuda_platform.cc", "cuda_diagnostics.cc", "dso_loader.cc", "cuda_dnn.cc", "cuda_fft.cc", "cuda_blas.cc",
+     "preemption_notifier.cc", "context_distributed_manager.cc", "py_utils.cc", "computation_placer.cc"}
+)  # fmt: skip
+_SIGKILL, _SIGTERM = 9, 15
+
+
+@dataclass(slots=True)
+class Life:
+    """What the files tell about the last life of one worker."""
+
+    worker: str
+    row: Mapping[str, Any]
+    attempts: int = 0
+    facts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    records: list[dict[str, Any]] = field(default_factory=list)
+    place: Place | None = None
+    stepped: bool = False
+    closing: Mapping[str, Any] | None = None
+    exception: Mapping[str, Any] | None = None
+    own_exception: bool = False
+    times: tuple[float | None, float | None] = (None, None)
+
+    def fact(self, key: str) -> str | None:
+        """The last value stated for a key."""
+        return self.facts[key][-1]["value"] if self.facts[key] else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, where one was collected and the worker had ended."""
+        code = self.fact("exit_code")
+        return int(code) if code not in {None, "running"} else None
+
+
+def lifetimes(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame) -> pl.DataFrame:
+    """One row a worker, about its last life."""
+    lives = _lives(tables, workers, exceptions)
+    ended = {life.worker: _ended(life) for life in lives}
+    _from_the_peers(lives, ended)
+    ends = [life.times[1] for life in lives if life.times[1] is not None]
+    last = max(ends) if ends else None
+    rows = [_row(life, *ended[life.worker], last) for life in lives]
+    _compare_places(rows, lives)
+    return frame("lifetimes", rows)
+
+
+def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame) -> list[Life]:
+    attempts = _attempts(tables)
+    lives = {row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0)) for row in workers.iter_rows(named=True)}
+    for table, add in (("facts", _add_fact), ("records", _add_record)):
+        for row in tables[table].iter_rows(named=True):
+            if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
+                add(life, row)
+    last_steps = _last_lines(tables["scalars"])
+    places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
+    done = closings(tables["records"], last_steps)
+    for life in lives.values():
+        key = (life.worker, max(1, life.attempts))
+        life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
+        life.times = _span(tables["sources"], life)
+    for row in exceptions.iter_rows(named=True):
+        life = lives.get(row["worker"])
+        if life and row["attempt"] == max(1, life.attempts) and row["final"]:
+            life.exception = row
+            life.own_exception = life.own_exception or row["own"]
+    return list(lives.values())
+
+
+def _add_fact(life: Life, row: dict[str, Any]) -> None:
+    life.facts[row["key"]].append(row)
+
+
+def _add_record(life: Life, row: dict[str, Any]) -> None:
+    life.records.append(row)
+
+
+def _ended(life: Life) -> tuple[str, bool]:
+    """How it ended, and whether that is written down."""
+    if not life.row["seen"]:
+        return _ended_unseen(life)
+    code, raised = life.exit_code, life.exception
+    closed = life.closing is not None and (raised is None or raised["line"] < life.closing["line"])
+    if closed and code in {None, 0, -6}:
+        return "finished", True
+    if raised is not None and raised["type"] not in {"KeyboardInterrupt", "SystemExit"} and code in {None, 1, 255, -6}:
+        return ("exception" if raised["own"] else "aborted_by_peer"), True
+    if code is not None:
+        return _ended_with_code(life, code)
+    return _ended_without_code(life)
+
+
+def _ended_unseen(life: Life) -> tuple[str, bool]:
+    code = life.exit_code
+    if code is not None:
+        return ("signal" if code < 0 else "exited"), True
+    return ("unknown" if life.attempts else "never_started"), False
+
+
+def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
+    if code < 0:
+        torn_down = bool(life.facts["sigterm"]) or (life.exception is not None and not life.exception["own"])
+        return ("stopped" if torn_down else "signal"), True
+    if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
+        return "finished", life.place is None or life.place.is_planned_end
+    return "exited", True
+
+
+def _ended_without_code(life: Life) -> tuple[str, bool]:
+    if life.place is not None and life.place.is_planned_end:
+        return "finished", False
+    if life.fact("exit_code") == "running":
+        return "running", True
+    return ("stopped" if life.facts["sigterm"] else "unknown"), False
+
+
+def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
+    """What only the others can tell: who vanished, who left early, who was merely torn down at the end."""
+    training = [life for life in lives if life.row["trains"]]
+    places = [life.place.order for life in training if life.place]
+    foremost = max(places, default=(0, 0))
+    someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
+    killed = [life for life in training if life.exit_code in {-_SIGKILL, -_SIGTERM}]
+    for life in lives:
+        how, sure = ended[life.worker]
+        if how == "unknown" and someone_fell and life.row["trains"] and life.row["seen"]:
+            ended[life.worker] = ("vanished", False)
+        if how == "finished" and not sure and life.place and life.place.order < foremost:
+            ended[life.worker] = ("exited", life.exit_code == 0)
+        if how == "signal" and len(killed) > 1 and len(killed) == len(training):
+            ended[life.worker] = ("stopped", False)
+
+
+def _phase(life: Life, how: str) -> str:
+    if not life.row["seen"]:
+        return "absent"
+    if how == "finished":
+        return "finished"
+    if life.stepped:
+        return "training"
+    if life.place is not None:
+        return "joined"
+    server = life.facts["server_address"]
+    if life.facts["agent_connected"] and (life.facts["assembled"] or _went_on(life, life.facts["agent_connected"])):
+        return "joined"
+    if server:
+        return "joined" if not life.facts["agent_connected"] and _went_on(life, server) else "server_up"
+    return "starting"
+
+
+def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the script printed something of its own after a milestone, so that the call returned."""
+    source, line = milestone[-1]["source"], milestone[-1]["line"]
+    later = [row for row in life.records if row["source"] == source and row["line"] > line]
+    quiet = [row for row in later if row["origin"] in _STARTING_UP or row["kind"] == "traceback"]
+    return len(later) > len(quiet) and life.fact("replicas") != "1"
+
+
+def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]:
+    place, code = life.place, life.exit_code
+    own_last = place.time if place and place.time else life.times[1]
+    end = life.closing or ({"source": place.source, "line": place.line} if place and how == "finished" else {})
+    joined = life.facts["agent_connected"]
+    return {
+        "worker": life.worker, "trains": life.row["trains"], "leader": life.row["leader"],
+        "attempts": life.attempts, "phase": _phase(life, how), "ended": how, "sure": sure, "exit_code": code,
+        "signal": -code if code is not None and code < 0 else None, "sigterm": bool(life.facts["sigterm"]),
+        "started": life.times[0], "joined": joined[-1]["time"] if joined else None, "last_seen": life.times[1],
+        "silent_for": last - own_last if last is not None and own_last is not None else None,
+        "epoch": place.epoch if place else None, "step": place.step if place else None,
+        "own_exception": life.own_exception, "quiet": life.exception is None,
+        "replicas": int(life.fact("replicas") or 0) or None, "restarted": life.attempts > 1,
+        "planned_end": bool(place and place.is_planned_end),
+        "end_source": end.get("source"), "end_line": end.get("line"),
+    }  # fmt: skip
+
+
+def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
+    places = {life.worker: life.place for life in lives if life.place and life.row["trains"]}
+    orders = {worker: place.order for worker, place in places.items()}
+    for row in rows:
+        mine = orders.get(row["worker"])
+        others = [order for worker, order in orders.items() if worker != row["worker"]]
+        if mine is None or not others:
+            continue
+        row["behind_all"] = mine < min(others)
+        row["ahead_of_all"] = mine > max(others)
+        foremost = max(others)
+        if mine[0] == foremost[0]:
+            row["behind"] = max(0, foremost[1] - mine[1])
+
+
+def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
+    lived = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
+    lived = lived.filter(pl.col("worker").is_not_null())
+    return dict(lived.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
+
+
+def _last_lines(scalars: pl.DataFrame) -> dict[str, int]:
+    lines = scalars.filter(pl.col("line").is_not_null()).group_by("source").agg(pl.col("line").max())
+    return dict(lines.iter_rows())
+
+
+def _span(sources: pl.DataFrame, life: Life) -> tuple[float | None, float | None]:
+    own = sources.filter((pl.col("worker") == life.worker) & (pl.col("kind").is_in(["log", "event_file"])))
+    first, last = own["first_time"].drop_nulls(), own["last_time"].drop_nulls()
+    starts, ends = first.to_list(), last.to_list()
+    return (min(starts) if starts else None, max(ends) if ends else None)

@@ -1,0 +1,50 @@
+"""How far each worker came: its last place in training, and the plan it printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+
+class Place(NamedTuple):
+    """A place in training; under `fit` steps count within the epoch."""
+
+    epoch: int | None
+    epochs: int | None
+    step: int | None
+    steps: int | None
+    source: str
+    line: int | None
+    time: float | None
+    origin: str
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """What places are compared by."""
+        return (self.epoch or 0, self.step or 0)
+
+    @property
+    def is_planned_end(self) -> bool:
+        """Whether it is the last step of the last epoch, where both were printed."""
+        if self.steps is None or self.step != self.steps:
+            return False
+        return self.epochs is None or self.epoch == self.epochs
+
+
+def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
+    """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
+    steps = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").str.starts_with("epoch_"))
+    ranked = steps.with_row_index("row").with_columns(from_log=pl.col("origin") != "event_file")
+    last = ranked.sort("from_log", "row", maintain_order=True).group_by("worker", "attempt", maintain_order=True).last()
+    return {(row["worker"], row["attempt"]): _place(row) for row in last.iter_rows(named=True)}
+
+
+def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
+    """The (worker, attempt) that made at least one training step."""
+    steps = scalars.filter((pl.col("step") > 0) & pl.col("worker").is_not_null())
+    return set(steps.select("worker", "attempt").unique().iter_rows())
+
+
+def _place(row: dict[str, object]) -> Place:
+    return Place(**{name: row[name] for name in Place._fields})  # type: ignore[arg-type]

@@ -1,0 +1,126 @@
+"""The tasks of the job: those that the cluster lists, and those that left a source."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+Spec = Mapping[str, list[str]]
+
+
+def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """One row a task. Where workers disagree about the cluster, most of them decide, then the leader."""
+    stated = _first_facts(facts)
+    seen = _seen(sources)
+    spec = expected_cluster(facts)
+    expected = _tasks_of(spec) | _named(facts)
+    everyone = sorted(expected | seen | _with_exit_code(facts), key=_order)
+    roles = {task.partition(":")[0] for task in everyone}
+    leader = "chief:0" if "chief" in roles else "worker:0"
+    rows = (_row(task, spec, stated[task], expected, seen, roles, leader) for task in everyone)
+    return frame("workers", rows)
+
+
+def _row(
+    task: str, spec: Spec, stated: Mapping[str, str], expected: set[str], seen: set[str], roles: set[str], leader: str
+) -> dict[str, Any]:
+    role, _, index = task.partition(":")
+    addresses = spec.get(role, [])
+    address = addresses[int(index)] if int(index) < len(addresses) else stated.get("server_address")
+    claims = stated.get("task") or stated.get("own_device")
+    return {
+        "worker": task,
+        "role": role,
+        "index": int(index),
+        "expected": task in expected,
+        "seen": task in seen,
+        "trains": role == "chief" or (role == "worker" and not {"ps", "chief"} <= roles),
+        "leader": task == leader,
+        "host": stated.get("host") or _host_of(address),
+        "address": address,
+        "claims": claims,
+        "misnamed": claims is not None and claims != task,
+        "tensorflow": stated.get("tensorflow"),
+    }
+
+
+def expected_cluster(facts: pl.DataFrame) -> dict[str, list[str]]:
+    """The cluster that most workers state; ties go to the first worker."""
+    by_worker = cluster_specs(facts)
+    if not by_worker:
+        return {}
+    votes = Counter(json.dumps(spec, sort_keys=True) for spec in by_worker.values())
+    most = max(votes.values())
+    first = next(spec for _, spec in sorted(by_worker.items(), key=lambda item: _order(item[0]))
+                 if votes[json.dumps(spec, sort_keys=True)] == most)  # fmt: skip
+    return dict(first)
+
+
+def cluster_specs(facts: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
+    """Worker → the cluster that it states; partial statements of one worker are put together."""
+    specs: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for row in facts.filter(pl.col("key") == "cluster_spec").iter_rows(named=True):
+        for role, addresses in json.loads(row["value"]).items():
+            if isinstance(addresses, dict):
+                addresses = [addresses[key] for key in sorted(addresses, key=str)]  # noqa: PLW2901
+            if row["worker"] and isinstance(addresses, list):
+                specs[row["worker"]].setdefault(role, [str(each) for each in addresses])
+    return dict(specs)
+
+
+def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in facts.iter_rows(named=True):
+        found[row["worker"]].setdefault(row["key"], row["value"])
+    return found
+
+
+def _seen(sources: pl.DataFrame) -> set[str]:
+    left = sources.filter(
+        pl.col("worker").is_not_null()
+        & pl.col("kind").is_in(["log", "event_file", "trace"])
+        & (pl.col("read") != "skipped")
+    )
+    return set(left["worker"].to_list())
+
+
+def _named(facts: pl.DataFrame) -> set[str]:
+    """Tasks that the coordination service names; they are members of the cluster."""
+    named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
+    return {task for task in named["value"].to_list() if _is_task(task)}
+
+
+def _with_exit_code(facts: pl.DataFrame) -> set[str]:
+    coded = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
+    return {task for task in coded["worker"].to_list() if _is_task(task)}
+
+
+def _tasks_of(spec: Spec) -> set[str]:
+    return {f"{role}:{index}" for role, addresses in spec.items() for index in range(len(addresses))}
+
+
+def _is_task(task: str) -> bool:
+    role, _, index = task.partition(":")
+    return bool(role) and index.isdigit()
+
+
+def _host_of(address: str | None) -> str | None:
+    host = address.rpartition(":")[0] if address else ""
+    return host if host and host not in {"localhost", "127.0.0.1", "0.0.0.0", "[::1]"} else None  # noqa: S104
+
+
+def _order(task: str) -> tuple[int, str, int]:
+    role, _, index = task.partition(":")
+    return (["chief", "worker", "ps", "evaluator"].index(role) if role in {"chief", "worker", "ps", "evaluator"} else 4,
+            role, int(index))  # fmt: skip
+
+
+def in_order(tasks: Iterable[str]) -> list[str]:
+    """Tasks as people list them: chief, workers by index, parameter servers, evaluator."""
+    return sorted(set(tasks), key=_order)

@@ -1,0 +1,17 @@
+"""Findings → Diagnosis: what explains what, which cause stands, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analyzer.diagnose.decide import decide
+from analyzer.diagnose.document import document
+from analyzer.diagnose.relate import relate
+from analyzer.model import Diagnosis, Finding, Tables
+
+
+def diagnose(name: str, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]) -> Diagnosis:
+    """The diagnosis of the run `name`; `made_with` is quoted in it."""
+    related = relate(findings)
+    decision = decide(related, tables)
+    return Diagnosis(document(name, decision, related, tables, made_with))

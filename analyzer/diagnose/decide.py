@@ -1,0 +1,73 @@
+"""Findings and the fate of the job → one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.model import Finding, Outcome, Role, Tables, Verdict
+
+_BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdict; `chosen` is the finding that it rests on, where one does."""
+
+    verdict: Verdict
+    cause: str | None
+    confidence: float
+    chosen: Finding | None = None
+    rejected: tuple[tuple[Finding, str], ...] = ()
+    """Cause findings that were not chosen, each with what speaks against it."""
+
+
+def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
+    """The unexplained cause that is surest; without one, what the ends of the workers say."""
+    job = tables["job"].row(0, named=True)
+    causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
+    standing = sorted((f for f in causes if _stands(f, job)), key=_rank)
+    if standing:
+        chosen = standing[0]
+        rejected = tuple((f, _against(f, chosen, job)) for f in sorted(causes, key=_rank) if f is not chosen)
+        return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
+    rejected = tuple((f, _against(f, None, job)) for f in causes)
+    return _without_cause(job, tables, rejected)
+
+
+def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:
+    return not finding.explained_by and not _overtaken(finding, job)
+
+
+def _overtaken(finding: Finding, job: Mapping[str, Any]) -> bool:
+    """Later progress clears an earlier alarm: a job whose workers all reached the end did not fail."""
+    return job["all_finished"] and finding.verdict is Verdict.FAILED and not finding.despite_finish
+
+
+def _rank(finding: Finding) -> tuple[bool, float, str]:
+    return (finding.verdict is not Verdict.FAILED, -finding.confidence, finding.rule)
+
+
+def _against(finding: Finding, chosen: Finding | None, job: Mapping[str, Any]) -> str:
+    if _overtaken(finding, job):
+        return "Every training worker reached its planned end afterwards."
+    if finding.explained_by:
+        return f"It follows from what {' and '.join(finding.explained_by[:2])} found."
+    if chosen and finding.verdict is not chosen.verdict:
+        return "It does not end a job; the failure needs another cause."
+    return "The evidence for it is weaker."
+
+
+def _without_cause(
+    job: Mapping[str, Any], tables: Tables, rejected: tuple[tuple[Finding, str], ...]
+) -> Decision:
+    lives = tables["lifetimes"].filter("trains")
+    ends = lives["ended"].to_list()
+    if job["all_finished"]:
+        sure = all(lives["sure"].to_list())
+        return Decision(Verdict.HEALTHY, "healthy", 0.95 if sure else 0.75, rejected=rejected)
+    bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
+    if bad_exit or any(end in _BROKEN for end in ends):
+        return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
+    return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)

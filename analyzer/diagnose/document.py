@@ -1,0 +1,185 @@
+"""The decision and all that it rests on, as the output contract `reports/diagnosis.schema.json`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from analyzer.diagnose import words
+from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.fingerprint import fingerprint
+from analyzer.diagnose.timeline import timeline
+from analyzer.model import Evidence, Finding, Outcome, Tables
+
+MOST_POINTS = 240
+"""Points kept of one curve; first, last and every value that is not finite among them."""
+_CONTEXT = 3
+_LABELS = {
+    "tensorflow": "TensorFlow", "python": "Python", "replicas": "Replicas in sync", "num_workers": "Workers",
+    "communication": "Collective communication", "strategy": "Strategy", "host": "Host", "claims": "Claims to be",
+    "cluster_spec": "Cluster", "cluster_size": "Tasks in its cluster", "loopback": "Only loopback addresses",
+    "evaluator_listed": "Evaluator in the cluster", "tf_config": "Cluster configuration seen", "gpu": "GPU",
+}  # fmt: skip
+
+
+def document(
+    name: str, decision: Decision, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]
+) -> dict[str, Any]:
+    """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
+    parts = _parts(decision, tables)
+    return {
+        "schema": "mwms-diagnosis/1",
+        "run": _run(name, tables),
+        "verdict": decision.verdict.value,
+        "cause": decision.cause,
+        "rule": decision.chosen.rule if decision.chosen else None,
+        "confidence": decision.confidence,
+        "culprits": [worker for worker, part in parts.items() if part == "culprit"],
+        "suspects": [worker for worker, part in parts.items() if part == "suspect"],
+        "witnesses": [worker for worker, part in parts.items() if part == "witness"],
+        "summary": words.summary(decision, tables),
+        "why": words.why(decision, tables),
+        "next": [asdict(step) for step in words.next_steps(decision)],
+        "action": _action(decision, tables),
+        "fingerprint": fingerprint(decision, tables),
+        "workers": _workers(tables, parts),
+        "alternatives": [_alternative(finding, against) for finding, against in decision.rejected],
+        "findings": [_finding(finding, tables) for finding in _in_order(findings, decision)],
+        "timeline": timeline(tables),
+        "facts": _facts(tables),
+        "sources": _sources(tables),
+        "damage": tables["damage"].select("source", "offset", "length", "line", "what").to_dicts(),
+        "made_with": dict(made_with),
+    }
+
+
+def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
+    """Worker → what part it played."""
+    chosen = decision.chosen
+    culprits, suspects = (chosen.culprits, chosen.suspects) if chosen else ((), ())
+    told = set(tables["accusations"].filter("counts")["accuser"].to_list())
+    parts = {}
+    for life in tables["lifetimes"].iter_rows(named=True):
+        worker = life["worker"]
+        noticed = life["ended"] == "aborted_by_peer" or worker in told
+        parts[worker] = ("culprit" if worker in culprits else "suspect" if worker in suspects
+                         else "witness" if noticed and chosen else "bystander")  # fmt: skip
+    return parts
+
+
+def _run(name: str, tables: Tables) -> dict[str, Any]:
+    job = tables["job"].row(0, named=True)
+    versions = tables["workers"]["tensorflow"].drop_nulls().unique().sort().to_list()
+    return {"name": name, "strategy": job["strategy"], "workers_expected": job["expected"], "workers_seen": job["seen"],
+            "tensorflow": versions, "started": job["started"], "ended": job["ended"]}  # fmt: skip
+
+
+def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
+    saved = tables["facts"].filter(pl.col("key") == "checkpoint").sort(pl.col("time"), nulls_last=False)
+    chosen = decision.chosen
+    action = asdict(chosen.action) if chosen else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
+    hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
+    exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
+    return {**action, "exclude": exclude, "resume_from": saved["value"].to_list()[-1] if saved.height else None, "steps_lost": None}
+
+
+def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
+    sources = tables["sources"].filter(pl.col("read") != "skipped")
+    lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
+    rows = []
+    for worker in tables["workers"].iter_rows(named=True):
+        name, life = worker["worker"], lives[worker["worker"]]
+        rows.append({
+            "id": name, "host": worker["host"], "claimed": worker["claims"], "part": parts[name],
+            "expected": worker["expected"], "seen": worker["seen"], "attempts": life["attempts"],
+            "ended": {"how": life["ended"], "exit_code": life["exit_code"], "sure": life["sure"], "says": words.how_it_ended(life)},
+            "last_step": {"epoch": life["epoch"], "step": life["step"]}, "last_seen": life["last_seen"],
+            "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
+            "curves": _curves(tables["scalars"].filter(pl.col("worker") == name), tables["curves"].filter(pl.col("worker") == name)),
+        })  # fmt: skip
+    return rows
+
+
+def _curves(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]:
+    """The log's own values; those of event files only where the log has none."""
+    from_log = curves.filter(pl.col("origin") != "event_file")
+    chosen = from_log if from_log.height else curves
+    made = []
+    for curve in chosen.iter_rows(named=True):
+        values = scalars.filter((pl.col("tag") == curve["tag"]) & (pl.col("origin") == curve["origin"]))
+        points = [_point(row) for row in _thinned(values).iter_rows(named=True)]
+        made.append({"tag": curve["tag"], "scope": curve["scope"], "kept": len(points), "total": values.height, "points": points})
+    return made
+
+
+def _thinned(values: pl.DataFrame) -> pl.DataFrame:
+    if values.height <= MOST_POINTS:
+        return values
+    every = math.ceil(values.height / (MOST_POINTS - 2))
+    row = pl.int_range(pl.len())
+    first_bad = (~pl.col("value").is_finite()) & (~pl.col("value").is_finite()).cum_sum().eq(1)
+    return values.filter((row % every == 0) | (row == pl.len() - 1) | first_bad)
+
+
+def _point(row: Mapping[str, Any]) -> list[Any]:
+    """Under `fit`, steps count on through the epochs."""
+    done = ((row["epoch"] or 1) - 1) * (row["steps"] or 0) if row["origin"] == "fit" else 0
+    return [done + (row["step"] or 0), _number(row["value"]), row["time"]]
+
+
+def _number(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _alternative(finding: Finding, against: str) -> dict[str, Any]:
+    return {"cause": finding.cause, "rule": finding.rule, "confidence": finding.confidence,
+            "culprits": list(finding.culprits), "against": against}  # fmt: skip
+
+
+def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
+    """The one that the verdict rests on, then what fired, then the rest by name."""
+    outcomes = [Outcome.FIRED, Outcome.ERROR, Outcome.QUIET, Outcome.NOT_APPLICABLE]
+    return sorted(findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule))
+
+
+def _finding(finding: Finding, tables: Tables) -> dict[str, Any]:
+    return {
+        "rule": finding.rule, "title": finding.title, "role": finding.role.value, "cause": finding.cause,
+        "outcome": finding.outcome.value, "reason": finding.reason, "confidence": finding.confidence,
+        "workers": list(finding.about), "summary": finding.summary, "why": list(finding.why),
+        "evidence": [_evidence(each, tables) for each in finding.evidence],
+        "explained_by": list(finding.explained_by), "references": list(finding.references),
+    }  # fmt: skip
+
+
+def _evidence(evidence: Evidence, tables: Tables) -> dict[str, Any]:
+    made = asdict(evidence)
+    made["marks"] = [list(mark) for mark in evidence.marks]
+    made["context"] = _context(evidence, tables["records"])
+    return made
+
+
+def _context(evidence: Evidence, records: pl.DataFrame) -> list[str]:
+    """First lines of the records just before it in the same source."""
+    if evidence.source is None or evidence.line is None:
+        return []
+    before = records.filter((pl.col("source") == evidence.source) & (pl.col("line") < evidence.line)).tail(_CONTEXT)
+    return [text.partition("\n")[0][:400] for text in before["text"].to_list()]
+
+
+def _facts(tables: Tables) -> list[dict[str, Any]]:
+    made = []
+    for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
+        values = {row["worker"]: row["value"] for row in group.iter_rows(named=True)}
+        made.append({"key": key, "label": _LABELS.get(str(key), str(key)), "equal": bool(group["equal"].all()), "values": values})
+    return made
+
+
+def _sources(tables: Tables) -> list[dict[str, Any]]:
+    return [{"name": row.pop("source"), **row} for row in tables["sources"].to_dicts()]

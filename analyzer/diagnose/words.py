@@ -1,0 +1,81 @@
+"""Sentences for verdicts that no rule speaks for: healthy, unknown, inconclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analyzer.diagnose.decide import Decision
+from analyzer.model import Step, Tables, Verdict
+
+ENDED = {
+    "finished": "reached its planned end",
+    "exception": "raised an exception of its own",
+    "aborted_by_peer": "stopped because it lost a peer",
+    "signal": "was ended by a signal",
+    "exited": "left before its planned end",
+    "vanished": "fell silent without a word",
+    "stopped": "was stopped while it waited",
+    "running": "was still running when the files were collected",
+    "never_started": "left no file at all",
+    "unknown": "does not say how it ended",
+}
+_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
+
+COLLECT = (
+    Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again."),
+    Step("Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
+         "kubectl get pods -o custom-columns=NAME:.metadata.name,EXIT:.status.containerStatuses[0].state.terminated.exitCode,REASON:.status.containerStatuses[0].state.terminated.reason"),
+    Step("Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
+         "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1"),
+)  # fmt: skip
+
+
+def how_it_ended(life: Mapping[str, Any]) -> str:
+    """How a worker ended, in words: `was ended by a signal (SIGKILL)`."""
+    text = ENDED[life["ended"]]
+    if life["signal"]:
+        text += f" ({_SIGNALS.get(life['signal'], 'signal ' + str(life['signal']))})"
+    elif life["exit_code"] is not None and life["ended"] != "finished":
+        text += f" (exit code {life['exit_code']})"
+    return text
+
+
+def place(life: Mapping[str, Any]) -> str:
+    """Where in training a worker was last seen: `epoch 2, step 14`."""
+    parts = [f"{name} {life[name]}" for name in ("epoch", "step") if life[name] is not None]
+    return ", ".join(parts) or "before the first step"
+
+
+def summary(decision: Decision, tables: Tables) -> str:
+    """One sentence."""
+    job = tables["job"].row(0, named=True)
+    if decision.chosen:
+        return decision.chosen.summary
+    if decision.verdict is Verdict.HEALTHY:
+        return f"Nothing failed: {_all(job['trainers'])} reached the planned end."
+    if decision.verdict is Verdict.FAILED:
+        return "The job failed, and no rule explains it."
+    return "What was handed over cannot tell what became of the job."
+
+
+def _all(workers: int) -> str:
+    return "the only worker" if workers == 1 else f"all {workers} training workers"
+
+
+def why(decision: Decision, tables: Tables) -> list[str]:
+    """What the summary rests on."""
+    if decision.chosen:
+        return list(decision.chosen.why) or [evidence.says for evidence in decision.chosen.evidence[:3]]
+    lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
+    said = [f"{life['worker']} {how_it_ended(life)}; last seen at {place(life)}." for life in lives[:8]]
+    if len(lives) > 8:
+        said.append(f"{len(lives) - 8} more workers are listed below.")
+    return said
+
+
+def next_steps(decision: Decision) -> list[Step]:
+    """What to do."""
+    if decision.chosen:
+        return list(decision.chosen.next)
+    return [] if decision.verdict is Verdict.HEALTHY else list(COLLECT)

@@ -1,0 +1,103 @@
+"""A path → RunDir: every file named and given to a worker, none parsed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analyzer.errors import NothingReadable
+from analyzer.model import Kind, RunDir, Source
+
+_ROLES = {
+    "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
+    "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
+    "host": "worker", "process": "worker", "proc": "worker",
+}  # fmt: skip
+_TASK = re.compile(
+    r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
+)
+_BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_ATTEMPT = re.compile(
+    r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
+)
+_KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
+    (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
+    (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
+    (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$", re.IGNORECASE)),
+    (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$", re.IGNORECASE)),
+    (Kind.LOG, re.compile(r"\.(log|out|err|txt|stdout|stderr)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$")),
+)
+
+
+def discover(paths: Sequence[Path]) -> RunDir:
+    """The sources of one run, in a stable order.
+
+    One directory, one file, or several files are taken. Links that leave the run, and whatever is no
+    regular file, become sources with a `skip` reason: they are said, not followed.
+
+    Raises:
+        NothingReadable: a path does not exist, or there is no file at all.
+    """
+    for path in paths:
+        if not path.exists():
+            raise NothingReadable(f"{path}: no such file or directory")
+    sources = [source for path in paths for source in _sources_of(path)]
+    if not sources:
+        raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
+    first = paths[0].resolve()
+    name = first.name if len(paths) == 1 else first.parent.name
+    return RunDir(name or "run", tuple(sorted(sources, key=lambda source: _natural(source.name))))
+
+
+def _sources_of(path: Path) -> Iterator[Source]:
+    if not path.is_dir():
+        yield _source(path, path.name)
+        return
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for file in sorted(files):
+            if not file.startswith("."):
+                full = Path(folder, file)
+                yield _source(full, full.relative_to(path).as_posix())
+
+
+def _source(path: Path, name: str) -> Source:
+    kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), Kind.OTHER)
+    return Source(name, path, kind, worker_of(name, kind), _attempt_of(name), _reason_to_skip(path))
+
+
+def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
+    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`."""
+    for part in reversed(name.split("/")):
+        for match in _TASK.finditer(part):
+            if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
+                return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
+    if kind in {Kind.LOG, Kind.TF_CONFIG} and (match := _BARE_INDEX.search(Path(name).stem)):
+        return f"worker:{int(match[1])}"
+    return None
+
+
+def _attempt_of(name: str) -> int:
+    match = _ATTEMPT.search(name)
+    if not match:
+        return 1
+    if match["restart"]:
+        return 1 + int(match["nth"] or 1)
+    return max(1, int(match[1]))
+
+
+def _reason_to_skip(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"cannot be opened: {error.strerror}"
+    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
+        return "a link that leads out of its directory"
+    return "" if stat.S_ISREG(mode) else "not a regular file"
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -1,0 +1,84 @@
+"""One YAML file, with the line of everything in it, and its faults collected rather than raised.
+
+Only plain scalars, lists and mappings are made: no tags, no anchors that build objects, no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+import yaml
+
+Path = tuple[str | int, ...]
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(slots=True)
+class Document:
+    """The contents of a rule file. `lines` maps a path into it, like `("signals", "died")`, to its line."""
+
+    file: str
+    data: dict[str, Any] = field(default_factory=dict)
+    lines: dict[Path, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, path: Path, what: str) -> None:
+        """Note what is wrong at a place; the nearest enclosing line is named."""
+        line = next((self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1)
+        self.faults.append(f"{self.file}:{line}: {what}")
+
+
+def read(path: File, name: str) -> Document:
+    """A rule file; what cannot be read is a fault of the document."""
+    document = Document(name)
+    try:
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except (OSError, UnicodeDecodeError) as error:
+        document.faults.append(f"{name}:1: cannot be read: {error}")
+        return document
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        document.faults.append(f"{name}:{mark.line + 1 if mark else 1}: {getattr(error, 'problem', None) or error}")
+        return document
+    data = _build(document, root, ()) if root else None
+    if isinstance(data, dict):
+        document.data = data
+    else:
+        document.faults.append(f"{name}:1: a rule is a mapping")
+    return document
+
+
+def _build(document: Document, node: yaml.Node, path: Path) -> Any:  # noqa: ANN401 - YAML holds anything
+    document.lines[path] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        return {key: _build(document, value, (*path, key)) for key, value in _pairs(document, node, path)}
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(document, value, (*path, index)) for index, value in enumerate(node.value)]
+    return _scalar(document, node, path)
+
+
+def _pairs(document: Document, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]]:
+    seen: set[str] = set()
+    for key_node, value in node.value:
+        key = str(key_node.value)
+        document.lines[(*path, key)] = key_node.start_mark.line + 1
+        if key in seen:
+            document.fault((*path, key), f"`{key}` is given twice")
+        seen.add(key)
+        yield key, value
+
+
+def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
+    tag = node.tag.removeprefix("tag:yaml.org,2002:")
+    makers = {"null": lambda _: None, "bool": lambda text: text.lower() in {"true", "yes", "on"},
+              "int": lambda text: int(text.replace("_", ""), 0), "float": float, "str": str}  # fmt: skip
+    if tag not in makers:
+        if tag == "timestamp":
+            return str(node.value)
+        document.fault(path, f"a value of kind `{tag}` is not allowed")
+        return None
+    return makers[tag](node.value)

@@ -1,0 +1,195 @@
+"""Rule × tables → finding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analyzer.engine.conditions import expression
+from analyzer.engine.language import Rule, RulePack, Signal
+from analyzer.engine.texts import fill, listed
+from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
+
+Row = Mapping[str, Any]
+MOST_EVIDENCE = 4
+"""Places shown for one signal and worker."""
+_CAP_EXPERIMENTAL = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """The workers of the run, as far as scopes need to know them."""
+
+    everyone: tuple[str, ...]
+    training: tuple[str, ...]
+    leader: str | None
+    lives: Mapping[str, Row]
+    job: Row
+
+
+def match(pack: RulePack, tables: Tables) -> list[Finding]:
+    """A finding for every rule, in the order of their ids."""
+    crew = _crew(tables)
+    return [evaluate(rule, tables, crew) for rule in pack.rules]
+
+
+def evaluate(rule: Rule, tables: Tables, crew: Crew) -> Finding:
+    """What becomes of one rule."""
+    if lacking := _lacking(rule, tables):
+        return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {lacking} was collected or readable")
+    rows = {name: _rows(signal, tables) for name, signal in rule.signals.items()}
+    subjects = crew.everyone if rule.binds else ("",)
+    truths = {subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()} for subject in subjects}
+    fired = [subject for subject in subjects if rule.when.holds(truths[subject])]
+    if not fired:
+        wanted = rule.when.wanted
+        near = max((sum(truth[name] for name in wanted) / len(wanted) for truth in truths.values()), default=0.0)
+        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=near)
+    return _fired(rule, fired, truths, rows, crew)
+
+
+def _crew(tables: Tables) -> Crew:
+    workers = tables["workers"]
+    leader = workers.filter("leader")["worker"].to_list()
+    return Crew(
+        everyone=tuple(workers["worker"].to_list()),
+        training=tuple(workers.filter("trains")["worker"].to_list()),
+        leader=leader[0] if leader else None,
+        lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
+        job=tables["job"].row(0, named=True),
+    )
+
+
+def _lacking(rule: Rule, tables: Tables) -> str | None:
+    readable = tables["sources"].filter(pl.col("read") != "skipped")
+    kinds = set(readable["kind"].to_list())
+    return next((kind.replace("_", " ") for kind in rule.requires if kind not in kinds), None)
+
+
+def _rows(signal: Signal, tables: Tables) -> dict[str, list[Row]]:
+    """Rows that satisfy the signal, by the worker whose they are."""
+    found = tables[signal.table].filter(expression(signal.where))
+    by_worker: dict[str, list[Row]] = {}
+    for row in found.iter_rows(named=True):
+        if signal.pattern:
+            row |= json.loads(row["captures"])  # noqa: PLW2901 - the row with its captures
+        by_worker.setdefault(row.get(signal.who) or "", []).append(row)
+    return by_worker
+
+
+def _holds(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew: Crew) -> bool:
+    def enough(workers: Iterable[str]) -> bool:
+        return sum(len(rows.get(worker, ())) for worker in workers) >= signal.at_least
+
+    others = [worker for worker in crew.training if worker != subject]
+    tests = {
+        "subject": lambda: enough([subject]),
+        "leader": lambda: enough([crew.leader or ""]),
+        "others": lambda: enough(worker for worker in rows if worker and worker != subject),
+        "anyone": lambda: enough(rows),
+        "every_other": lambda: bool(others) and all(enough([worker]) for worker in others),
+        "everyone": lambda: bool(crew.training) and all(enough([worker]) for worker in crew.training),
+    }
+    return tests[signal.of]()
+
+
+def _fired(
+    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]], crew: Crew,
+) -> Finding:  # fmt: skip
+    values = _values(rule, subjects, truths, rows, crew)
+    workers = tuple(subject for subject in subjects if subject)
+    culprits, suspects = _blamed(rule, workers, crew)
+    return _finding(
+        rule, Outcome.FIRED, confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
+        culprits=culprits, suspects=suspects, about=workers, summary=fill(rule.summary, values),
+        why=tuple(fill(text, values) for text in rule.why),
+        next=tuple(Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next),
+        evidence=tuple(_evidence(rule, subjects, truths, rows, values, crew)), near=1.0,
+    )  # fmt: skip
+
+
+def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Culprits and suspects. Where all training workers are alike, none of them is to blame."""
+    alike = len(crew.training) > 1 and set(crew.training) <= set(workers)
+    if rule.blame == "suspects":
+        return (), workers
+    return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
+
+
+def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
+    known = rule.confidence
+    value = known.base + sum(extra for name, extra in known.add.items() if truth[name])
+    caps = [cap for name, cap in known.cap_without.items() if not truth[name]]
+    if rule.status == "experimental":
+        caps.append(_CAP_EXPERIMENTAL)
+    return round(max(0.0, min([value, 0.99, *caps])), 3)
+
+
+def _values(
+    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]], crew: Crew,
+) -> dict[str, Mapping[str, object] | str]:  # fmt: skip
+    first = subjects[0]
+    values: dict[str, Mapping[str, object] | str] = {
+        "subject": listed([subject for subject in subjects if subject]),
+        "others": listed([worker for worker in crew.training if worker not in subjects]),
+        "life": crew.lives.get(first, {}),
+        "job": crew.job,
+    }
+    for name, signal in rule.signals.items():
+        own = _of_scope(signal, rows[name], first, crew) if truths[first][name] else []
+        values[name] = {**(own[0] if own else {}), "count": len(own)}
+    return values
+
+
+def _of_scope(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew: Crew) -> list[Row]:
+    if signal.of == "subject":
+        return rows.get(subject, [])
+    if signal.of == "leader":
+        return rows.get(crew.leader or "", [])
+    keep_own = signal.of in {"anyone", "everyone"}
+    return [row for worker, own in rows.items() for row in own if keep_own or worker != subject]
+
+
+def _evidence(
+    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]], values: Mapping[str, Mapping[str, object] | str], crew: Crew,
+) -> list[Evidence]:  # fmt: skip
+    found: dict[Evidence, None] = {}
+    for subject in subjects:
+        for name in sorted(rule.signals, key=list(rule.signals).index):
+            if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
+                signal = rule.signals[name]
+                for row in _of_scope(signal, rows[name], subject, crew)[:MOST_EVIDENCE]:
+                    said = {**values, "subject": subject or values["subject"], name: row, "life": crew.lives.get(subject, {})}
+                    found[_place(signal, row, fill(signal.says, said))] = None
+    return list(found)
+
+
+def _place(signal: Signal, row: Row, says: str) -> Evidence:
+    source, line = row.get("source"), row.get("line")
+    words = next((str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), "")
+    kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
+    marks = ((row["start"], row["end"]),) if signal.pattern and row["end"] > row["start"] else ()
+    worker = row.get("accuser") or row.get("worker")
+    return Evidence(says, kind, worker, source, line, words[:2_000] if source else "", marks, row.get("time"))
+
+
+def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
+    missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in truths.values())]
+    if missing:
+        return "not seen: " + ", ".join(rule.signals[name].name.replace("_", " ") for name in missing[:3])
+    return "its conditions do not hold together"
+
+
+def _finding(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: ANN401 - fields of Finding
+    return Finding(
+        rule=rule.id, title=rule.title, role=rule.role, outcome=outcome, cause=rule.cause if rule.role is Role.CAUSE else None,
+        verdict=rule.verdict, explains=rule.explains, despite_finish=rule.despite_finish, references=rule.references,
+        action=rule.action, **parts,
+    )  # fmt: skip

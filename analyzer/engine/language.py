@@ -1,0 +1,106 @@
+"""The rule language: what a rule file may say. A closed vocabulary; a rule can be read alone.
+
+`docs/rules.md` explains it to authors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from analyzer.engine.expressions import Expression
+from analyzer.model import Action, Pattern, Role, Step, Verdict
+
+SCOPES = ("subject", "others", "every_other", "anyone", "everyone", "leader")
+"""Whose rows a signal counts: the bound worker, some other, each other training worker, any worker, every
+training worker, or the worker that hosts the coordination service."""
+
+BLAMES = ("subject", "suspects", "none")
+"""What a fired rule says of its subjects: that they are culprits, that one of them is, or nothing."""
+
+Condition = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A named condition on a table: at least so many of its rows, of such workers, satisfy `where`."""
+
+    name: str
+    table: str
+    where: Condition = field(default_factory=dict)
+    of: str = "anyone"
+    who: str = "worker"
+    """The column that says whose row it is; `accuser` for accusations seen from the other side."""
+    at_least: int = 1
+    says: str = ""
+    kind: str = "line"
+    pattern: Pattern | None = None
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Where it starts, what raises it, and how far it may go without the deciding piece."""
+
+    base: float
+    add: Mapping[str, float] = field(default_factory=dict)
+    cap_without: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A small run that proves the rule: the logs of each worker, and what must come of it."""
+
+    name: str
+    origin: str
+    given: Mapping[str, str]
+    fires: bool
+    culprits: tuple[str, ...] = ()
+    suspects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule file."""
+
+    id: str
+    file: str
+    title: str
+    role: Role
+    signals: Mapping[str, Signal]
+    when: Expression
+    summary: str
+    confidence: Confidence
+    cause: str | None = None
+    verdict: Verdict = Verdict.FAILED
+    status: str = "experimental"
+    requires: tuple[str, ...] = ()
+    blame: str = "none"
+    explains: tuple[str, ...] = ()
+    despite_finish: bool = False
+    why: tuple[str, ...] = ()
+    next: tuple[Step, ...] = ()
+    action: Action = field(default_factory=Action)
+    references: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def binds(self) -> bool:
+        """Whether it speaks of a worker that some signal binds."""
+        return any(signal.of == "subject" for signal in self.signals.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RulePack:
+    """All rules that are tried, in the order of their ids, and the digest of their files."""
+
+    rules: tuple[Rule, ...]
+    causes: Mapping[str, str]
+    """Cause id → what it means."""
+    digest: str
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """What ingest must look for."""
+        signals = (signal for rule in self.rules for signal in rule.signals.values())
+        return tuple(signal.pattern for signal in signals if signal.pattern)

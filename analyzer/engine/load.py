@@ -1,0 +1,309 @@
+"""Rule files → a rule pack. Every fault of every file is reported at once, with file and line."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import regex
+
+from analyzer.engine import conditions, expressions, texts
+from analyzer.engine.document import Document, read
+from analyzer.engine.language import BLAMES, SCOPES, Case, Confidence, Rule, RulePack, Signal
+from analyzer.errors import RuleError
+from analyzer.model import Action, Kind, Pattern, Role, Step, Verdict
+from analyzer.schema import TABLES
+
+_RULE_KEYS = {
+    "id", "title", "role", "cause", "verdict", "status", "requires", "signals", "when", "blame", "confidence",
+    "explains", "despite_finish", "summary", "why", "next", "action", "references", "cases",
+}  # fmt: skip
+_NEEDED = ("id", "title", "role", "signals", "when", "summary")
+_SIGNAL_KEYS = {"table", "where", "log", "of", "who", "at_least", "says", "kind"}
+_LOG_KEYS = {"any_of", "regex", "levels", "example"}
+_CASE_KEYS = {"name", "origin", "given", "expect"}
+_RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
+_OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
+_STATUSES = ("experimental", "test", "stable")
+
+
+def load(directories: Sequence[Path]) -> RulePack:
+    """All rules below some directories, checked.
+
+    Raises:
+        RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
+    """
+    files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
+    causes, faults = _causes(files)
+    documents = [(file, read(file, _name(file, directories))) for file in files if file.name != "causes.yaml"]
+    rules = [rule for _, document in documents if (rule := _rule(document, causes))]
+    faults += [fault for _, document in documents for fault in document.faults]
+    faults += _duplicates(rules)
+    if faults:
+        raise RuleError("\n".join(faults))
+    return RulePack(tuple(sorted(rules, key=lambda rule: rule.id)), causes, _digest(files))
+
+
+def _causes(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
+    causes: dict[str, str] = {}
+    faults: list[str] = []
+    for file in files:
+        if file.name == "causes.yaml":
+            document = read(file, file.name)
+            causes |= {key: str(value.get("means", "")) for key, value in document.data.items() if isinstance(value, dict)}
+            faults += document.faults
+    return causes, faults
+
+
+def _name(file: Path, directories: Sequence[Path]) -> str:
+    base = next(directory for directory in directories if directory in file.parents)
+    return f"{base.name}/{file.relative_to(base).as_posix()}"
+
+
+def _digest(files: Iterable[Path]) -> str:
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return whole.hexdigest()[:16]
+
+
+def _duplicates(rules: Iterable[Rule]) -> list[str]:
+    first: dict[str, Rule] = {}
+    return [
+        f"{rule.file}:1: the id `{rule.id}` is that of {first[rule.id].file} too"
+        for rule in rules
+        if first.setdefault(rule.id, rule) is not rule
+    ]
+
+
+def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
+    """The rule that a document spells, or None after its faults were noted."""
+    data = document.data
+    if not data:
+        return None
+    _only(document, (), data, _RULE_KEYS)
+    if missing := [key for key in _NEEDED if key not in data]:
+        document.fault((), f"`{missing[0]}` is missing")
+        return None
+    signals = _signals(document)
+    rule = Rule(
+        id=str(data["id"]), file=document.file, title=str(data["title"]),
+        role=Role(_one_of(document, ("role",), data["role"], [role.value for role in Role])),
+        signals=signals, when=_when(document, signals), summary=str(data["summary"]),
+        confidence=_confidence(document, signals), cause=data.get("cause"),
+        verdict=Verdict(_one_of(document, ("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])),
+        status=_one_of(document, ("status",), data.get("status", "experimental"), _STATUSES),
+        requires=tuple(_requires(document)), blame=_one_of(document, ("blame",), data.get("blame", "none"), BLAMES),
+        explains=_strings(document, "explains"), despite_finish=data.get("despite_finish") is True,
+        why=_strings(document, "why"), next=_steps(document), action=_action(document),
+        references=_strings(document, "references"), cases=_cases(document),
+    )  # fmt: skip
+    _check(document, rule, causes)
+    return rule
+
+
+def _signals(document: Document) -> dict[str, Signal]:
+    data = document.data["signals"]
+    if not isinstance(data, dict) or not data:
+        document.fault(("signals",), "`signals` names at least one signal")
+        return {}
+    return {name: _signal(document, name, body) for name, body in data.items() if _is_map(document, ("signals", name), body)}
+
+
+def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal:
+    path = ("signals", name)
+    _only(document, path, body, _SIGNAL_KEYS)
+    log = body.get("log")
+    table = "matches" if log is not None else str(body.get("table", ""))
+    if table not in TABLES:
+        document.fault(path, f"`{table}` is no table; there are {', '.join(TABLES)}" if table else "names neither `table` nor `log`")
+        table = "job"
+    where = dict(body.get("where") or {})  # type: ignore[call-overload]
+    _check_where(document, path, table, where)
+    pattern, example = _pattern(document, (*path, "log"), name, log) if isinstance(log, dict) else (None, "")
+    if pattern:
+        where |= {"pattern": pattern.id} | ({} if "after_end" in where else {"after_end": False})
+    count = body.get("at_least", 1)
+    if not isinstance(count, int):
+        document.fault((*path, "at_least"), "`at_least` is a whole number")
+    return Signal(
+        name=name, table=table, where=where, of=_one_of(document, (*path, "of"), body.get("of", "anyone"), SCOPES),
+        who=_who(document, path, table, str(body.get("who", "worker"))), at_least=count if isinstance(count, int) else 1,
+        says=str(body.get("says", name.replace("_", " "))), pattern=pattern, example=example,
+        kind=_one_of(document, (*path, "kind"), body.get("kind", "line"), ("line", "absence", "fact", "value")),
+    )  # fmt: skip
+
+
+def _who(document: Document, path: tuple[str, ...], table: str, who: str) -> str:
+    columns = {column.name for column in TABLES[table]}
+    if who not in columns and table != "job":
+        document.fault((*path, "who"), f"`{who}` is no column of {table}")
+    return who
+
+
+def _check_where(document: Document, path: tuple[str, ...], table: str, where: Mapping[str, object]) -> None:
+    columns = {column.name: column for column in TABLES[table]}
+    for name, condition in where.items():
+        if found := conditions.fault(columns.get(name), condition):
+            document.fault((*path, "where", name), f"`{name}` of {table} {found}")
+
+
+def _pattern(document: Document, path: tuple[str, ...], name: str, log: Mapping[str, object]) -> tuple[Pattern | None, str]:
+    _only(document, path, log, _LOG_KEYS)
+    literals = log.get("any_of")
+    literals = [literals] if isinstance(literals, str) else literals
+    if not isinstance(literals, list) or not all(isinstance(each, str) and len(each) >= 4 for each in literals or [0]):
+        document.fault((*path, "any_of"), "`any_of` lists literal texts of four characters or more")
+        return None, ""
+    pattern = Pattern(f"{document.data['id']}/{name}", tuple(literals), log.get("regex"), frozenset(log.get("levels") or ()))  # type: ignore[arg-type, call-overload]
+    example = str(log.get("example", ""))
+    if found := _pattern_fault(pattern, example):
+        document.fault((*path, "example" if "example" in log else "any_of"), found)
+        return None, ""
+    return pattern, example
+
+
+def _pattern_fault(pattern: Pattern, example: str) -> str | None:
+    if not example:
+        return "an `example` line is missing that the pattern matches"
+    if not any(literal in example for literal in pattern.literals):
+        return "the example holds none of `any_of`"
+    if pattern.regex is None:
+        return None
+    try:
+        found = regex.search(pattern.regex, example, regex.DOTALL, timeout=1.0)
+    except regex.error as error:
+        return f"`regex` is none: {error}"
+    except TimeoutError:
+        return "`regex` takes more than a second on its own example"
+    return None if found else "the example is not matched by `regex`"
+
+
+def _when(document: Document, signals: Mapping[str, Signal]) -> expressions.Expression:
+    try:
+        expression = expressions.parse(str(document.data["when"]))
+    except ValueError as error:
+        document.fault(("when",), str(error))
+        return expressions.Expression("and")
+    for name in sorted(expression.names - signals.keys()):
+        document.fault(("when",), f"`{name}` is no signal of this rule")
+    return expression
+
+
+def _confidence(document: Document, signals: Mapping[str, Signal]) -> Confidence:
+    data = document.data.get("confidence", {"base": 0.5})
+    if not _is_map(document, ("confidence",), data):
+        return Confidence(0.5)
+    _only(document, ("confidence",), data, {"base", "add", "cap_without"})
+    for key in ("add", "cap_without"):
+        for name in sorted((data.get(key) or {}).keys() - signals.keys()):
+            document.fault(("confidence", key, name), f"`{name}` is no signal of this rule")
+    return Confidence(float(data.get("base", 0.5)), data.get("add") or {}, data.get("cap_without") or {})
+
+
+def _requires(document: Document) -> list[str]:
+    kinds = [kind.value for kind in Kind]
+    return [_one_of(document, ("requires",), each, kinds) for each in _strings(document, "requires")]
+
+
+def _steps(document: Document) -> tuple[Step, ...]:
+    steps = document.data.get("next") or []
+    made = []
+    for index, step in enumerate(steps):
+        if isinstance(step, str):
+            made.append(Step(step))
+        elif _is_map(document, ("next", index), step) and _only(document, ("next", index), step, {"text", "command"}):
+            made.append(Step(str(step.get("text", "")), step.get("command")))
+    return tuple(made)
+
+
+def _action(document: Document) -> Action:
+    data = document.data.get("action") or {}
+    _only(document, ("action",), data, {"retry", "owner"})
+    return Action(
+        _one_of(document, ("action", "retry"), data.get("retry", "unknown"), _RETRIES),
+        _one_of(document, ("action", "owner"), data.get("owner", "unknown"), _OWNERS),
+    )
+
+
+def _cases(document: Document) -> tuple[Case, ...]:
+    cases = document.data.get("cases") or []
+    made = []
+    for index, case in enumerate(cases):
+        path = ("cases", index)
+        if not _is_map(document, path, case) or not _only(document, path, case, _CASE_KEYS):
+            continue
+        expect = case.get("expect") or {}
+        _only(document, (*path, "expect"), expect, {"fires", "culprits", "suspects"})
+        made.append(
+            Case(
+                name=str(case.get("name", "")), origin=str(case.get("origin", "")), given=case.get("given") or {},
+                fires=expect.get("fires") is True, culprits=tuple(expect.get("culprits") or ()),
+                suspects=tuple(expect.get("suspects") or ()),
+            )
+        )  # fmt: skip
+    return tuple(made)
+
+
+def _check(document: Document, rule: Rule, causes: Mapping[str, str]) -> None:
+    """What only shows when the parts are seen together."""
+    stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
+    if rule.id != stem:
+        document.fault(("id",), f"the id `{rule.id}` is not the file's name `{stem}`")
+    if rule.role is Role.CAUSE and rule.cause not in causes:
+        document.fault(("cause",), f"`{rule.cause}` is no cause of causes.yaml")
+    if rule.blame != "none" and not rule.binds:
+        document.fault(("blame",), "blames a subject, but no signal binds one with `of: subject`")
+    if not {case.fires for case in rule.cases} >= {True, False}:
+        document.fault(("cases",), "needs a case that fires and one that stays quiet")
+    for text in (rule.summary, *rule.why, *(step.text for step in rule.next)):
+        _check_placeholders(document, rule, text)
+
+
+def _check_placeholders(document: Document, rule: Rule, text: str) -> None:
+    for name, column in texts.placeholders(text):
+        if name in {"subject", "others"} and column is None:
+            continue
+        table = {"life": "lifetimes", "job": "job"}.get(name) or (rule.signals[name].table if name in rule.signals else None)
+        if table is None:
+            document.fault((), f"`{{{name}}}` names no signal")
+        elif column not in _speakable(rule, name, table):
+            document.fault((), f"`{{{name}.{column}}}` names no column of {table} and no group of its regex")
+
+
+def _speakable(rule: Rule, name: str, table: str) -> set[str]:
+    columns = {column.name for column in TABLES[table]}
+    pattern = rule.signals[name].pattern if name in rule.signals else None
+    groups = set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
+    return columns | groups | {"count"}
+
+
+def _only(document: Document, path: tuple[str | int, ...], data: Mapping[str, object], allowed: Iterable[str]) -> bool:
+    unknown = sorted(key for key in data if key not in set(allowed))
+    for key in unknown:
+        document.fault((*path, key), f"`{key}` is not known here; there are {', '.join(sorted(allowed))}")
+    return not unknown
+
+
+def _one_of(document: Document, path: tuple[str | int, ...], value: object, allowed: Sequence[str]) -> str:
+    if value in allowed:
+        return str(value)
+    document.fault(path, f"`{value}` is none of {', '.join(allowed)}")
+    return allowed[0]
+
+
+def _is_map(document: Document, path: tuple[str | int, ...], value: object) -> bool:
+    if isinstance(value, dict):
+        return True
+    document.fault(path, "is to be a mapping")
+    return False
+
+
+def _strings(document: Document, key: str) -> tuple[str, ...]:
+    value = document.data.get(key) or []
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return tuple(re.sub(r"\s+", " ", each).strip() for each in value)
+    document.fault((key,), f"`{key}` is a list of texts")
+    return ()

@@ -1,0 +1,54 @@
+"""The words of a rule, with the words of the run put in.
+
+    {subject}          the bound worker, or several
+    {others}           the other training workers
+    {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
+    {life.column}      the subject's row of `lifetimes`
+    {job.column}       the one row of `job`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+LONGEST_VALUE = 240
+_PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*)(?:\.(?P<column>[a-z_][a-z0-9_]*))?\}")
+
+Values = Mapping[str, Mapping[str, object] | str]
+
+
+def fill(text: str, values: Values) -> str:
+    """The text with every placeholder replaced; what the files do not tell reads `unknown`."""
+
+    def replace(match: re.Match[str]) -> str:
+        value: object = values.get(match["name"], "unknown")
+        if match["column"]:
+            value = value.get(match["column"]) if isinstance(value, Mapping) else None
+        return _spell(value)
+
+    return _PLACEHOLDER.sub(replace, text)
+
+
+def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
+    """The (name, column) of every placeholder of a text."""
+    for match in _PLACEHOLDER.finditer(text):
+        yield match["name"], match["column"]
+
+
+def _spell(value: object) -> str:
+    if value is None or isinstance(value, Mapping):
+        return "unknown"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+
+
+def listed(workers: Sequence[str]) -> str:
+    """`worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
+    if len(workers) <= 1:
+        return "".join(workers)
+    if len(workers) > 4:
+        return ", ".join(workers[:3]) + f" and {len(workers) - 3} more"
+    return ", ".join(workers[:-1]) + f" and {workers[-1]}"

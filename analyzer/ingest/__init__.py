@@ -1,0 +1,84 @@
+"""RunDir → Tables: each source is opened once, by the reader of its kind.
+
+To add a reader: a module with `read(source, matcher) -> Reading`, and one line in `READERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from analyzer.ingest import announcements, attempts, configs, events, exit_codes, logs, profiles
+from analyzer.ingest.attribution import attribute
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.readings import Reading
+from analyzer.model import Kind, Pattern, RunDir, Source, Tables
+from analyzer.schema import READ, TABLES, frame
+
+Reader = Callable[[Source, Matcher], Reading]
+
+READERS: Mapping[Kind, Reader] = {
+    Kind.LOG: logs.read,
+    Kind.TF_CONFIG: configs.read,
+    Kind.EXIT_CODES: exit_codes.read,
+    Kind.EVENT_FILE: events.read,
+    Kind.TRACE: profiles.read,
+}
+
+
+def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
+    """The tables of `schema.READ`; `patterns` say which log records are wanted.
+
+    A source that cannot be read is a row of `sources` with its reason, never an exception.
+    """
+    matcher = Matcher([*patterns, *announcements.PATTERNS])
+    readings = [_read(source, matcher) for source in run.sources]
+    attribute(readings)
+    for reading in readings:
+        attempts.split(reading)
+    return {table: frame(table, _rows(table, readings)) for table in READ}
+
+
+def _read(source: Source, matcher: Matcher) -> Reading:
+    reading = Reading(source)
+    if source.skip:
+        reading.skip(source.skip)
+    elif source.kind not in READERS:
+        reading.skip("no reader for this kind of file")
+    else:
+        try:
+            return READERS[source.kind](source, matcher)
+        except OSError as error:
+            reading.skip(f"cannot be read: {error.strerror or error}")
+    return reading
+
+
+def _rows(table: str, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    if table == "sources":
+        return [_source_row(reading) for reading in readings]
+    names = {column.name for column in TABLES[table]}
+    return list(chain.from_iterable(_filled(table, names, reading) for reading in readings))
+
+
+def _filled(table: str, names: set[str], reading: Reading) -> list[dict[str, Any]]:
+    source = reading.source
+    place = {"worker": source.worker, "attempt": source.attempt, "source": source.name}
+    own = {name: value for name, value in place.items() if name in names}
+    return [own | row for row in reading.rows.get(table, [])]
+
+
+def _source_row(reading: Reading) -> dict[str, Any]:
+    source = reading.source
+    return {
+        "source": source.name,
+        "kind": source.kind.value,
+        "worker": source.worker,
+        "attempt": source.attempt,
+        "bytes": reading.bytes,
+        "lines": reading.lines,
+        "first_time": reading.first_time,
+        "last_time": reading.last_time,
+        "read": reading.read,
+        "reason": reading.reason,
+    }

@@ -1,0 +1,116 @@
+"""What TensorFlow and ordinary training scripts state about themselves: log lines → facts.
+
+Each announcement is a pattern like those of the rules; every named group becomes a fact of that key.
+A pattern without groups states its own key with the value `yes`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from analyzer.ingest.matcher import Hit
+from analyzer.model import Pattern
+
+_TASK = r"/job:(?P<{0}>[a-z_]+/replica:\d+/task:\d+)"
+_TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
+    "server_address": (("Started server with target",), r"Started server with target: grpc(?:\+\w+)?://(?P<server_address>\S+)"),
+    "process_banner": (("This TensorFlow binary is optimized",), None),
+    "agent_connected": (("Coordination agent has successfully connected",), None),
+    "connected": (("has connected to coordination service",), _TASK.format("connected") + r" has connected to coordination service. Incarnation: (?P<incarnation>\d+)"),
+    "assembled": (("WaitForAllTasks",), r"Barrier\(WaitForAllTasks\S* has passed with status: (?P<assembled>OK)"),
+    "leader": (("Initializing CoordinationService",), None),
+    "awaits": (("Example stragglers", "still waiting for response from worker", "imed out task names"), r"(?P<awaits>(?:/job:[a-z_]+/replica:\d+/task:\d+\s*)+)"),
+    "sigterm": (("SIGTERM caught at",), r"SIGTERM caught at (?P<sigterm>\S+)"),
+    "tensorflow": (("ensor", "TF", "tf", "version"), r"(?i)(?<![\w./-])(?:tensorflow|tf)(?:[ _.-]*version(?:__)?)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?v?(?P<tensorflow>[12]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?)(?![\w.]*[/-])"),
+    "python": (("ython",), r"(?i)(?<![\w./-])python(?:[ _]*version)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?(?P<python>3\.\d{1,2}(?:\.\d{1,2}))(?![\w.]*/)"),
+    "host": (("host",), r"(?i)(?<![\w-])host(?:_?name)?['\"]?\s{0,2}[:=]\s{0,2}['\"]?(?P<host>[A-Za-z0-9][\w.-]*)"),
+    "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d+)"),
+    "cluster_spec": (("cluster_spec",), r"cluster_spec(?: = |: )(?P<cluster_spec>(?:ClusterSpec\()?\{.*?\})"),
+    "num_workers": (("num_workers =",), r"task_type = '?(?P<task_type>\w+)'?, task_id = (?P<task_id>\d+), num_workers = (?P<num_workers>\d+)"),
+    "communication": (("communication = ",), r"communication = (?:CommunicationImplementation|CollectiveCommunication)\.(?P<communication>\w+)"),
+    "single_worker": (("Single-worker MultiWorkerMirroredStrategy",), None),
+    "channel_cache": (("Initialize GrpcChannelCache for job",), r"Initialize GrpcChannelCache for job (?P<channel_job>\w+) -> \{(?P<channels>[^}]*)\}"),
+    "task": (("task", "TF_CONFIG"), r"['\"]?task['\"]?\s*[:=]?\s*(?P<task>\{[^{}]*\})"),
+    "tf_config": (("TF_CONFIG", "\"cluster\"", "'cluster'"), r"(?P<tf_config>\{\s*['\"]cluster['\"].*\})"),
+    "own_device": (("__wrapped__",), r"__wrapped__\w+?_device_/job:(?P<own_device>[a-z_]+/replica:\d+/task:\d+)"),
+    "strategy": (("Strategy",), r"(?P<strategy>MultiWorkerMirroredStrategy|CollectiveAllReduceStrategy|ParameterServerStrategy|MirroredStrategy)(?:V\d)?\b"),
+    "eager_service": (("eager_service_impl.cc",), None),
+    "checkpoint": (("heckpoint", "ckpt", "saving model to", ".h5", ".keras"), r"(?i)(?:saved?|saving|written|wrote|restor\w+|backing up)\b[^\n]{0,60}?(?:to|into|at|in|from|:)?\s+['\"]?(?P<checkpoint>(?:[a-z0-9]+://|/|\./)?[\w./=+-]*(?:ckpt|checkpoint|model|backup)[\w./=+-]*\d[\w./=+-]*)"),
+    "gpu": (("Created device", "Created TensorFlow device"), r"Created (?:TensorFlow )?device \(?/job:\S+/device:(?P<gpu>GPU:\d+)"),
+    "gpu_library_missing": (("Could not load dynamic library", "Cannot dlopen some GPU libraries"), r"(?:Could not load dynamic library '(?P<gpu_library_missing>[^']+)'|Cannot dlopen some GPU libraries)"),
+}  # fmt: skip
+_PREFIX = "announces/"
+
+PATTERNS = tuple(
+    Pattern(_PREFIX + key, literals, expression) for key, (literals, expression) in _TABLE.items()
+)
+
+
+def facts(hit: Hit) -> Iterator[tuple[str, str]]:
+    """The facts that one confirmed announcement states, as (key, value)."""
+    if not hit.pattern.startswith(_PREFIX):
+        return
+    if _TABLE[hit.pattern.removeprefix(_PREFIX)][1] is None:
+        yield hit.pattern.removeprefix(_PREFIX), "yes"
+    if "task_id" in hit.captures:
+        yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
+    for key, value in hit.captures.items():
+        yield from _normal(key, value, hit.captures)
+
+
+def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """One captured group in the one spelling that later stages know."""
+    if key in {"task_type", "task_id", "channel_job"}:
+        return
+    if key == "channels":
+        addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
+        yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
+    elif key in {"connected", "own_device", "awaits"}:
+        yield from ((key, task) for task in tasks(value))
+    elif key == "task":
+        yield from (("task", task) for task in _task_of(_literal(value)))
+    elif key == "tf_config":
+        yield from tf_config_facts(_literal(value))
+    elif key == "cluster_spec":
+        cluster = _literal(value.removeprefix("ClusterSpec("))
+        if isinstance(cluster, dict):
+            yield key, json.dumps(cluster)
+    else:
+        yield key, value
+
+
+def tasks(text: str) -> list[str]:
+    """Tasks named by device strings: `/job:worker/replica:0/task:1` → `worker:1`."""
+    return [f"{role}:{index}" for role, index in re.findall(r"([a-z_]+)(?:/replica:\d+)?/task:(\d+)", text)]
+
+
+def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:
+    """What a TF_CONFIG says: the cluster and the task that its owner claims to be."""
+    if not isinstance(config, dict):
+        return
+    if isinstance(config.get("cluster"), dict):
+        yield "cluster_spec", json.dumps(config["cluster"])
+    yield from (("task", task) for task in _task_of(config.get("task")))
+
+
+def _task_of(task: object) -> list[str]:
+    if not isinstance(task, dict) or "type" not in task:
+        return []
+    index = str(task.get("index", ""))
+    return [f"{task['type']}:{index}"] if index.isdigit() else []
+
+
+def _literal(text: str) -> object:
+    """A JSON or Python literal, cut at its last closing brace until it can be read; None when it cannot."""
+    while text:
+        for read in (json.loads, ast.literal_eval):
+            try:
+                value: object = read(text)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+            return value
+        text = text[: text.rfind("}", 0, -1) + 1]
+    return None

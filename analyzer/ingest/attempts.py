@@ -1,0 +1,37 @@
+"""One log, several lives: a worker that was restarted into the same file.
+
+A process starts one gRPC server, so the second `Started server` begins the second life; it reaches back to
+the banner that TensorFlow prints when it is loaded.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from analyzer.ingest.readings import Reading
+
+
+def split(reading: Reading) -> None:
+    """Give every row of a log that holds several lives its attempt."""
+    starts = _starts(reading)
+    if not starts:
+        return
+    for table, rows in reading.rows.items():
+        if table != "damage":
+            for row in rows:
+                row["attempt"] = reading.source.attempt + bisect_right(starts, row.get("line") or 0)
+
+
+def _starts(reading: Reading) -> list[int]:
+    """First lines of the second life and of those after it."""
+    servers = _lines(reading, "server_address")
+    banners = _lines(reading, "process_banner")
+    starts = []
+    for before, server in zip(servers, servers[1:], strict=False):
+        between = [banner for banner in banners if before < banner < server]
+        starts.append(between[-1] if between else server)
+    return starts
+
+
+def _lines(reading: Reading, key: str) -> list[int]:
+    return [row["line"] for row in reading.rows.get("facts", []) if row["key"] == key]

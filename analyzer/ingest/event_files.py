@@ -1,0 +1,324 @@
+"""TensorBoard event files → scalars, all of them, without TensorFlow and without TensorBoard.
+
+An event file is a chain of records: length (8 bytes), its checksum (4), an Event message, its checksum (4).
+Nearly all records of a file differ from one before only in time, step and value. So a record that protobuf
+has decoded teaches its *shape*, and the next of that shape is taken apart by one `struct` call.
+A shape is compared byte for byte, so that it can be wrong about nothing; whatever differs goes to protobuf.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import google_crc32c
+from google.protobuf.message import DecodeError
+
+from analyzer.ingest.proto.event_pb2 import Event
+
+CHUNK = 1 << 19
+"""Bytes read at once."""
+LARGEST = 8 << 20
+"""Bytes of a record that may hold scalars; TensorFlow writes nothing but images, audio and graphs above."""
+
+Scalar = tuple[str, int, float, float]
+"""Tag, step, wall time (seconds since the epoch), value."""
+
+_HEADER = 12
+_FRAME = 16
+_WORD = 0xFFFFFFFF
+_MASK = 0xA282EAD8
+_EVENT = re.compile(rb"(\t.{8})((?:\x10[\x80-\xff]{0,9}[\x00-\x7f])?)(.*)", re.DOTALL)
+_STEP = re.compile(rb"(?:\x10[\x80-\xff]{0,9}[\x00-\x7f])?")
+_PLAUSIBLE = re.compile(rb".{3}\0{5}.{4}\t", re.DOTALL)
+_DTYPES = {
+    1: ("f", "float_val"), 2: ("d", "double_val"), 3: ("i", "int_val"), 4: ("B", "int_val"),
+    5: ("h", "int_val"), 6: ("b", "int_val"), 9: ("q", "int64_val"), 10: ("?", "bool_val"),
+    14: ("H", "half_val"), 17: ("H", "int_val"), 19: ("e", "half_val"), 22: ("I", "uint32_val"),
+    23: ("Q", "uint64_val"),
+}  # fmt: skip
+_BFLOAT16, _HALF = 14, 19
+_PROBE = -1.5
+_CUT = "the file ends inside a record: cut short, or still being written"
+_FOREIGN = "not a TensorBoard event file"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A stretch of a file that could not be read; `offset` and `length` in bytes, None if unknown."""
+
+    offset: int
+    length: int | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventFile:
+    """What one event file holds: every scalar in the order of the file, and what could not be read."""
+
+    scalars: list[Scalar] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+
+def read_scalars(path: Path) -> EventFile:
+    """Every scalar of an event file, in file order, neither sampled nor purged.
+
+    Both encodings are read: `simple_value`, and tensors of rank 0 of any real number. Bad bytes never
+    raise: they are damage, and what stands before them, and behind where records begin again, is kept.
+    Memory is that of the scalars and of one record of at most `LARGEST` bytes.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        reader = _Reader(file, os.fstat(file.fileno()).st_size)
+        reader.run()
+    return reader.found
+
+
+class _Shape(NamedTuple):
+    """Where the parts stand in the records of one length, and which bytes of theirs name which tag."""
+
+    unpack: Callable[[bytes, int], tuple[Any, ...]]
+    size: int
+    tags: dict[bytes, tuple[str, bytes]]
+
+
+_UNKNOWN = ("", None)
+
+
+class _Reader:
+    """Reads one file; `buffer[pos]`, at `base + pos` of the file, begins the next record."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.size = file, size
+        self.buffer, self.base, self.pos = b"", 0, 0
+        self.found = EventFile()
+        self.shapes: dict[bytes, _Shape] = {}
+        self.steps: dict[bytes, int] = {}
+
+    def run(self) -> None:
+        if not self.size:
+            self._lost(0, 0, "the file is empty")
+        while self._has(1):
+            self._known()
+            if self._has(1):
+                self._next()
+
+    def _has(self, count: int) -> bool:
+        """Whether `count` more bytes can be had; no further than the file reached when it was opened."""
+        missing = count - (len(self.buffer) - self.pos)
+        if missing > 0:
+            left = self.size - self.base - len(self.buffer)
+            more = self.file.read(min(left, max(CHUNK, missing)))
+            self.base += self.pos
+            self.buffer, self.pos = self.buffer[self.pos :] + more, 0
+            missing -= len(more)
+        return missing <= 0
+
+    def _known(self) -> None:
+        """Takes the records from here on that have a known shape; this loop decides the speed."""
+        buffer, pos, size = self.buffer, self.pos, len(self.buffer)
+        shapes, steps = self.shapes.get, self.steps.get
+        rows: list[Scalar] = []
+        payloads: list[bytes] = []
+        checks = array("Q")
+        while (shape := shapes(buffer[pos : pos + _HEADER + 1])) is not None:
+            unpack, length, tags = shape
+            if (end := pos + length) > size:
+                break
+            time, raw, prefix, value, suffix, check = unpack(buffer, pos)
+            tag, expected = tags.get(prefix, _UNKNOWN)
+            if suffix != expected:
+                break
+            if (step := steps(raw)) is None and (step := self._step(raw)) is None:
+                break
+            rows.append((tag, step, time, value))
+            payloads.append(buffer[pos + _HEADER : end - 4])
+            checks.append(check)
+            pos = end
+        self._keep(rows, payloads, checks)
+        self.pos = pos
+
+    def _step(self, raw: bytes) -> int | None:
+        """The step in `raw`, where it holds that field and nothing else."""
+        if not _STEP.fullmatch(raw):
+            return None
+        step = self.steps[raw] = int(Event.FromString(raw).step)
+        return step
+
+    def _keep(self, rows: list[Scalar], payloads: list[bytes], checks: array[int]) -> None:
+        sums = _masked(payloads)
+        if sums == checks:
+            self.found.scalars.extend(rows)
+            return
+        offset = self.base + self.pos
+        for row, payload, ours, theirs in zip(rows, payloads, sums, checks, strict=True):
+            if ours == theirs:
+                self.found.scalars.append(row)
+            else:
+                self._bad_data(offset, len(payload))
+            offset += len(payload) + _FRAME
+
+    def _next(self) -> None:
+        """Takes one record of any kind, or passes over bytes that are none."""
+        start = self.base + self.pos
+        if not self._has(_HEADER):
+            self._lost(start, self.size - start, _CUT if start else _FOREIGN)
+            self.pos = len(self.buffer)
+        elif not _is_header(self.buffer, self.pos):
+            self._resync(start)
+        else:
+            (length,) = struct.unpack_from("<Q", self.buffer, self.pos)
+            if start + length + _FRAME > self.size:
+                self._lost(start, self.size - start, _CUT)
+                self.size = start
+                self.pos = len(self.buffer)
+            elif length > LARGEST:
+                self._skip(start, length)
+            elif self._has(length + _FRAME):
+                self._record(start, length)
+
+    def _record(self, start: int, length: int) -> None:
+        end = self.pos + _HEADER + length
+        head, payload = self.buffer[self.pos : self.pos + _HEADER + 1], self.buffer[end - length : end]
+        (check,) = struct.unpack_from("<I", self.buffer, end)
+        self.pos = end + 4
+        if _masked([payload])[0] != check:
+            return self._bad_data(start, length)
+        try:
+            event = Event.FromString(payload)
+        except DecodeError:
+            return self._lost(start, length + _FRAME, "the record is no Event message")
+        if not start and not event.file_version.startswith(b"brain.Event"):
+            self._lost(0, length + _FRAME, f"{_FOREIGN}: its first record names no version")
+        rows = list(_rows(event))
+        self.found.scalars.extend(rows)
+        if len(rows) == len(event.summary.value) == 1:
+            self._learn(head, payload, event, rows[0])
+
+    def _learn(self, head: bytes, payload: bytes, event: Event, row: Scalar) -> None:
+        """Finds the bytes of the value by experiment: put another there, and see that just it is read."""
+        code = {0: "f", 1: "f", 2: "d"}.get(event.summary.value[0].tensor.dtype)
+        parts = _EVENT.fullmatch(payload)
+        if code is None or parts is None:
+            return
+        time, raw, rest = parts.groups()
+        cell = struct.pack(f"<{code}", row[3])
+        at = rest.rfind(cell)
+        prefix, suffix = rest[:at], rest[at + len(cell) :]
+        probe = time + raw + prefix + struct.pack(f"<{code}", _PROBE) + suffix
+        if at < 0 or not _reads_as(probe, (*row[:3], _PROBE)):
+            return
+        layout = struct.Struct(f"<13xd{len(raw)}s{len(prefix)}s{code}{len(suffix)}sI")
+        shape = self.shapes.get(head)
+        if shape is None or shape.unpack.__self__.format != layout.format:  # type: ignore[attr-defined]
+            shape = self.shapes[head] = _Shape(layout.unpack_from, layout.size, {})
+        shape.tags[prefix] = (row[0], suffix)
+
+    def _skip(self, start: int, length: int) -> None:
+        """Checks a record too large for scalars, without ever holding it."""
+        self.pos += _HEADER
+        check = 0
+        left = length
+        while left and self._has(1):
+            part = self.buffer[self.pos : self.pos + min(left, CHUNK)]
+            check = google_crc32c.extend(check, part)
+            left -= len(part)
+            self.pos += len(part)
+        if self._has(4):
+            stored = self.buffer[self.pos : self.pos + 4]
+            self.pos += 4
+            if _mask(check).to_bytes(4, "little") != stored:
+                self._bad_data(start, length)
+
+    def _resync(self, start: int) -> None:
+        """Passes to the next place where a record begins, or to the end."""
+        self.pos += 1
+        while self._has(_HEADER + 1):
+            match = _PLAUSIBLE.search(self.buffer, self.pos)
+            self.pos = match.start() if match else len(self.buffer) - _HEADER
+            if match and _is_header(self.buffer, self.pos):
+                break
+            self.pos += bool(match)
+        else:
+            self.pos = len(self.buffer)
+        end = self.base + self.pos
+        foreign = start == 0 and end == self.size
+        self._lost(start, end - start, _FOREIGN if foreign else "a record's length fails its checksum")
+
+    def _bad_data(self, start: int, length: int) -> None:
+        self._lost(start, length + _FRAME, "a record fails its checksum")
+
+    def _lost(self, offset: int, length: int, what: str) -> None:
+        """Notes damage; stretches that touch are one."""
+        damage = self.found.damage
+        if damage and (last := damage[-1]).what == what and last.offset + (last.length or 0) == offset:
+            offset, length = last.offset, length + (last.length or 0)
+            damage.pop()
+        damage.append(Damage(offset, length, what))
+
+
+def _mask(check: int) -> int:
+    return ((check >> 15 | check << 17 & _WORD) + _MASK) & _WORD
+
+
+def _masked(payloads: list[bytes]) -> array[int]:
+    """The checksums as files hold them; all are masked at once, as 64-bit lanes of one large integer."""
+    lanes = int.from_bytes(b"\1\0\0\0\0\0\0\0" * len(payloads), "little")
+    sums = int.from_bytes(array("Q", map(google_crc32c.value, payloads)).tobytes(), "little")
+    turned = (sums >> 15 & lanes * 0x1FFFF) | (sums << 17 & lanes * _WORD)
+    masked = turned + lanes * _MASK & lanes * _WORD
+    return array("Q", masked.to_bytes(8 * len(payloads), "little"))
+
+
+def _is_header(buffer: bytes, pos: int) -> bool:
+    (check,) = struct.unpack_from("<I", buffer, pos + 8)
+    return bool(_mask(google_crc32c.value(buffer[pos : pos + 8])) == check)
+
+
+def _reads_as(payload: bytes, row: Scalar) -> bool:
+    try:
+        return list(_rows(Event.FromString(payload))) == [row]
+    except DecodeError:
+        return False
+
+
+def _rows(event: Event) -> Iterator[Scalar]:
+    for value in event.summary.value:
+        kind = value.WhichOneof("value")
+        number = value.simple_value if kind == "simple_value" else _scalar(value.tensor) if kind else None
+        if number is not None:
+            yield value.tag.decode(errors="replace"), event.step, event.wall_time, number
+
+
+def _scalar(tensor: Any) -> float | None:
+    """The value of a tensor of rank 0, or None: other ranks and other types are no scalars."""
+    if tensor.dtype not in _DTYPES or tensor.shape.dim or tensor.shape.unknown_rank:
+        return None
+    code, values = _DTYPES[tensor.dtype]
+    content = tensor.content
+    if not content:
+        return _from_values(tensor.dtype, getattr(tensor, values))
+    if len(content) != struct.calcsize(f"<{code}"):
+        return None
+    (number,) = struct.unpack(f"<{code}", content)
+    return _from_values(_BFLOAT16, [number]) if tensor.dtype == _BFLOAT16 else float(number)
+
+
+def _from_values(dtype: int, values: Any) -> float:
+    """TensorFlow leaves out values that repeat, and so may leave out all zeros."""
+    if not values:
+        return 0.0
+    if dtype not in (_BFLOAT16, _HALF):
+        return float(values[0])
+    bits = values[0] & 0xFFFF
+    raw, code = (bits << 16, "<I<f") if dtype == _BFLOAT16 else (bits, "<H<e")
+    (number,) = struct.unpack(code[2:], struct.pack(code[:2], raw))
+    return float(number)

@@ -1,0 +1,28 @@
+"""TensorBoard event files → scalars."""
+
+from __future__ import annotations
+
+from analyzer.ingest.event_files import read_scalars
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.progress import scope_of
+from analyzer.ingest.readings import Reading
+from analyzer.model import Source
+
+
+def read(source: Source, _matcher: Matcher) -> Reading:
+    """Every scalar of one event file; what is damaged is said, what stands before it kept.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    reading = Reading(source, bytes=source.path.stat().st_size)
+    found = read_scalars(source.path)
+    for tag, step, time, value in found.scalars:
+        reading.saw(time)
+        reading.add(
+            "scalars", tag=tag, step=step, time=time, value=value,
+            scope="global" if tag.startswith("epoch_") else scope_of(tag), origin="event_file",
+        )  # fmt: skip
+    for damage in found.damage:
+        reading.lost(damage.what, offset=damage.offset, length=damage.length)
+    return reading

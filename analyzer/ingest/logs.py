@@ -1,0 +1,118 @@
+"""A worker's stdout or stderr → records, matches, scalars and facts."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from analyzer.ingest import announcements
+from analyzer.ingest.matcher import Hit, Matcher
+from analyzer.ingest.progress import Progress
+from analyzer.ingest.readings import Reading
+from analyzer.ingest.records import Record, records
+from analyzer.ingest.text import decode, lines
+from analyzer.model import Source
+
+KEPT_AT_EITHER_END = 60
+"""Records of head and tail that are kept whatever they say, as context and for unknown failures."""
+
+_YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """Everything that later stages can use of one log.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    reading = Reading(source)
+    data = source.path.read_bytes()
+    reading.bytes = len(data)
+    if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        reading.lost("holds NUL bytes, as a file does that was not closed properly", offset=data.find(b"\x00"))
+    text = decode(data)
+    found = list(records(lines(text), _year(data)))
+    wanted = sorted(matcher.lines(text.encode("utf-8", "replace")).items())
+    _read_records(reading, found, wanted, matcher)
+    reading.lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+    return reading
+
+
+def _read_records(
+    reading: Reading, found: list[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
+) -> None:
+    progress = Progress()
+    numbers = [number for number, _ in wanted]
+    for position, record in enumerate(found):
+        reading.saw(record.time)
+        if record.kind == "progress":
+            _read_progress(reading, record, progress)
+        hits = _hits(record, wanted, numbers, matcher)
+        for hit in hits:
+            _note(reading, record, hit)
+        at_an_end = min(position, len(found) - 1 - position) < KEPT_AT_EITHER_END
+        if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
+            _keep(reading, record)
+
+
+def _hits(record: Record, wanted: list[tuple[int, set[str]]], numbers: list[int], matcher: Matcher) -> list[Hit]:
+    ids: set[str] = set()
+    for at in range(bisect_left(numbers, record.line), len(numbers)):
+        if numbers[at] > record.last_line:
+            break
+        ids |= wanted[at][1]
+    return matcher.confirm(ids, record.text, record.level) if ids else []
+
+
+def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
+    for body in record.bodies:
+        for mark in progress.marks(body):
+            reading.add("scalars", line=record.line, time=record.time, **mark._asdict())
+
+
+def _note(reading: Reading, record: Record, hit: Hit) -> None:
+    number, excerpt = _line_of(record, hit)
+    for key, value in announcements.facts(hit):
+        reading.add("facts", line=number, time=record.time, key=key, value=value)
+    if not hit.pattern.startswith("announces/"):
+        start = max(0, excerpt.find(hit.matched.split("\n", 1)[0]))
+        reading.add(
+            "matches", pattern=hit.pattern, line=number, time=record.time, kind=record.kind, excerpt=excerpt,
+            start=start, end=min(len(excerpt), start + len(hit.matched.split("\n", 1)[0])),
+            captures=json.dumps(dict(hit.captures)),
+        )  # fmt: skip
+
+
+def _line_of(record: Record, hit: Hit) -> tuple[int, str]:
+    """The line of the record in which the match begins."""
+    first = hit.matched.split("\n", 1)[0]
+    for piece in record.pieces:
+        if first in piece.text:
+            return piece.number, piece.text
+    return record.line, record.pieces[0].text
+
+
+def _keep(reading: Reading, record: Record) -> None:
+    if not record.text.strip():
+        return
+    reading.add(
+        "records", line=record.line, last_line=record.last_line, time=record.time, near=record.near,
+        level=record.level, kind=record.kind, origin=record.origin, text=record.text,
+    )  # fmt: skip
+
+
+def _year(data: bytes) -> int:
+    """The year that the log itself shows; without one, that of the file would be a guess, so 1970."""
+    if match := _YEAR.search(data):
+        return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
+    return 1970
+
+
+def excerpts(source: Source, wanted: set[int]) -> Iterator[tuple[int, str]]:
+    """The named lines of a log, cleaned, for evidence that is shown with its surroundings."""
+    for line in lines(decode(source.path.read_bytes())):
+        if line.number in wanted:
+            yield line

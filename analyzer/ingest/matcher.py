@@ -1,0 +1,103 @@
+"""Every literal of every pattern, searched for in one pass over the bytes.
+
+Hyperscan finds the literals, whatever their number; `regex` then confirms a hit and takes the captures, on
+that one record and under a time limit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import hyperscan
+import regex
+
+from analyzer.model import Pattern
+
+TIME_LIMIT = 0.25
+"""Seconds that one regex may take on one record."""
+
+
+class Hit(NamedTuple):
+    """A pattern that a record satisfies, and where: a physical line and a range in its text."""
+
+    pattern: str
+    captures: Mapping[str, str]
+    matched: str
+
+
+class Matcher:
+    """Finds the records that some pattern wants.
+
+    Raises nothing on hostile text: a regex that exceeds its time is reported in `slow` and counts as no match.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        """Compile all literals of `patterns` into one database."""
+        self.patterns = {pattern.id: pattern for pattern in patterns}
+        self.slow: set[str] = set()
+        self._regexes = {p.id: regex.compile(p.regex, regex.DOTALL) for p in patterns if p.regex}
+        literals = sorted({literal for pattern in patterns for literal in pattern.literals})
+        self._wanting: list[list[str]] = [[p.id for p in patterns if lit in p.literals] for lit in literals]
+        self._literals = literals
+        self._database = _compile([literal.encode() for literal in literals])
+
+    def lines(self, data: bytes) -> dict[int, set[str]]:
+        """Physical line number (from 1) → ids of the patterns of which a literal stands in it."""
+        ends: list[tuple[int, int]] = []
+
+        def note(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            ends.append((end, literal))
+
+        if self._database is None or not data:
+            return {}
+        self._database.scan(data, match_event_handler=note)
+        return _by_line(data, ends, self._wanting)
+
+    def confirm(self, ids: Iterable[str], text: str, level: str | None) -> list[Hit]:
+        """Those of `ids` that the text of a record satisfies."""
+        hits = (self._confirm(self.patterns[each], text, level) for each in sorted(ids))
+        return [hit for hit in hits if hit]
+
+    def _confirm(self, pattern: Pattern, text: str, level: str | None) -> Hit | None:
+        if pattern.levels and level not in pattern.levels:
+            return None
+        expression = self._regexes.get(pattern.id)
+        if expression is None:
+            literal = next((literal for literal in pattern.literals if literal in text), None)
+            return Hit(pattern.id, {}, literal) if literal else None
+        try:
+            match = expression.search(text, timeout=TIME_LIMIT)
+        except TimeoutError:
+            self.slow.add(pattern.id)
+            return None
+        if not match:
+            return None
+        return Hit(pattern.id, {k: v for k, v in match.groupdict().items() if v is not None}, match[0])
+
+
+def _compile(literals: Sequence[bytes]) -> hyperscan.Database | None:
+    if not literals:
+        return None
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(expressions=list(literals), ids=list(range(len(literals))), literal=True)
+    return database
+
+
+def _by_line(data: bytes, ends: list[tuple[int, int]], wanting: list[list[str]]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    newlines = _newlines(data) if ends else []
+    for end, literal in ends:
+        found.setdefault(bisect_right(newlines, end - 1) + 1, set()).update(wanting[literal])
+    return found
+
+
+def _newlines(data: bytes) -> list[int]:
+    positions: list[int] = []
+    find: Callable[[bytes, int], int] = data.find
+    at = find(b"\n", 0)
+    while at >= 0:
+        positions.append(at)
+        at = find(b"\n", at + 1)
+    return positions

@@ -1,0 +1,134 @@
+"""Lines → records: a record is a line and the continuation lines that belong to it.
+
+A traceback is one record, from its first line to the last line of its message, chained exceptions included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from analyzer.ingest.progress import is_progress
+from analyzer.ingest.styles import Head, head
+from analyzer.ingest.text import Line, shorten
+
+LONGEST_RECORD = 16_384
+"""Characters of a record that are kept."""
+
+_TRACEBACK = re.compile(
+    r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|Fatal Python error: "
+)
+_CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
+_DUMP = ("Thread 0x", "Current thread", "Extension modules", "<no Python frame>")
+_TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
+_CONTINUES = (
+    "Additional GRPC error information", ":{", ":UNKNOWN", ":\"", "The error could be from", "\t", " ", "/job:",
+    "To enable ", "}", "device_count", "gpu_options", "allow_soft", "experimental", "Original error",
+    "Some timed out", "# of tasks", "The first task", "Proceeding with", "Check the task logs", "[[",
+    "Restart your program", "The tasks have crashed", "0 successful", "0 derived",
+    "It is treated as", "This could happen", "op: ", "input: ", "attr {", "name: ", "experimental_type",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Record:
+    """One log record; `kind` is cpp, python, traceback, progress or plain."""
+
+    line: int
+    kind: str
+    time: float | None = None
+    level: str | None = None
+    origin: str | None = None
+    pieces: list[Line] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    near: float | None = None
+    size: int = 0
+    ending: str | None = None
+    """The line that closes a traceback (`ValueError: …`), once it is seen."""
+
+    @property
+    def last_line(self) -> int:
+        """Number of its last line."""
+        return self.pieces[-1].number
+
+    @property
+    def text(self) -> str:
+        """All of it, the middle of a huge one cut."""
+        return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
+
+    @property
+    def message(self) -> str:
+        """The text without the prefix of its first line."""
+        return shorten("\n".join(self.bodies), LONGEST_RECORD)
+
+
+def records(lines: Iterable[Line], year: int) -> Iterator[Record]:
+    """The records of one source, in order; `year` completes time stamps that lack one."""
+    current: Record | None = None
+    near: float | None = None
+    for line in lines:
+        if current and _belongs(current, line.text, year):
+            _extend(current, line)
+            continue
+        if current and current.pieces:
+            yield current
+        current = _begin(line, year)
+        near = current.time if current.time is not None else near
+        current.near = near
+    if current:
+        yield current
+
+
+def _begin(line: Line, year: int) -> Record:
+    found = head(line.text, year)
+    body = found.text if found else line.text
+    record = Record(line.number, _kind(found, body), pieces=[line], bodies=[body])
+    if found:
+        record.time, record.level, record.origin = found.time, found.level, found.origin
+    if record.kind == "traceback" and record.level is None:
+        record.level = "E"
+    return record
+
+
+def _kind(found: Head | None, body: str) -> str:
+    if _TRACEBACK.match(body):
+        return "traceback"
+    if is_progress(body):
+        return "progress"
+    return found.kind if found else "plain"
+
+
+def _extend(record: Record, line: Line) -> None:
+    if _TRACEBACK.match(line.text) and record.kind != "traceback":
+        record.kind, record.level = "traceback", record.level or "E"
+    if _TRACEBACK.match(line.text) or line.text.startswith(_CHAIN):
+        record.ending = None
+    elif record.ending is None and line.text and line.text[0] not in " \t|+^":
+        record.ending = line.text
+    record.size += len(line.text)
+    if record.size < 64 * LONGEST_RECORD:
+        record.pieces.append(line)
+        record.bodies.append(line.text)
+
+
+def _belongs(record: Record, text: str, year: int) -> bool:
+    """Whether a line goes on with the record before it."""
+    if record.kind == "traceback":
+        return _belongs_to_traceback(record, text, year)
+    if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
+        return True
+    if record.kind in {"cpp", "python"} and text:
+        return text.startswith(_CONTINUES) and not is_progress(text)
+    return False
+
+
+def _belongs_to_traceback(record: Record, text: str, year: int) -> bool:
+    if not text or text[0] in " \t|+^" or text.startswith(_CHAIN) or _TRACEBACK.match(text):
+        return True
+    if is_progress(text) or head(text, year):
+        return False
+    if record.ending is None or text.startswith(_DUMP):
+        return True
+    ended = record.ending
+    return bool(_TENSORFLOW_ERROR.match(ended)) or ended.count("(") > ended.count(")") or "{" in ended

@@ -1,0 +1,64 @@
+"""Bytes → clean lines: encodings, colour codes, carriage returns, backspaces, endless lines.
+
+A terminal shows the last state of a line that was redrawn; a log keeps every state. Each state of a
+progress bar becomes a line of its own here, all with the number of the physical line they stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST = 32_768
+"""Characters of a line that are kept; head and tail of a longer one."""
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
+_GLUED = re.compile(
+    r"(?<=\S)(?=Traceback \(most recent call last\):"
+    r"|(?:WARNING|ERROR|INFO|CRITICAL):(?:tensorflow|absl):"
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
+    r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
+)
+
+
+class Line(NamedTuple):
+    """One line as a person would read it; `number` is that of the physical line, from 1."""
+
+    number: int
+    text: str
+
+
+def decode(data: bytes) -> str:
+    """Text of any usual encoding; bytes that fit none become U+FFFD."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def lines(text: str) -> Iterator[Line]:
+    """Every line, and every state of a redrawn one, without control codes."""
+    for number, physical in enumerate(text.split("\n"), 1):
+        if "\x1b" in physical:
+            physical = _ESCAPES.sub("", physical)  # noqa: PLW2901 - the cleaned line replaces the raw one
+        for state in _states(physical):
+            clean = shorten(_CONTROLS.sub("", state).rstrip())
+            for piece in _GLUED.split(clean):
+                yield Line(number, piece)
+
+
+def _states(physical: str) -> list[str]:
+    """The successive contents of a line that was redrawn with `\\r` or backspaces."""
+    if "\r" not in physical and "\x08" not in physical:
+        return [physical]
+    states = re.split(r"[\r\x08]+", physical)
+    return [state for state in states if state.strip()] or [""]
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Head and tail of a text that is too long, and how much lies between them."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]} … {len(text) - 2 * half} characters cut … {text[-half:]}"

@@ -1,0 +1,170 @@
+"""The nouns: what the stages hand to one another. Frozen, without behaviour beyond naming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+Tables = Mapping[str, pl.DataFrame]
+"""Table name (see `schema.TABLES`) to frame."""
+
+
+class Kind(StrEnum):
+    """What a source holds, as far as its name tells."""
+
+    LOG = "log"
+    TF_CONFIG = "tf_config"
+    EXIT_CODES = "exit_codes"
+    EVENT_FILE = "event_file"
+    TRACE = "trace"
+    OTHER = "other"
+
+
+class Role(StrEnum):
+    """What a finding is to the failure; exactly one."""
+
+    CAUSE = "cause"
+    SYMPTOM = "symptom"
+    CONTEXT = "context"
+    BENIGN = "benign"
+
+
+class Outcome(StrEnum):
+    """What became of a rule on a run."""
+
+    FIRED = "fired"
+    QUIET = "quiet"
+    NOT_APPLICABLE = "not-applicable"
+    ERROR = "error"
+
+
+class Verdict(StrEnum):
+    """What became of the job."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a run, or one stream inside a file.
+
+    `name` is relative to the run and is what reports show; `worker` is `role:index` as far as the
+    file's own name tells, else None; `attempt` counts the lives of that worker from 1.
+    """
+
+    name: str
+    path: Path
+    kind: Kind
+    worker: str | None = None
+    attempt: int = 1
+    skip: str = ""
+    """Why it must not be opened; empty when it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """What was handed over: every file named and given to a worker, none parsed."""
+
+    name: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a rule looks for in log records; `id` is `rule/signal`.
+
+    A record matches when it contains one of `literals` and, where there is a `regex`, that matches too.
+    """
+
+    id: str
+    literals: tuple[str, ...]
+    regex: str | None = None
+    levels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the user's own files, or the absence of something from a source.
+
+    `kind` is `line`, `fact`, `value` or `absence`; `marks` are half-open character ranges of `excerpt`;
+    `time` is in seconds since the epoch.
+    """
+
+    says: str
+    kind: str
+    worker: str | None = None
+    source: str | None = None
+    line: int | None = None
+    excerpt: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+    time: float | None = None
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do next, with the command to paste where there is one."""
+
+    text: str
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What follows for the job: may it be restarted, and whose is it to mend."""
+
+    retry: str = "unknown"
+    owner: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule's result on a run."""
+
+    rule: str
+    title: str
+    role: Role
+    outcome: Outcome
+    cause: str | None = None
+    reason: str = ""
+    verdict: Verdict = Verdict.FAILED
+    confidence: float = 0.0
+    culprits: tuple[str, ...] = ()
+    suspects: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    """The workers that it speaks of."""
+    summary: str = ""
+    why: tuple[str, ...] = ()
+    next: tuple[Step, ...] = ()
+    action: Action = field(default_factory=Action)
+    evidence: tuple[Evidence, ...] = ()
+    explains: tuple[str, ...] = ()
+    explained_by: tuple[str, ...] = ()
+    despite_finish: bool = False
+    """It stands even where every worker reached the planned end."""
+    near: float = 0.0
+    """Share of its signals that held; tells a near miss from a rule that had nothing to say."""
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The findings, ordered: what explains what, what came first, what is still unexplained.
+
+    `document` is the output contract, `reports/diagnosis.schema.json`.
+    """
+
+    document: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of the job."""
+        return Verdict(self.document["verdict"])

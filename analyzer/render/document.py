@@ -1,0 +1,45 @@
+"""The diagnosis as canonical JSON: keys in the order of the contract, the same bytes for the same diagnosis."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from analyzer.render.words import worker_key
+from analyzer.resources import resource
+
+Schema = Mapping[str, Any]
+
+
+def render(diagnosis: Mapping[str, Any]) -> str:
+    """Render the document; a value that JSON does not have (NaN) is an error, never written."""
+    return json.dumps(ordered(diagnosis), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def ordered(diagnosis: Mapping[str, Any]) -> Any:  # noqa: ANN401  (JSON)
+    """Return the document with its keys in the order of the contract."""
+    return _ordered(diagnosis, _contract())
+
+
+@cache
+def _contract() -> dict[str, Any]:
+    text = resource("reports", "diagnosis.schema.json").read_text(encoding="utf-8")
+    contract: dict[str, Any] = json.loads(text)
+    return contract
+
+
+def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
+    schema = _resolved(schema)
+    if isinstance(value, Mapping):
+        known: Schema = schema.get("properties", {})
+        rest = sorted((k for k in value if k not in known), key=worker_key)
+        return {k: _ordered(value[k], known.get(k, {})) for k in (*known, *rest) if k in value}
+    if isinstance(value, list | tuple):
+        return [_ordered(item, schema.get("items", {})) for item in value]
+    return value
+
+
+def _resolved(schema: Schema) -> Schema:
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    definition: Schema = _contract()["$defs"][name] if name else schema
+    return definition

@@ -1,0 +1,114 @@
+"""The diagnosis as Markdown that fits a post on GitHub, Jira or Slack; run text cannot become markup."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analyzer.render import words
+from analyzer.render.leading import places, unread, where
+from analyzer.render.visible import one_line, visible
+
+Json = Mapping[str, Any]
+_MOST_TEXT, _MOST_EVIDENCE, _MOST_EXCERPT, _MOST_UNREAD = 500, 5, 400, 5
+_ESCAPED = re.compile(r"([\\`*_{}\[\]#|~!])")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
+
+
+def render(diagnosis: Json) -> str:
+    """Render the decision, why, next, and the evidence that carries it."""
+    d = diagnosis
+    why, following = words.headings(d)
+    parts = [_heading(d), prose(d["summary"]), _answers(d), _list(why, d["why"])]
+    if why != "Why":
+        parts.append(_list("What differs", words.differences(d), "-"))
+    parts += [_steps(following, d["next"]), _evidence(d), _alternatives(d), _unread(d), _footer(d)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def prose(text: str) -> str:
+    """Write run text as prose on one line: nothing in it is markup, a mention or a tag."""
+    escaped = _ESCAPED.sub(r"\\\1", one_line(text, _MOST_TEXT))
+    return re.sub(r"[&<>@]", lambda m: _ENTITIES[m[0]], escaped)
+
+
+def code(text: str) -> str:
+    """Write run text as a code span that it cannot leave."""
+    line = one_line(text, _MOST_TEXT).replace("|", "¦")
+    fence = "`" * (_longest_run(line) + 1)
+    edge = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{edge}{line}{edge}{fence}"
+
+
+def block(text: str, indent: str = "") -> str:
+    """Write run text as a fenced block that it cannot close."""
+    shown = visible(text[: 4 * _MOST_EXCERPT])
+    fence = "`" * max(_longest_run(shown) + 1, 3)
+    return "\n".join(indent + line for line in (fence + "text", *shown.split("\n"), fence))
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _heading(d: Json) -> str:
+    sign, verdict = words.VERDICTS[d["verdict"]]
+    title, workers = words.blamed(d)
+    sure = "" if d["cause"] is None else f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
+    known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
+    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, sure) if part)
+    return f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
+
+
+def _answers(d: Json) -> str:
+    rows = [f"| {a.question} | **{prose(a.answer)}** | {prose(a.detail)} |" for a in words.decision(d)]
+    return "\n".join(["| Decision | | |", "|---|---|---|", *rows])
+
+
+def _list(title: str, texts: Sequence[str], sign: str = "1.") -> str:
+    return _section(title, (f"{sign} {prose(text)}" for text in texts))
+
+
+def _steps(title: str, steps: Sequence[Json]) -> str:
+    lines: list[str] = []
+    for n, step in enumerate(steps, 1):
+        lines.append(f"{n}. {prose(step['text'])}")
+        if step["command"]:
+            lines += ["", block(step["command"], "   "), ""]
+    return _section(title, iter(lines)).rstrip()
+
+
+def _evidence(d: Json) -> str:
+    return _section("Evidence", (line for place in places(d, _MOST_EVIDENCE) for line in _place(place))).rstrip()
+
+
+def _place(place: Json) -> Iterator[str]:
+    name = code(where(place)) if where(place) else "(no file)"
+    yield f"- {name} {'(absent) ' if place['kind'] == 'absence' else ''}{prose(place['says'])}"
+    if place["excerpt"]:
+        excerpt = place["excerpt"]
+        cut = excerpt if len(excerpt) <= _MOST_EXCERPT else excerpt[:_MOST_EXCERPT] + "…"
+        yield from ("", block(cut, "  "), "")
+
+
+def _alternatives(d: Json) -> str:
+    said = (
+        f"- {prose(a['cause'])} ({words.confidence(a['confidence'])}): {prose(a['against'])}" for a in d["alternatives"]
+    )
+    return _section("What else it could be", said)
+
+
+def _unread(d: Json) -> str:
+    found = unread(d)
+    said = [f"- {code(name)}: {prose(reason)}" for name, reason in found[:_MOST_UNREAD]]
+    more = [f"- and {len(found) - _MOST_UNREAD:,} more"] if len(found) > _MOST_UNREAD else []
+    return _section("What could not be read", iter(said + more))
+
+
+def _section(title: str, lines: Iterator[str]) -> str:
+    body = "\n".join(lines)
+    return f"**{title}**\n\n{body}" if body else ""
+
+
+def _footer(d: Json) -> str:
+    made = d["made_with"]
+    return f"mwms-analyze {prose(made['mwms_analyze'])} · fingerprint {code(d['fingerprint'])}"

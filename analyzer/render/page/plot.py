@@ -1,0 +1,165 @@
+"""The curves' geometry: one plot a tag, all workers in it, what is not finite marked at the top edge."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.render.words import worker_key
+
+Json = Mapping[str, Any]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
+_MOST_PLOTS, _MOST_LABELS, _LABEL_PITCH = 6, 10, 14.0
+
+
+@dataclass(frozen=True)
+class Series:
+    """One worker's curve of one tag."""
+
+    worker: str
+    part: str
+    scope: str
+    points: tuple[tuple[int, float | None, str], ...]
+    kept: int
+    total: int
+    lines: tuple[str, ...] = ()
+    dots: tuple[tuple[float, float], ...] = ()
+    odd: tuple[tuple[float, str, int], ...] = ()
+    look: int = 0
+    label_y: float | None = None
+
+    @property
+    def finite(self) -> list[tuple[int, float]]:
+        """Return the points that can be drawn."""
+        return [(s, v) for s, v, _ in self.points if v is not None]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Everything the template draws."""
+
+    tag: str
+    series: tuple[Series, ...]
+    log: bool
+    steps: tuple[int, int]
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    moment: tuple[float, int] | None
+    left: float = LEFT
+    right: float = RIGHT
+    top: float = TOP
+    bottom: float = BOTTOM
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values to places; halves are subtracted, for the difference of two huge numbers is not finite."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a value."""
+        low, high, at = (math.log10(v) for v in (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        span = high / 2 - low / 2
+        return round(self.start + (self.end - self.start) * ((at / 2 - low / 2) / span if span else 0.5), 1)
+
+
+def plots(diagnosis: Json) -> list[Plot]:
+    """Lay out the plots, the loss first."""
+    tags: dict[str, list[Series]] = {}
+    for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
+        for curve in worker["curves"]:
+            if curve["points"]:
+                tags.setdefault(curve["tag"], []).append(_series(worker, curve))
+    order = sorted(tags, key=lambda t: ("loss" not in t.lower(), t.lower() != "loss", t))
+    moment = _moment(diagnosis)
+    return [_plot(tag, tags[tag], moment) for tag in order[:_MOST_PLOTS]]
+
+
+def _series(worker: Json, curve: Json) -> Series:
+    points = tuple((step, _finite(value), str(value)) for step, value, _ in sorted(curve["points"], key=lambda p: p[0]))
+    return Series(worker["id"], worker["part"], curve["scope"], points, curve["kept"], curve["total"])
+
+
+def _finite(value: float | str) -> float | None:
+    return None if isinstance(value, str) or not math.isfinite(value) else float(value)
+
+
+def _moment(diagnosis: Json) -> int | None:
+    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["id"] in blamed]
+    return min((s for s in steps if s is not None), default=None)
+
+
+def _plot(tag: str, made: Sequence[Series], moment: int | None) -> Plot:
+    steps = [s for one in made for s, _, _ in one.points]
+    values = [v for one in made for _, v in one.finite] or [0.0, 1.0]
+    log = min(values) > 0 and max(values) / min(values) >= 1000
+    x = Scale(min(steps), max(steps), LEFT + 10, RIGHT - 10)
+    y = Scale(min(values), max(values), BOTTOM - 8, TOP + 16, log)
+    drawn = _labelled([_drawn(one, x, y, look) for look, one in enumerate(made)])
+    inside = moment is not None and min(steps) <= moment <= max(steps)
+    return Plot(
+        tag=tag,
+        series=tuple(drawn),
+        log=log,
+        steps=(min(steps), max(steps)),
+        x_ticks=tuple((x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)),
+        y_ticks=tuple((y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 4))),
+        moment=(x(moment), moment) if inside and moment is not None else None,
+    )
+
+
+def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
+    runs: list[list[tuple[float, float]]] = [[]]
+    odd = []
+    for step, value, text in one.points:
+        if value is None:
+            odd.append((x(step), text, step))
+            runs.append([])
+        else:
+            runs[-1].append((x(step), y(value)))
+    lines = tuple(" ".join(f"{a:g},{b:g}" for a, b in run) for run in runs if len(run) > 1)
+    few = len(one.points) <= 40
+    dots = tuple(p for run in runs if len(run) == 1 or few for p in run)
+    end = next((run[-1][1] for run in reversed(runs) if run), None)
+    return Series(one.worker, one.part, one.scope, one.points, one.kept, one.total, lines, dots, tuple(odd[:12]), look % 5, end)
+
+
+def _labelled(made: list[Series]) -> list[Series]:
+    """Keep the labels of as many workers as there is room for, the blamed first, and move them apart."""
+    rank = {"culprit": 0, "suspect": 1}
+    wanted = sorted((s for s in made if s.label_y is not None), key=lambda s: rank.get(s.part, 2))[:_MOST_LABELS]
+    places: dict[int, float] = {}
+    at = TOP
+    for one in sorted(wanted, key=lambda s: s.label_y or 0.0):
+        at = max(at + _LABEL_PITCH, (one.label_y or 0.0) + 4)
+        places[id(one)] = at
+    over = max(at - BOTTOM - 4, 0.0)
+    return [
+        Series(s.worker, s.part, s.scope, s.points, s.kept, s.total, s.lines, s.dots, s.odd, s.look,
+               round(places[id(s)] - over, 1) if id(s) in places else None)
+        for s in made
+    ]  # fmt: skip
+
+
+def _ticks(low: float, high: float, wanted: int) -> list[float]:
+    span = high - low
+    if not math.isfinite(span) or span <= 0:
+        return sorted({low, high})
+    unit = 10.0 ** math.floor(math.log10(span / wanted)) or span
+    step = next((unit * m for m in (1, 2, 5, 10) if span / (unit * m) <= wanted), span)
+    first = math.ceil(low / step)
+    return [k * step for k in range(first, first + wanted + 1) if k * step <= high]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    every = max((last - first) // 6, 1)
+    return [10.0**k for k in range(first, last + 1, every)]

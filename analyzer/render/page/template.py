@@ -1,0 +1,78 @@
+"""The template engine: escaping is always on, invisible characters are always written out."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analyzer.render import words
+from analyzer.render.visible import one_line, visible
+from analyzer.resources import resource
+
+_JSON_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def fill(view: Mapping[str, Any]) -> str:
+    """Fill the report's template."""
+    return _environment().get_template("report.html.j2").render(view)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resource("reports", "templates")),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "anchor": anchor,
+        "confidence": words.confidence,
+        "duration": words.duration,
+        "embedded": embedded,
+        "instant": words.instant,
+        "names": words.names,
+        "one_line": one_line,
+        "percent": words.percent,
+        "size": words.size,
+    }
+    environment.globals |= {"plural": words.plural, "style": _asset("report.css"), "script": _asset("report.js")}
+    environment.globals |= {"style_hash": _hash("report.css"), "script_hash": _hash("report.js")}
+    return environment
+
+
+def anchor(name: str) -> str:
+    """Make a name fit for an id: `worker:1` becomes `worker-1`."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:80]
+
+
+def embedded(document: Any) -> Markup:  # noqa: ANN401  (JSON)
+    """Write JSON that cannot end the script element it stands in."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_JSON_ESCAPES))  # noqa: S704  (every character that means something is escaped)
+
+
+def _finalize(value: object) -> object:
+    return value if isinstance(value, Markup) else visible(str(value))
+
+
+def _asset(name: str) -> Markup:
+    return Markup(_text(name))  # noqa: S704  (our own file)
+
+
+def _hash(name: str) -> Markup:
+    digest = hashlib.sha256(_text(name).encode()).digest()
+    return Markup("sha256-" + base64.b64encode(digest).decode())  # noqa: S704
+
+
+@cache
+def _text(name: str) -> str:
+    return "\n" + resource("reports", "templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,153 @@
+"""The timeline's geometry: a lane for each worker, on an axis stretched where much happens."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analyzer.render import words
+from analyzer.render.visible import one_line
+
+Json = Mapping[str, Any]
+WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 250.0, 34.0
+_MOST_LANES, _NUMBER_GAP = 80, 15.0
+_LOUD = ("error", "signal", "end", "accusation", "warning", "silence", "first_step", "last_step", "start")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An event on a lane; `shown` is whether there is room for its number."""
+
+    n: int
+    x: float
+    kind: str
+    title: str
+    shown: bool
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a lane, from `x` to `end`: steps, or silence."""
+
+    x: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One worker's life."""
+
+    worker: str
+    part: str
+    ended: str
+    y: float
+    life: Stretch | None
+    steps: Stretch | None
+    silence: Stretch | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Everything the template draws."""
+
+    height: float
+    lanes: tuple[Lane, ...]
+    ticks: tuple[tuple[float, str], ...]
+    moment: tuple[float, str] | None
+    stretched: bool
+    omitted: int
+    kinds: frozenset[str] = field(default_factory=frozenset)
+    width: float = WIDTH
+    left: float = LEFT
+    right: float = WIDTH - RIGHT
+    top: float = TOP
+
+
+class Axis:
+    """Time to place. Half of the width is given by time, half shared evenly by the instants at which something happens."""
+
+    def __init__(self, times: Sequence[float]) -> None:
+        self.knots = sorted(set(times))
+        first, last = self.knots[0], self.knots[-1]
+        span, gaps = (last - first) or 1.0, (len(self.knots) - 1) or 1
+        width = WIDTH - RIGHT - LEFT - 24
+        shares = [0.5 * (t - first) / span + 0.5 * i / gaps for i, t in enumerate(self.knots)]
+        self.places = [LEFT + 12 + width * s for s in shares]
+
+    def __call__(self, time: float) -> float:
+        """Return the x of a time."""
+        i = min(max(bisect_right(self.knots, time), 1), len(self.knots) - 1)
+        if len(self.knots) == 1:
+            return self.places[0]
+        (t0, t1), (x0, x1) = self.knots[i - 1 : i + 1], self.places[i - 1 : i + 1]
+        return round(x0 + (x1 - x0) * min(max((time - t0) / (t1 - t0), 0), 1), 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Label instants at which something happens, as many as there is room for."""
+        last = (self.places[-1], words.instant(self.knots[-1], date=False))
+        ticks: list[tuple[float, str]] = []
+        for time, x in zip(self.knots, self.places, strict=True):
+            room = x - (ticks[-1][0] if ticks else -200) >= 108 and last[0] - x >= 108
+            if room:
+                ticks.append((round(x, 1), words.instant(time, date=False)))
+        return [*ticks, (round(last[0], 1), last[1])]
+
+
+def chart(diagnosis: Json) -> Chart | None:
+    """Lay out the timeline, or return None where no event has a time."""
+    timed = [e for e in diagnosis["timeline"] if e["time"] is not None]
+    if not timed:
+        return None
+    axis = Axis([e["time"] for e in timed])
+    workers = _shown(diagnosis["workers"])
+    pitch = 34.0 if len(workers) <= 12 else 22.0
+    lanes = tuple(_lane(w, timed, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers))
+    moment = next((e for e in timed if e["kind"] == "moment"), None)
+    return Chart(
+        height=TOP + 22 + pitch * len(workers) + 14,
+        lanes=lanes,
+        ticks=tuple(axis.ticks()),
+        moment=(axis(moment["time"]), one_line(moment["text"], 90)) if moment else None,
+        stretched=len(axis.knots) > 2,
+        omitted=len(diagnosis["workers"]) - len(workers),
+        kinds=frozenset(m.kind for lane in lanes for m in lane.marks),
+    )
+
+
+def _shown(workers: Sequence[Json]) -> list[Json]:
+    rank = {"culprit": 0, "suspect": 1}
+    kept = sorted(workers, key=lambda w: rank.get(w["part"], 2))[:_MOST_LANES]
+    return sorted(kept, key=lambda w: words.worker_key(w["id"]))
+
+
+def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
+    events = [e for e in timed if e["worker"] == worker["id"] and e["kind"] != "moment"]
+    at = {e["kind"]: axis(e["time"]) for e in events}
+    xs = [axis(e["time"]) for e in events]
+    last_step = at.get("last_step")
+    first_step = at.get("first_step", last_step)
+    silent_to = min((x for x in xs if x > at["silence"]), default=axis.places[-1]) if "silence" in at else 0.0
+    return Lane(
+        worker=worker["id"],
+        part=worker["part"],
+        ended=one_line(worker["ended"]["says"], 44),
+        y=y,
+        life=Stretch(min(xs), max(xs)) if xs else None,
+        steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,
+        silence=Stretch(at["silence"], silent_to) if "silence" in at else None,
+        marks=tuple(_marks(events, axis)),
+    )
+
+
+def _marks(events: Sequence[Json], axis: Axis) -> list[Mark]:
+    order = sorted(events, key=lambda e: _LOUD.index(e["kind"]) if e["kind"] in _LOUD else len(_LOUD))
+    numbered: list[float] = []
+    marks = []
+    for event in order:
+        x = axis(event["time"])
+        shown = all(abs(x - other) >= _NUMBER_GAP for other in numbered)
+        if shown:
+            numbered.append(x)
+        marks.append(Mark(event["n"], x, event["kind"], f"{event['n']}. {one_line(event['text'], 120)}", shown))
+    return sorted(marks, key=lambda m: m.n)

@@ -1,0 +1,107 @@
+"""What the template is given: the trimmed diagnosis and everything that is computed from it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analyzer.render import markdown, words
+from analyzer.render.document import ordered
+from analyzer.render.page import cluster, evidence, plot, timeline
+from analyzer.render.trim import Trimmed
+
+Json = Mapping[str, Any]
+_OUTCOMES = ("fired", "error", "not-applicable", "quiet")
+_LEGEND = (
+    ("start", "start"),
+    ("server_up", "server up"),
+    ("joined", "joined"),
+    ("first_step", "first and last step"),
+    ("error", "error"),
+    ("accusation", "blames another"),
+    ("warning", "warning"),
+    ("signal", "signal"),
+    ("silence", "silence"),
+    ("end", "end"),
+)
+
+
+def view(trimmed: Trimmed) -> dict[str, Any]:
+    """Compute the variables of the report's template."""
+    diagnosis = trimmed.diagnosis
+    anchors = evidence.finding_anchors(diagnosis["findings"])
+    claims = evidence.claims(diagnosis, anchors)
+    shown = {w["id"] for w in diagnosis["workers"]}
+    why, following = words.headings(diagnosis)
+    return {
+        "d": diagnosis,
+        "run": diagnosis["run"],
+        "sign": words.VERDICTS[diagnosis["verdict"]][0],
+        "verdict": words.VERDICTS[diagnosis["verdict"]][1],
+        "blamed": words.blamed(diagnosis),
+        "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
+        "answers": words.decision(diagnosis),
+        "why_heading": why,
+        "next_heading": following,
+        "open_questions": words.open_questions(diagnosis),
+        "differences": words.differences(diagnosis),
+        "workers_seen": words.workers_seen(diagnosis["run"]),
+        "chart": timeline.chart(diagnosis),
+        "events": _events(diagnosis, evidence.places_by_line(claims)),
+        "claims": claims,
+        "shown_workers": shown,
+        "anchor_of": {f["rule"]: anchors[i] for i, f in reversed(list(enumerate(diagnosis["findings"])))},
+        "rules": _rules(diagnosis["findings"], anchors),
+        "plots": plot.plots(diagnosis),
+        "facts": cluster.facts(diagnosis),
+        "workers": sorted(diagnosis["workers"], key=lambda w: words.worker_key(w["id"])),
+        "unread": [s for s in diagnosis["sources"] if s["read"] != "complete"],
+        "nav": list(_nav(diagnosis)),
+        "legend": _LEGEND,
+        "long_run": _long(diagnosis["run"]),
+        "cuts": trimmed.notes(),
+        "document": ordered(diagnosis),
+        "ticket": markdown.render(diagnosis),
+    }
+
+
+def _events(diagnosis: Json, places: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
+    """Return the events with the evidence each links to, and its distance from the moment."""
+    moment = next((e["time"] for e in diagnosis["timeline"] if e["kind"] == "moment"), None)
+    return [
+        {
+            **e,
+            "place": places.get((e["source"], e["line"])) if e["line"] else None,
+            "distance": _distance(e["time"], moment),
+        }
+        for e in diagnosis["timeline"]
+    ]
+
+
+def _distance(time: float | None, moment: float | None) -> str:
+    if time is None or moment is None:
+        return ""
+    return f"{'−' if time < moment else '+'}{words.duration(abs(time - moment))}"
+
+
+def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[str, list[tuple[Json, str]]]]:
+    """Group the findings by outcome, the fired first."""
+    groups = [(o, [(f, anchors[i]) for i, f in enumerate(findings) if f["outcome"] == o]) for o in _OUTCOMES]
+    return [(outcome, group) for outcome, group in groups if group]
+
+
+
+
+def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
+    if diagnosis["timeline"]:
+        yield "timeline", "Timeline"
+    if any(f["outcome"] == "fired" for f in diagnosis["findings"]):
+        yield "evidence", "Evidence"
+    if diagnosis["verdict"] != "healthy":
+        yield "against", "Against it"
+    if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
+        yield "curves", "Curves"
+    yield from (("cluster", "Cluster"), ("rules", "Rules"), ("sources", "Files"))
+
+
+def _long(run: Json) -> bool:
+    """Say whether a time of this run needs its date."""
+    return run["started"] is None or run["ended"] is None or run["started"] // 86400 != run["ended"] // 86400

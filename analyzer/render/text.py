@@ -1,0 +1,132 @@
+"""The terminal page: the decision first, then why, what to do, and where it stands written."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.render import words
+from analyzer.render.leading import places, unread, where
+from analyzer.render.visible import one_line, shorten, visible
+
+Json = Mapping[str, Any]
+_TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
+_MOST_TEXT, _MOST_EVIDENCE, _MOST_UNREAD = 600, 12, 6
+
+
+def render(diagnosis: Json) -> str:
+    """Render plain text, without colour, at 100 columns."""
+    return terminal(diagnosis, colour=False, width=100)
+
+
+def terminal(diagnosis: Json, *, colour: bool, width: int) -> str:
+    """Render the page for a terminal `width` columns wide."""
+    page = _Page(diagnosis, _Paint(colour, _TONES[diagnosis["verdict"]]), max(width, 40))
+    return "\n".join(page.lines()) + "\n"
+
+
+@dataclass(frozen=True)
+class _Paint:
+    """Colour, only where it is asked for."""
+
+    on: bool
+    tone: str
+
+    def __call__(self, text: str, code: str | None = None) -> str:
+        return f"\x1b[{code or self.tone}m{text}\x1b[0m" if self.on and text else text
+
+    def bold(self, text: str) -> str:
+        return self(text, "1")
+
+    def faint(self, text: str) -> str:
+        return self(text, "2")
+
+
+@dataclass(frozen=True)
+class _Page:
+    diagnosis: Json
+    paint: _Paint
+    width: int
+
+    def lines(self) -> Iterator[str]:
+        d = self.diagnosis
+        why, following = words.headings(d)
+        yield from self.decision()
+        yield from self.section(why, self.numbered(d["why"]))
+        if why != "Why":
+            yield from self.section("What differs", self.bullets(words.differences(d)))
+        yield from self.section(following, self.steps(d["next"]))
+        yield from self.section("Evidence", self.evidence())
+        yield from self.section("What else it could be", self.alternatives())
+        yield from self.section("What could not be read", self.unread())
+
+    def decision(self) -> Iterator[str]:
+        d = self.diagnosis
+        sign, verdict = words.VERDICTS[d["verdict"]]
+        title, workers = words.blamed(d)
+        sure = f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
+        known = d["cause"] if d["cause"] not in (None, "healthy") else ""
+        parts = [f"{title} {workers}" if workers else "", one_line(known, 80), "" if d["cause"] is None else sure]
+        head = self.paint(f"{sign} {verdict.upper()}") + "".join(f"  {self.paint.bold(p)}" for p in parts if p)
+        yield head + self.paint.faint(f"  {one_line(d['run']['name'], 60)}")
+        yield ""
+        yield from self.wrapped(one_line(d["summary"], _MOST_TEXT))
+        yield ""
+        answers = words.decision(d)
+        column = max(len(a.question) for a in answers) + 2
+        for a in answers:
+            detail = f" ({a.detail})" if a.detail else ""
+            label = f"  {a.question:<{column}}"
+            yield from self.wrapped(one_line(a.answer, _MOST_TEXT) + detail, label, " " * len(label))
+
+    def section(self, title: str, lines: Iterator[str]) -> Iterator[str]:
+        body = list(lines)
+        if body:
+            yield from ("", self.paint.bold(title), *body)
+
+    def wrapped(self, text: str, first: str = "", rest: str = "") -> list[str]:
+        return textwrap.wrap(text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+
+    def numbered(self, texts: Sequence[str]) -> Iterator[str]:
+        for n, text in enumerate(texts, 1):
+            yield from self.wrapped(one_line(text, _MOST_TEXT), f"  {n}. ", "     ")
+
+    def bullets(self, texts: Sequence[str]) -> Iterator[str]:
+        for text in texts:
+            yield from self.wrapped(one_line(text, _MOST_TEXT), "  - ", "    ")
+
+    def steps(self, steps: Sequence[Json]) -> Iterator[str]:
+        for n, step in enumerate(steps, 1):
+            yield from self.wrapped(one_line(step["text"], _MOST_TEXT), f"  {n}. ", "     ")
+            for line in visible(step["command"] or "")[: 4 * _MOST_TEXT].splitlines():
+                yield "       " + self.paint(line, "36")
+
+    def evidence(self) -> Iterator[str]:
+        for place in places(self.diagnosis, _MOST_EVIDENCE):
+            name = one_line(where(place) or place["worker"] or "all files", 60)
+            said = place["excerpt"] if place["excerpt"] else f"(absent) {place['says']}"
+            room = max(self.width - len(name) - 4, 24)
+            yield f"  {self.paint(name, '36')}  {one_line(_from_mark(place, said, room), room)}"
+
+    def alternatives(self) -> Iterator[str]:
+        for other in self.diagnosis["alternatives"]:
+            workers = f" of {words.names(other['culprits'])}" if other["culprits"] else ""
+            sure = f"{words.confidence(other['confidence'])}, {words.percent(other['confidence'])}"
+            said = f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
+            yield from self.wrapped(said, "  - ", "    ")
+
+    def unread(self) -> Iterator[str]:
+        found = unread(self.diagnosis)
+        for name, reason in found[:_MOST_UNREAD]:
+            yield from self.wrapped(f"{shorten(one_line(name, 80), 80)}: {one_line(reason, 200)}", "  - ", "    ")
+        if len(found) > _MOST_UNREAD:
+            yield f"  - and {len(found) - _MOST_UNREAD:,} more"
+
+
+def _from_mark(place: Json, text: str, room: int) -> str:
+    """Start a long excerpt just before its first mark, so that the mark is seen."""
+    first = min((a for a, _ in place["marks"]), default=0)
+    start = text.rfind("\n", 0, max(first, 0)) + 1
+    if first - start > room // 2:
+        return "…" + text[first - room // 4 : first + 4 * room]
+    return text[start : start + 4 * room]

@@ -1,0 +1,127 @@
+"""A diagnosis cut to a size that a page can show, with every cut counted and said."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Any
+_LONG = frozenset({"workers", "timeline", "findings", "facts", "sources", "damage", "culprits", "suspects", "witnesses"})
+_KIND_RANK = {"moment": 0, "error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
+_PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
+_NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows, entries in a row, characters and points a page shows at most."""
+
+    rows: int = 400
+    entries: int = 12
+    text: int = 500
+    excerpt: int = 1600
+    points: int = 8000
+
+    def tighter(self) -> "Limits":
+        """Return limits of about half the size."""
+        return Limits(self.rows // 2 + 1, self.entries // 2 + 1, self.text // 2 + 20, self.excerpt // 2 + 80, self.points // 2)
+
+
+@dataclass
+class Trimmed:
+    """A diagnosis that was cut, and what was cut from it."""
+
+    limits: Limits
+    dropped: Counter[str] = field(default_factory=Counter)
+    shortened: list[int] = field(default_factory=list)
+    diagnosis: Json = None
+
+    def notes(self) -> list[str]:
+        """Say what was cut, a sentence each."""
+        said = [f"{count:,} {_NOUNS.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())]
+        if self.shortened:
+            longest = f"the longest had {max(self.shortened):,} characters"
+            said.append(f"{len(self.shortened):,} long texts are shortened; {longest}")
+        return said
+
+
+def trim(diagnosis: Mapping[str, Json], limits: Limits) -> Trimmed:
+    """Cut a diagnosis to the limits; what matters most is kept."""
+    result = Trimmed(limits)
+    curves = sum(len(w["curves"]) for w in diagnosis["workers"])
+    cut = _Cutter(result, max(limits.points // max(curves, 1), 4))
+    result.diagnosis = cut.value("", diagnosis)
+    return result
+
+
+@dataclass(frozen=True)
+class _Cutter:
+    result: Trimmed
+    points: int
+
+    def value(self, key: str, value: Json) -> Json:
+        if isinstance(value, str):
+            return self.text(value, self.result.limits.text)
+        if isinstance(value, Mapping):
+            return self.mapping(value)
+        if isinstance(value, Sequence):
+            return self.thinned(value) if key == "points" else self.rows(key, value)
+        return value
+
+    def mapping(self, value: Mapping[str, Json]) -> Json:
+        kept = dict(list(value.items())[: self.result.limits.rows])
+        self.drop("values", len(value) - len(kept))
+        made = {self.text(k, self.result.limits.text): self.value(k, v) for k, v in kept.items() if k != "excerpt"}
+        if "excerpt" in value:
+            made["excerpt"], made["marks"] = self.excerpt(value["excerpt"], value["marks"])
+        if "points" in made:
+            made["kept"] = len(made["points"])
+        return made
+
+    def rows(self, key: str, value: Sequence[Json]) -> list[Json]:
+        limit = self.result.limits.rows if key in _LONG else self.result.limits.entries
+        nearest = -1 if key == "context" else 1
+        kept = sorted(sorted(range(len(value)), key=lambda i: (_rank(value[i]), i * nearest))[:limit])
+        self.drop(key, len(value) - len(kept))
+        return [self.value("", value[i]) for i in kept]
+
+    def thinned(self, points: Sequence[Json]) -> list[Json]:
+        if len(points) <= self.points:
+            return list(points)
+        stride = len(points) / self.points
+        wanted = {math.floor(i * stride) for i in range(self.points)} | {len(points) - 1}
+        odd = [i for i, p in enumerate(points) if isinstance(p[1], str)][: self.points]
+        kept = sorted(wanted | set(odd))
+        self.drop("points of curves", len(points) - len(kept))
+        return [points[i] for i in kept]
+
+    def excerpt(self, text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
+        limit = self.result.limits.excerpt
+        first = min((a for a, _ in marks if 0 <= a < len(text)), default=0)
+        start = 0 if len(text) <= limit or first < limit // 2 else first - limit // 4
+        head = "…" if start else ""
+        shift = len(head) - start
+        shown = head + self.text(text[start:], limit, len(text))
+        moved = [[max(a + shift, 0), min(b + shift, len(shown))] for a, b in marks[: self.result.limits.entries]]
+        return shown, [[a, b] for a, b in moved if a < b]
+
+    def text(self, text: str, limit: int, length: int | None = None) -> str:
+        if len(text) <= limit:
+            return text
+        self.result.shortened.append(length or len(text))
+        return text[: limit - 1] + "…"
+
+    def drop(self, key: str, count: int) -> None:
+        if count > 0:
+            self.result.dropped[key] += count
+
+
+def _rank(row: Json) -> int:
+    if not isinstance(row, Mapping):
+        return 0
+    if "part" in row:
+        return _PART_RANK.get(row["part"], 9)
+    if "outcome" in row:
+        return 0 if row["outcome"] == "fired" else 1
+    return _KIND_RANK.get(row["kind"], 5) if "n" in row else 0

@@ -1,0 +1,212 @@
+"""What the renderers say in the same words: confidence, times, workers, and the decision."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+CHECKPOINT_UNKNOWN = "No checkpoint found"
+
+VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "failed": ("✕", "Failed"),
+        "degraded": ("▲", "Degraded"),
+        "healthy": ("✓", "Healthy"),
+        "inconclusive": ("?", "Inconclusive"),
+    }
+)
+OWNERS: Mapping[str, str] = MappingProxyType(
+    {
+        "user_code": "The training code",
+        "data": "The data and the input pipeline",
+        "config": "The job's configuration",
+        "platform": "The platform: scheduler, network, storage",
+        "hardware": "The hardware",
+        "unknown": "Cannot be told yet",
+    }
+)
+_RETRY: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "as_is": ("Yes", "start it again as it is"),
+        "after_fix": ("No", "mend the cause first; it would fail again"),
+        "exclude_host": ("No", "leave the machine out first"),
+        "unknown": ("Cannot be told yet", "what was handed over does not say"),
+    }
+)
+
+
+class Answer(NamedTuple):
+    """One question of the decision, its answer in a few words, and what qualifies it."""
+
+    question: str
+    answer: str
+    detail: str
+
+
+def confidence(value: float) -> str:
+    """Say a confidence in a word."""
+    if value >= 0.85:
+        return "certain"
+    return "likely" if value >= 0.6 else "possible"
+
+
+def percent(value: float) -> str:
+    """Say a confidence as a percentage."""
+    return f"{value:.0%}".replace("%", " %")
+
+
+def instant(value: float | None, *, date: bool = True) -> str:
+    """Say a time as `2026-11-21 01:40:37.754 UTC`; without `date`, as `01:40:37.754`."""
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
+    except (OverflowError, ValueError):
+        at = None
+    if at is None:
+        return "time unknown"
+    clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
+    return f"{at.date().isoformat()} {clock} UTC" if date else clock
+
+
+def duration(seconds: float) -> str:
+    """Say a length of time: `0.21 s`, `51.9 s`, `3 h 26 min`."""
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def size(count: int) -> str:
+    """Say a number of bytes: `512 B`, `14.6 kB`, `880 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 999.5:
+            return f"{value:.3g} {unit}"
+    return f"{value / 1000:,.3g} TB"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Say how many: `1 step`, `4 steps`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def worker_key(worker: str) -> tuple[str, int]:
+    """Order workers as people do: `worker:2` before `worker:10`."""
+    role, _, index = worker.partition(":")
+    return (role, int(index)) if index.isascii() and index.isdigit() else (worker, 0)
+
+
+def names(workers: Sequence[str]) -> str:
+    """Name workers in few words: `worker:0, worker:2`, or `worker:0–63` for three and more in a row."""
+    ordered = sorted(set(workers), key=worker_key)
+    rows = [[w for _, w in run] for _, run in groupby(enumerate(ordered), _row)]
+    said = [[f"{row[0]}–{row[-1].partition(':')[2]}"] if len(row) > 2 else row for row in rows]
+    return ", ".join(name for part in said for name in part)
+
+
+def _row(place: tuple[int, str]) -> tuple[str, int]:
+    role, index = worker_key(place[1])
+    return role, index - place[0]
+
+
+def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what the blamed workers are called, and their names: `("culprit", "worker:2")`."""
+    if diagnosis["culprits"]:
+        several = len(diagnosis["culprits"]) > 1
+        return ("culprits" if several else "culprit", names(diagnosis["culprits"]))
+    if diagnosis["suspects"]:
+        return ("one of" if diagnosis["verdict"] != "inconclusive" else "not cleared", names(diagnosis["suspects"]))
+    return ("", "")
+
+
+def decision(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Answer what whoever is on call must decide now."""
+    if diagnosis["verdict"] == "healthy":
+        return _calm(diagnosis)
+    action = diagnosis["action"]
+    retry, why = _RETRY[action["retry"]]
+    owner = OWNERS[action["owner"]]
+    return [
+        Answer("Restart as is?", retry, why),
+        _exclusion(action),
+        _checkpoint(action),
+        Answer("Whose is it to mend?", owner, ""),
+    ]
+
+
+def _calm(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    run = diagnosis["run"]
+    steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
+    took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else None
+    answers = [Answer("Workers", workers_seen(run), "left their files")]
+    if steps:
+        answers.append(Answer("Last step", f"{max(steps):,}", ""))
+    if took is not None:
+        answers.append(Answer("Took", duration(took), f"ended {instant(run['ended'])}"))
+    return answers
+
+
+def workers_seen(run: Mapping[str, Any]) -> str:
+    """Say how many of the expected workers left a source: `3 of 4`."""
+    seen, expected = run["workers_seen"], run["workers_expected"]
+    return f"{seen:,}" if expected is None else f"{seen:,} of {expected:,}"
+
+
+def _exclusion(action: Mapping[str, Any]) -> Answer:
+    question = "Exclude a machine?"
+    if action["exclude"]:
+        return Answer(question, "Yes: " + ", ".join(action["exclude"]), "start again without it")
+    if action["retry"] == "exclude_host":
+        return Answer(question, "Yes", "the files do not name the machine")
+    if action["retry"] == "unknown":
+        return Answer(question, "Cannot be told yet", "nothing points at a machine so far")
+    return Answer(question, "No", "nothing points at a machine")
+
+
+def _checkpoint(action: Mapping[str, Any]) -> Answer:
+    lost = action["steps_lost"]
+    detail = "how many steps are lost is not known" if lost is None else f"{plural(lost, 'step')} lost"
+    return Answer("From which checkpoint?", action["resume_from"] or CHECKPOINT_UNKNOWN, detail)
+
+
+def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Say what speaks against the verdict, or was not explained by it."""
+    said = [
+        f"{f['title']} ({names(f['workers']) or 'the whole run'}): seen, and not explained by the verdict."
+        for f in diagnosis["findings"]
+        if f["outcome"] == "fired" and f["role"] == "symptom" and not f["explained_by"]
+    ]
+    inferred = [w["id"] for w in diagnosis["workers"] if w["seen"] and not w["ended"]["sure"]]
+    if inferred:
+        said.append(f"How {names(inferred)} ended is inferred; no file writes it down.")
+    absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
+    if absent:
+        said.append(f"{names(absent)} left no file, so nothing is known from {'it' if len(absent) == 1 else 'them'}.")
+    partly = [s["name"] for s in diagnosis["sources"] if s["read"] == "partial"]
+    if partly:
+        said.append(f"Read only in part: {', '.join(partly[:3])}{' and others' if len(partly) > 3 else ''}.")
+    return said
+
+
+def differences(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Say which facts differ between the workers: `TensorFlow: 2.15.1 (worker:0–1), 2.21.0 (worker:2)`."""
+    said = []
+    for fact in diagnosis["facts"]:
+        if not fact["equal"]:
+            holders: dict[str, list[str]] = {}
+            for worker, value in fact["values"].items():
+                holders.setdefault(value, []).append(worker)
+            said.append(fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items()))
+    return said
+
+
+def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the headings of `why` and `next`, which read differently when nothing was found out."""
+    unknown = diagnosis["cause"] in (None, "unknown")
+    return ("What is known", "What to collect") if unknown else ("Why", "Next")

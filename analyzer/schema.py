@@ -1,0 +1,278 @@
+"""The tables: every column that a rule may name, its type, unit and meaning.
+
+`Tables` maps a name of `TABLES` to a polars frame with exactly the columns declared here, in this order.
+Times are seconds since 1970-01-01 UTC. A null says "the files do not tell", never "no".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+
+DTYPES: Mapping[str, pl.DataType] = {
+    "text": pl.String(),
+    "int": pl.Int64(),
+    "number": pl.Float64(),
+    "time": pl.Float64(),
+    "bool": pl.Boolean(),
+}
+
+
+class Column(NamedTuple):
+    """One column: its type is a key of `DTYPES`."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+_WORKER = Column("worker", "text", "the task that it belongs to, `role:index`; null where nothing tells")
+_ATTEMPT = Column("attempt", "int", "which life of the worker, from 1")
+_SOURCE = Column("source", "text", "name of the file, relative to the run")
+_LINE = Column("line", "int", "line of the source, from 1")
+_TIME = Column("time", "time", "when; of a line that carries no time, null")
+_PLACE = (_WORKER, _ATTEMPT, _SOURCE, _LINE)
+
+SOURCES = (
+    _SOURCE,
+    Column("kind", "text", "log, tf_config, exit_codes, event_file, trace or other"),
+    _WORKER,
+    _ATTEMPT,
+    Column("bytes", "int", "size on disk"),
+    Column("lines", "int", "lines read, for a text"),
+    Column("first_time", "time", "earliest time stamp in it"),
+    Column("last_time", "time", "latest time stamp in it"),
+    Column("read", "text", "complete, partial or skipped"),
+    Column("reason", "text", "why it was not read whole; else empty"),
+)
+
+RECORDS = (
+    *_PLACE,
+    Column("last_line", "int", "last line of the record"),
+    _TIME,
+    Column("near", "time", "the record's own time, else that of the nearest earlier record of the source"),
+    Column("level", "text", "I, W, E or F as printed; null for plain output"),
+    Column("kind", "text", "cpp, python, traceback, progress or plain"),
+    Column("origin", "text", "source file or logger that printed it; null for plain output"),
+    Column("text", "text", "the whole record, cleaned of control codes; the middle of a huge one is cut"),
+)
+
+MATCHES = (
+    Column("pattern", "text", "`rule/signal` that it matches"),
+    *_PLACE,
+    _TIME,
+    Column("kind", "text", "kind of the record"),
+    Column("excerpt", "text", "the line that matched"),
+    Column("start", "int", "where in the excerpt the match begins, in characters"),
+    Column("end", "int", "where in the excerpt the match ends"),
+    Column("captures", "text", "named groups of the rule's regex, as JSON"),
+    Column("after_end", "bool", "printed after its worker had reached the planned end"),
+)
+
+SCALARS = (
+    *_PLACE,
+    Column(
+        "tag", "text", "what was measured, as named in the log or event file; `step` and `epoch` are marks"
+    ),
+    Column("epoch", "int", "epoch, from 1 as printed; null where none is printed"),
+    Column("epochs", "int", "epochs planned"),
+    Column("step", "int", "step; under `fit` within the epoch"),
+    Column("steps", "int", "steps planned, under `fit` in one epoch"),
+    _TIME,
+    Column("value", "number", "the value; NaN and infinities are kept"),
+    Column("scope", "text", "global (all-reduced), local (of one replica) or unknown"),
+    Column("origin", "text", "fit, loop, estimator or event_file"),
+)
+
+SPANS = (
+    _WORKER,
+    _SOURCE,
+    Column("kind", "text", "collective, step, input, copy or compile"),
+    Column("name", "text", "name of the event"),
+    Column("start", "time", "when it began"),
+    Column("end", "time", "when it ended; null while it was still open"),
+    Column("step", "int", "step, where the trace tells"),
+)
+
+FACTS = (
+    *_PLACE,
+    _TIME,
+    Column("key", "text", "what is stated; see docs/tables.md"),
+    Column("value", "text", "as stated"),
+)
+
+DAMAGE = (
+    _SOURCE,
+    Column("offset", "int", "byte where it begins"),
+    Column("length", "int", "bytes lost; null where unknown"),
+    _LINE,
+    Column("what", "text", "what is wrong with it"),
+)
+
+WORKERS = (
+    _WORKER,
+    Column("role", "text", "worker, chief, ps or evaluator"),
+    Column("index", "int", "index within the role"),
+    Column("expected", "bool", "the cluster lists it"),
+    Column("seen", "bool", "it left a log, event file or trace"),
+    Column("trains", "bool", "its role takes part in training steps (chief or worker)"),
+    Column("leader", "bool", "it hosts the coordination service: the chief, else task 0"),
+    Column("host", "text", "host it ran on"),
+    Column("address", "text", "host:port that the cluster gives it"),
+    Column("claims", "text", "task that it says it is"),
+    Column("misnamed", "bool", "it says that it is another task than the one it was collected as"),
+    Column("tensorflow", "text", "TensorFlow version"),
+)
+
+EXCEPTIONS = (
+    *_PLACE,
+    _TIME,
+    Column("type", "text", "exception class, without its module"),
+    Column("message", "text", "its message, cut to 2,000 characters"),
+    Column(
+        "own", "bool", "raised by this worker's own doing; false where it only passes on a peer's failure"
+    ),
+    Column("final", "bool", "nothing but noise follows it in this life of the worker"),
+    Column("frame", "text", "deepest frame in the user's own code, `file:line in function`"),
+    Column(
+        "via", "text", "input, collective, strategy, save, restore, callback or null: where it passed through"
+    ),
+)
+
+ACCUSATIONS = (
+    Column("accuser", "text", "worker that printed it"),
+    Column("worker", "text", "worker that it names"),
+    _SOURCE,
+    _LINE,
+    _TIME,
+    Column("kind", "text", "transport, heartbeat, down, deadline, cancelled, leader, absent or restarted"),
+    Column("method", "text", "gRPC method that was being called, where the line tells"),
+    Column("says", "text", "the words of the log"),
+    Column(
+        "counts", "bool", "false where accused or accuser had finished before, or it only passes on another's"
+    ),
+)
+
+LIFETIMES = (
+    _WORKER,
+    Column("trains", "bool", "takes part in training steps"),
+    Column("leader", "bool", "hosts the coordination service"),
+    Column("attempts", "int", "lives that the files show; 0 for a worker that left no source"),
+    Column("phase", "text", "absent, starting, server_up, joined, training or finished: how far it came"),
+    Column(
+        "ended",
+        "text",
+        "finished, exception, aborted_by_peer, signal, exited, vanished, stopped, running, never_started or unknown",
+    ),
+    Column("sure", "bool", "its end is written down (exit code, traceback, closing line), not inferred"),
+    Column("exit_code", "int", "exit code; negative for a signal"),
+    Column("signal", "int", "signal number that ended it"),
+    Column("sigterm", "bool", "TensorFlow says that it caught SIGTERM"),
+    Column("started", "time", "first sign of life"),
+    Column("joined", "time", "when the cluster accepted it"),
+    Column("last_seen", "time", "last sign of life"),
+    Column("silent_for", "number", "seconds between its last own progress and the run's last sign of life"),
+    Column("epoch", "int", "last epoch it shows"),
+    Column("step", "int", "last step it shows"),
+    Column(
+        "behind", "int", "steps that it is behind the foremost training worker; null where not comparable"
+    ),
+    Column("ahead_of_all", "bool", "it alone is ahead of every other training worker"),
+    Column("behind_all", "bool", "it alone is behind every other training worker"),
+    Column("own_exception", "bool", "it raised an exception of its own doing"),
+    Column("quiet", "bool", "its log ends without any error of its own"),
+    Column("replicas", "int", "replicas that it says are in sync"),
+    Column("restarted", "bool", "it shows more than one life"),
+    Column("planned_end", "bool", "it reached the last epoch and step that it planned, where it says the plan"),
+    Column("end_source", "text", "where it says that it reached its end"),
+    Column("end_line", "int", "the line that says so"),
+)
+
+CURVES = (
+    _WORKER,
+    Column("tag", "text", "what was measured"),
+    Column("scope", "text", "global, local or unknown"),
+    Column("origin", "text", "fit, loop, estimator or event_file"),
+    Column("points", "int", "values read"),
+    Column("first_value", "number", "first value"),
+    Column("last_value", "number", "last value"),
+    Column("max_value", "number", "largest finite value"),
+    Column("growth", "number", "largest finite value over the first one"),
+    Column("last_growth", "number", "last value over the first one"),
+    Column("nonfinite", "int", "how many values are NaN or infinite"),
+    Column("nonfinite_epoch", "int", "epoch of the first value that is not finite"),
+    Column("nonfinite_step", "int", "its step"),
+    Column("nonfinite_line", "int", "its line in the log"),
+    Column("nonfinite_source", "text", "its source"),
+    Column("nonfinite_first", "bool", "it alone has the first value that is not finite"),
+    Column("common", "int", "steps that it shares with every other worker that has this tag"),
+    Column("equal", "int", "shared steps at which all workers print the very same value"),
+    Column("unequal", "int", "shared steps at which the workers' values differ"),
+    Column("each_writes", "bool", "every training worker writes this tag to event files of its own"),
+)
+
+CLUSTER = (
+    Column("key", "text", "what is compared"),
+    _WORKER,
+    Column("value", "text", "what this worker states"),
+    Column("majority", "text", "what most workers state; null where there is no majority"),
+    Column("odd", "bool", "this worker alone differs from all others, who agree"),
+    Column("equal", "bool", "all workers that state it state the same"),
+    Column("same", "int", "workers that state this very value"),
+    Column("stating", "int", "workers that state it"),
+)
+
+JOB = (
+    Column("expected", "int", "tasks of the cluster, evaluators left out"),
+    Column("seen", "int", "of these, tasks that left a source"),
+    Column("trainers", "int", "tasks expected to train"),
+    Column("finished", "int", "training workers that reached the planned end"),
+    Column("all_finished", "bool", "every training worker reached it"),
+    Column("stepped", "bool", "at least one training step was seen"),
+    Column("joined", "int", "training workers that the cluster accepted"),
+    Column("stalled", "bool", "no training worker ended by itself, and all fell quiet in mid-training"),
+    Column("never_assembled", "bool", "no training step, and at least one worker waits for the cluster"),
+    Column("waiting", "int", "workers that wait for the cluster at start-up"),
+    Column("own_exceptions", "int", "workers with an exception of their own doing"),
+    Column("errors", "int", "records of level E or F, and tracebacks, before the planned end"),
+    Column("started", "time", "first sign of life of any worker"),
+    Column("ended", "time", "last sign of life of any worker"),
+    Column("strategy", "text", "tf.distribute strategy, where the files say it"),
+    Column("hosts", "int", "different hosts named"),
+    Column("positions", "int", "different last positions of the training workers"),
+)
+
+TABLES: Mapping[str, tuple[Column, ...]] = {
+    "sources": SOURCES,
+    "records": RECORDS,
+    "matches": MATCHES,
+    "scalars": SCALARS,
+    "spans": SPANS,
+    "facts": FACTS,
+    "damage": DAMAGE,
+    "workers": WORKERS,
+    "exceptions": EXCEPTIONS,
+    "accusations": ACCUSATIONS,
+    "lifetimes": LIFETIMES,
+    "curves": CURVES,
+    "cluster": CLUSTER,
+    "job": JOB,
+}
+
+READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
+"""The tables that ingest fills; all others are derived from them."""
+
+
+def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
+    columns = TABLES[table]
+    values: dict[str, list[Any]] = {column.name: [] for column in columns}
+    for row in rows:
+        if unknown := row.keys() - values.keys():
+            raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
+        for name, cells in values.items():
+            cells.append(row.get(name))
+    series = {c.name: pl.Series(c.name, values[c.name], dtype=DTYPES[c.type]) for c in columns}
+    return pl.DataFrame(series)

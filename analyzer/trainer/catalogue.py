@@ -1,0 +1,28 @@
+"""Where scenarios and sample runs are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.recipe import ScenarioError
+from analyzer.trainer.scenario import load_scenario
+
+if TYPE_CHECKING:
+    from analyzer.trainer.scenario import Scenario
+
+SAMPLE_RUNS = Path(__file__).resolve().parents[2] / "sample_runs"
+SCENARIOS = SAMPLE_RUNS / "scenarios"
+
+
+def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
+    """Return every scenario of the checkout, by name."""
+    return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+def find_scenario(name: str, folder: Path = SCENARIOS) -> Scenario:
+    """Load a scenario by its name, or by the path of its file."""
+    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
+    if not path.is_file():
+        raise ScenarioError(f"{name}: no such scenario; `mwms-train list` names those of {folder}")
+    return load_scenario(path)

@@ -1,0 +1,44 @@
+"""What a fault is: the moments of a job's life at which one can act."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.workspace import Workspace
+
+
+@dataclass
+class Fault:
+    """A fault that does nothing: each of its kind overrides the moments at which it acts.
+
+    The further fields of a subclass are the parameters that a scenario may give it.
+    """
+
+    guilty: int
+    step: int
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Before any worker starts, and after its files lie ready."""
+
+    def should_start(self, index: int) -> bool:  # noqa: ARG002 - a default
+        """Whether the launcher starts this worker at all."""
+        return True
+
+    def environment(self, index: int) -> Mapping[str, str]:  # noqa: ARG002 - a default
+        """Return what this worker's environment has besides the usual."""
+        return {}
+
+    def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - a default
+        """Return what this worker's command line has besides the usual."""
+        return ()
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:
+        """Act when a worker's log has come to a step."""
+
+    def cleanup(self) -> None:
+        """After the job, however it ended."""

@@ -1,0 +1,14 @@
+"""The guilty worker is never started."""
+
+from dataclasses import dataclass
+
+from analyzer.trainer.faults.fault import Fault
+
+
+@dataclass
+class NeverStart(Fault):
+    """Its peers wait for it until somebody gives up."""
+
+    def should_start(self, index: int) -> bool:
+        """Start every worker but the guilty one."""
+        return index != self.guilty

@@ -1,0 +1,30 @@
+"""A signal from outside, when the guilty worker's log has come to the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from signal import Signals
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from analyzer.trainer.processes import Crew
+
+
+@dataclass
+class SendSignal(Fault):
+    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM."""
+
+    signal: str = "KILL"
+    sent: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        if f"SIG{self.signal}" not in Signals.__members__:
+            raise ValueError(f"no such signal: {self.signal!r}")
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:
+        """Send it once, to the guilty worker only."""
+        if index == self.guilty and step >= self.step and not self.sent:
+            self.sent = True
+            crew.send(index, Signals[f"SIG{self.signal}"])

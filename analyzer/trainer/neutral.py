@@ -1,0 +1,46 @@
+"""Paths of this machine become those of any container."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyzer.trainer.interpreter import Interpreter
+    from analyzer.trainer.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Neutral:
+    """Which path stands for which. The longest one that fits wins."""
+
+    paths: dict[str, str]
+
+    @classmethod
+    def of(cls, workspace: Workspace, interpreter: Interpreter) -> Neutral:
+        """Name every path of the workers' machine that a log could show."""
+        packages = f"/opt/venv/lib/python{interpreter.minor}/site-packages"
+        own, base = interpreter.prefixes
+        paths = {base: "/usr", own: "/opt/venv", interpreter.stdlib: f"/usr/lib/python{interpreter.minor}"}
+        paths |= dict.fromkeys(interpreter.site_packages, packages)
+        for index in range(workspace.scenario.workers):
+            paths[str(workspace.folder(index))] = "/workspace"
+        return cls({path: stand_in for path, stand_in in paths.items() if path != stand_in})
+
+    def text(self, content: bytes) -> bytes:
+        """Put the neutral paths into a text."""
+        names = sorted(self.paths, key=len, reverse=True)
+        # a path ends where its last name ends: `/usr` is no part of `/usrlocal`
+        pattern = "|".join(re.escape(name) for name in names)
+        return re.sub(
+            rf"(?:{pattern})(?![\w-])".encode(),
+            lambda found: self.paths[found[0].decode()].encode(),
+            content,
+        )
+
+    def check(self, content: bytes) -> str | None:
+        """Return a path of this machine that a file holds and that cannot be replaced there."""
+        return next(
+            (path for path in self.paths if len(path) > len("/usr") and path.encode() in content), None
+        )

@@ -1,0 +1,82 @@
+"""The worker processes of one job, none of which outlives it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from signal import Signals
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def _die_with_parent() -> None:
+    LIBC.prctl(PR_SET_PDEATHSIG, Signals.SIGKILL)
+
+
+class Crew:
+    """Started workers by index. Leaving the `with` block ends all of them."""
+
+    def __init__(self, grace: float = 3.0) -> None:
+        self.grace = grace
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start(
+        self, index: int, command: Sequence[str], cwd: Path, env: Mapping[str, str], out: Path, err: Path
+    ) -> None:
+        """Start a worker in a session of its own, with its output in files."""
+        with ExitStack() as files:
+            stdout = files.enter_context(out.open("ab"))
+            stderr = subprocess.STDOUT if err == out else files.enter_context(err.open("ab"))
+            self.processes[index] = subprocess.Popen(  # noqa: S603 - the trainer's own program
+                command,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
+
+    def send(self, index: int, number: Signals) -> None:
+        """Send a signal to one worker, if it still runs."""
+        if self.processes[index].poll() is None:
+            self.processes[index].send_signal(number)
+
+    def running(self) -> list[int]:
+        """Return the workers that have not ended."""
+        return [index for index, process in self.processes.items() if process.poll() is None]
+
+    def exit_codes(self) -> dict[int, int | None]:
+        """Return each worker's exit code: negative for a signal, None while it runs."""
+        return {index: process.poll() for index, process in self.processes.items()}
+
+    def end(self) -> None:
+        """End all that still run: SIGTERM first, which TensorFlow 2.11 and later only note down."""
+        self._signal_groups(Signals.SIGTERM)
+        deadline = time.monotonic() + self.grace
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self._signal_groups(Signals.SIGKILL)
+        for process in self.processes.values():
+            process.wait()
+
+    def _signal_groups(self, number: Signals) -> None:
+        for index in self.running():
+            with suppress(ProcessLookupError):
+                os.killpg(self.processes[index].pid, number)

@@ -1,0 +1,1 @@
+"""The program that the workers run: copied out as it is, never imported by the trainer."""

@@ -1,0 +1,55 @@
+"""How far a worker has come, read from its log as a person would read it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MARK = re.compile(
+    rb"Epoch (?P<epoch>\d+)/\d+$"
+    rb"|(?P<batch>\d+)/\d+ (?:\[|- )"  # a Keras progress bar, or its line at the end of an epoch
+    rb"|\bstep[ =](?P<step>\d+)\b"
+)
+LINE_END = re.compile(rb"[\r\n\b]+")
+
+
+@dataclass
+class Progress:
+    """Follows one log file while it grows."""
+
+    path: Path
+    epoch_steps: int
+    epoch: int = 1
+    step: int = 0
+    offset: int = 0
+    rest: bytes = field(default=b"", repr=False)
+
+    def read(self) -> bool:
+        """Take in what is new; say whether there was anything."""
+        if not self.path.exists():
+            return False
+        with self.path.open("rb") as stream:
+            stream.seek(self.offset)
+            new = stream.read()
+        self.offset += len(new)
+        *lines, self.rest = LINE_END.split(self.rest + new)
+        for step in self._steps(lines):
+            self.step = max(self.step, step)
+        return bool(new)
+
+    def _steps(self, lines: list[bytes]) -> Iterator[int]:
+        for line in lines:
+            found = MARK.search(line)
+            if not found:
+                continue
+            if found["epoch"]:
+                self.epoch = int(found["epoch"])
+            elif found["batch"]:
+                yield (self.epoch - 1) * self.epoch_steps + int(found["batch"])
+            else:
+                yield int(found["step"])

@@ -1,0 +1,123 @@
+"""A scenario: the recipe of one job that fails, or does not, in a known way."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analyzer.trainer.faults import FAULTS
+from analyzer.trainer.recipe import Recipe, anything, flag, mapping, one_of, several, text, whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analyzer.trainer.faults import Fault
+    from analyzer.trainer.recipe import Check
+
+PARTS = ("logs", "exit_codes", "tf_config", "events", "trace")
+STYLES = ("bar", "epoch", "plain", "logging", "key_value")
+
+KEYS: dict[str, Check] = {
+    "description": text,
+    "workers": whole(1),
+    "guilty": anything,
+    "seed": whole(0),
+    "step": whole(1),
+    "fault": mapping,
+    "mode": one_of("fit", "custom"),
+    "log_style": one_of(*STYLES),
+    "report": one_of("loss", "local_loss", "both"),
+    "log_batches": flag,
+    "unbuffered": flag,
+    "epochs": whole(1),
+    "steps": whole(1),
+    "batch_size": whole(1),
+    "profile": whole(1),
+    "stall_timeout": whole(1),
+    "layout": one_of("flat", "folders"),
+    "hands_over": several(*PARTS),
+    "expect": mapping,
+}
+REQUIRED = ("description", "workers", "mode", "hands_over", "expect")
+EXPECT: dict[str, Check] = {"cause": text, "culprits": several(), "suspects": several()}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One recipe, valid and complete. Steps count from one and go through all epochs."""
+
+    name: str
+    source: Path
+    description: str
+    workers: int
+    mode: str
+    hands_over: tuple[str, ...]
+    expect: dict[str, Any]
+    guilty: int = 0
+    seed: int = 0
+    step: int = 1
+    fault: dict[str, Any] = field(default_factory=lambda: {"name": "none"})
+    log_style: str = "plain"
+    report: str = "loss"
+    log_batches: bool = False
+    unbuffered: bool = True
+    epochs: int = 3
+    steps: int = 20
+    batch_size: int = 64
+    profile: int = 8
+    stall_timeout: int = 20
+    layout: str = "flat"
+
+    def make_fault(self) -> Fault:
+        """Make a fresh fault: what it holds, it holds for one job only."""
+        params = {key: value for key, value in self.fault.items() if key != "name"}
+        return FAULTS[self.fault["name"]](guilty=self.guilty, step=self.step, **params)
+
+    def expected(self) -> dict[str, Any]:
+        """Return what the diagnosis must say, as `expected.json` holds it."""
+        named = {
+            key: [f"worker:{self.guilty}" if name == "guilty" else name for name in self.expect.get(key, [])]
+            for key in ("culprits", "suspects")
+        }
+        return {"cause": self.expect["cause"], **named}
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Read and check one scenario file."""
+    recipe = Recipe.read(path)
+    recipe.check((), KEYS, REQUIRED)
+    recipe.check(("expect",), EXPECT, ("cause", "culprits"))
+    values = dict(recipe.values)
+    values["guilty"] = _guilty(recipe, values)
+    values["hands_over"] = tuple(values["hands_over"])
+    scenario = Scenario(name=path.stem, source=path, **values)
+    _check_fault(recipe, scenario)
+    return scenario
+
+
+def _guilty(recipe: Recipe, values: dict[str, Any]) -> int:
+    """Return the guilty worker's index, drawn by the seed when the recipe says `random`."""
+    guilty, workers = values.get("guilty", 0), values["workers"]
+    if guilty == "random":
+        if "seed" not in values:
+            raise recipe.error(("guilty",), "`guilty: random` needs a `seed`")
+        return random.Random(values["seed"]).randrange(workers)  # noqa: S311 - to be repeatable
+    if type(guilty) is not int or not 0 <= guilty < workers:
+        raise recipe.error(("guilty",), f"guilty must be `random` or an index from 0 to {workers - 1}")
+    return guilty
+
+
+def _check_fault(recipe: Recipe, scenario: Scenario) -> None:
+    name = scenario.fault.get("name")
+    if name not in FAULTS:
+        raise recipe.error(("fault", "name"), f"no such fault: {name!r} (one of: {', '.join(FAULTS)})")
+    known = {part.name for part in dataclasses.fields(FAULTS[name]) if part.init} - {"guilty", "step"}
+    recipe.check(("fault",), dict.fromkeys(known | {"name"}, anything), ())
+    if scenario.step > scenario.epochs * scenario.steps:
+        raise recipe.error(("step",), f"the job has only {scenario.epochs * scenario.steps} steps")
+    try:
+        scenario.make_fault()
+    except ValueError as error:
+        raise recipe.error(("fault",), str(error)) from error

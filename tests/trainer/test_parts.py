@@ -1,0 +1,75 @@
+"""The small parts of the trainer, without TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from signal import Signals
+
+from analyzer.trainer.neutral import Neutral
+from analyzer.trainer.processes import Crew
+from analyzer.trainer.progress import Progress
+from analyzer.trainer.workspace import free_addresses
+
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(60)"
+
+
+def start(crew: Crew, folder: Path, program: str) -> Path:
+    log = folder / "0.log"
+    crew.start(0, [sys.executable, "-c", program], folder, os.environ, log, log)
+    return log
+
+
+def test_a_worker_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
+    """Leaving the crew's block ends even a worker that takes no notice of SIGTERM."""
+    with Crew(grace=0.2) as crew:
+        log = start(crew, tmp_path, DEAF)
+        while b"on" not in (log.read_bytes() if log.exists() else b""):
+            time.sleep(0.02)
+        assert crew.exit_codes() == {0: None}
+    assert crew.exit_codes() == {0: -Signals.SIGKILL}
+
+
+def test_an_error_ends_the_workers_too(tmp_path: Path) -> None:
+    """An exception inside the block leaves nobody behind."""
+    crew = Crew(grace=0.2)
+    try:
+        with crew:
+            start(crew, tmp_path, "import time; time.sleep(60)")
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+    assert crew.running() == []
+
+
+def test_progress_reads_bars_epoch_lines_and_steps(tmp_path: Path) -> None:
+    """A step counts from one through all epochs, whatever the style of the log."""
+    log = tmp_path / "w.log"
+    progress = Progress(log, epoch_steps=20)
+    assert not progress.read()
+    log.write_bytes(b"Epoch 1/3\n\b\b\r 4/20 [===>....] - ETA: 0s - loss: 0.1")
+    assert progress.read()
+    log.write_bytes(
+        log.read_bytes() + b"\b\b\b\r 5/20 [====>...] - loss: 0.1\nEpoch 2/3\n7/20 - 1s - loss: 0\n"
+    )
+    progress.read()
+    assert progress.step == 27
+    log.write_bytes(
+        log.read_bytes() + b"2026-11-21 INFO train: step 31: batch of 64 ready\nstep=32 loss=0.5\n"
+    )
+    progress.read()
+    assert progress.step == 32
+
+
+def test_the_longest_path_wins_and_only_whole_names_count() -> None:
+    """A path of this machine is replaced where it ends at the end of a name."""
+    neutral = Neutral({"/a": "/usr", "/a/venv": "/opt/venv", "/a/venv/lib/site": "/opt/site"})
+    told = neutral.text(b'"/a/venv/lib/site/tf.py" /a/venv/bin /a/lib /ab')
+    assert told == b'"/opt/site/tf.py" /opt/venv/bin /usr/lib /ab'
+
+
+def test_addresses_differ() -> None:
+    """Each worker gets a port of its own."""
+    assert len(set(free_addresses(8))) == 8

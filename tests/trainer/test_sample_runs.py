@@ -1,0 +1,70 @@
+"""The recorded sample runs: unedited, small, and silent about how they were made."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyzer.trainer import catalogue
+from analyzer.trainer.record import LIMIT, expected_json
+from analyzer.trainer.scenario import load_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORDED = sorted(path.parent for path in catalogue.SAMPLE_RUNS.glob("*/expected.json"))
+BETRAYAL = re.compile(
+    rb"/work/|/tmp/|\binject|\bfaults?\b|send_signal|bad_value|hold_lock|hold_port|never_start|mwms|analyzer",
+    re.IGNORECASE,
+)
+
+each_sample_run = pytest.mark.parametrize("home", RECORDED, ids=lambda home: home.name)
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def test_there_are_sample_runs() -> None:
+    """Every scenario has been recorded."""
+    assert {home.name for home in RECORDED} == {one.name for one in catalogue.all_scenarios()}
+
+
+@each_sample_run
+def test_expected_is_what_the_scenario_says(home: Path) -> None:
+    """`expected.json` is the trainer's: it differs from the scenario only when a hand changed one of them."""
+    scenario = load_scenario(catalogue.SCENARIOS / f"{home.name}.yaml")
+    assert (home / "expected.json").read_text() == expected_json(scenario)
+
+
+@each_sample_run
+def test_it_is_whole_and_small(home: Path) -> None:
+    """A sample run is `run/`, `expected.json` and `origin.md`, under a megabyte together."""
+    assert {path.name for path in home.iterdir()} == {"run", "expected.json", "origin.md"}
+    assert sum(path.stat().st_size for path in files(home)) <= LIMIT
+
+
+@each_sample_run
+def test_nothing_tells_how_it_was_made(home: Path) -> None:
+    """No file that was handed over names the injection, or a path of the machine it was recorded on."""
+    for path in files(home / "run"):
+        found = BETRAYAL.search(str(path.relative_to(home)).encode() + b"\n" + path.read_bytes())
+        assert found is None, f"{path.relative_to(home)}: {found and found[0]!r}"
+
+
+@each_sample_run
+def test_what_is_handed_over_is_there(home: Path) -> None:
+    """Every part that the scenario hands over left at least one file, and no other part did."""
+    scenario = load_scenario(catalogue.SCENARIOS / f"{home.name}.yaml")
+    signs = {
+        "logs": r"worker-\d+\.log$|stdout\.txt$",
+        "exit_codes": r"exit_codes\.txt$",
+        "tf_config": r"tf_config.*\.json$",
+        "events": r"events\.out\.tfevents",
+        "trace": r"\.xplane\.pb$",
+    }
+    names = [str(path) for path in files(home / "run")]
+    there = {part for part, sign in signs.items() if any(re.search(sign, name) for name in names)}
+    assert there == set(scenario.hands_over)
