@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.closings import closings
-from analyzer.derive.progress import Place, last_places, stepped
+from analyzer.derive.progress import Place, last_places, last_times, stepped
 from analyzer.schema import frame
 
 _STARTING_UP = frozenset(
@@ -41,6 +41,7 @@ class Life:
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
     times: tuple[float | None, float | None] = (None, None)
+    last_progress: float | None = None
 
     def fact(self, key: str) -> str | None:
         """The last value stated for a key."""
@@ -74,11 +75,13 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
                 add(life, row)
     last_steps = _last_lines(tables["scalars"])
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
+    progressed = last_times(tables["scalars"])
     done = closings(tables["records"], last_steps)
     for life in lives.values():
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         life.times = _span(tables["sources"], life)
+        life.last_progress = progressed.get(key)
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
@@ -178,7 +181,7 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
 
 def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]:
     place, code = life.place, life.exit_code
-    own_last = place.time if place and place.time else life.times[1]
+    own_last = life.last_progress if place else life.times[1]
     end = life.closing or ({"source": place.source, "line": place.line} if place and how == "finished" else {})
     joined = life.facts["agent_connected"]
     return {
