@@ -10,19 +10,12 @@ from pathlib import Path
 
 from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
+from analyzer.naming import worker_of
 
-_ROLES = {
-    "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
-    "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
-    "host": "worker", "process": "worker", "proc": "worker",
-}  # fmt: skip
-_TASK = re.compile(
-    r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
-)
-_BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _ATTEMPT = re.compile(
     r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
 )
+_SAYS_NOTHING = frozenset({"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"})
 _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
     (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
@@ -47,9 +40,16 @@ def discover(paths: Sequence[Path]) -> RunDir:
     sources = [source for path in paths for source in _sources_of(path)]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
+    return RunDir(_run_name(paths), tuple(sorted(sources, key=lambda source: _natural(source.name))))
+
+
+def _run_name(paths: Sequence[Path]) -> str:
+    """The name people know the run by; `logs` or `run` tells less than the directory above it."""
     first = paths[0].resolve()
-    name = first.name if len(paths) == 1 else first.parent.name
-    return RunDir(name or "run", tuple(sorted(sources, key=lambda source: _natural(source.name))))
+    place = first if len(paths) == 1 else first.parent
+    if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
+        place = place.parent
+    return place.name or "run"
 
 
 def _sources_of(path: Path) -> Iterator[Source]:
@@ -67,17 +67,6 @@ def _sources_of(path: Path) -> Iterator[Source]:
 def _source(path: Path, name: str) -> Source:
     kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), Kind.OTHER)
     return Source(name, path, kind, worker_of(name, kind), _attempt_of(name), _reason_to_skip(path))
-
-
-def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
-    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`."""
-    for part in reversed(name.split("/")):
-        for match in _TASK.finditer(part):
-            if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
-                return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
-    if kind in {Kind.LOG, Kind.TF_CONFIG} and (match := _BARE_INDEX.search(Path(name).stem)):
-        return f"worker:{int(match[1])}"
-    return None
 
 
 def _attempt_of(name: str) -> int:

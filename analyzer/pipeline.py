@@ -13,21 +13,39 @@ from analyzer.derive import derive
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load, match
+from analyzer.errors import NothingReadable
 from analyzer.ingest import ingest
-from analyzer.model import Diagnosis
+from analyzer.model import Diagnosis, RunDir, Tables
 from analyzer.resources import resource
 
 
-def analyze(paths: Sequence[Path], pack: RulePack | None = None, options: Mapping[str, str] | None = None) -> Diagnosis:
+def analyze(paths: Sequence[Path], pack: RulePack | None = None) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
     Raises:
-        NothingReadable: no path leads to a file.
+        NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
     """
-    pack = pack or load([resource("rules")])
+    pack = pack or load_rules()
     run = discover(paths)
-    tables = derive(ingest(run, pack.patterns))
+    tables = read(run, pack)
     findings = match(pack, tables)
-    made_with = {"mwms_analyze": __version__, "rules": len(pack.rules), "rules_digest": pack.digest, "options": dict(options or {})}
-    return diagnose(run.name, findings, tables, made_with)
+    return diagnose(run.name, findings, tables, _made_with(pack))
+
+
+def load_rules(more: Sequence[Path] = ()) -> RulePack:
+    """The rules that come with the package, and those of further directories."""
+    return load([resource("rules"), *more])
+
+
+def read(run: RunDir, pack: RulePack) -> Tables:
+    """All tables of a run, read and derived."""
+    found = ingest(run, pack.patterns)
+    if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
+        reasons = sorted(set(found["sources"]["reason"].to_list()))
+        raise NothingReadable(f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})")
+    return derive(found)
+
+
+def _made_with(pack: RulePack) -> Mapping[str, object]:
+    return {"mwms_analyze": __version__, "rules": len(pack.rules), "rules_digest": pack.digest, "options": {}}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.workers import in_order
+from analyzer.naming import in_order
 from analyzer.schema import frame
 
 _TASK = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from analyzer.naming import order
 from analyzer.schema import frame
 
 Spec = Mapping[str, list[str]]
@@ -20,7 +21,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     seen = _seen(sources)
     spec = expected_cluster(facts)
     expected = _tasks_of(spec) | _named(facts)
-    everyone = sorted(expected | seen | _with_exit_code(facts), key=_order)
+    everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
     roles = {task.partition(":")[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (_row(task, spec, stated[task], expected, seen, roles, leader) for task in everyone)
@@ -57,7 +58,7 @@ def expected_cluster(facts: pl.DataFrame) -> dict[str, list[str]]:
         return {}
     votes = Counter(json.dumps(spec, sort_keys=True) for spec in by_worker.values())
     most = max(votes.values())
-    first = next(spec for _, spec in sorted(by_worker.items(), key=lambda item: _order(item[0]))
+    first = next(spec for _, spec in sorted(by_worker.items(), key=lambda item: order(item[0]))
                  if votes[json.dumps(spec, sort_keys=True)] == most)  # fmt: skip
     return dict(first)
 
@@ -113,14 +114,3 @@ def _is_task(task: str) -> bool:
 def _host_of(address: str | None) -> str | None:
     host = address.rpartition(":")[0] if address else ""
     return host if host and host not in {"localhost", "127.0.0.1", "0.0.0.0", "[::1]"} else None  # noqa: S104
-
-
-def _order(task: str) -> tuple[int, str, int]:
-    role, _, index = task.partition(":")
-    return (["chief", "worker", "ps", "evaluator"].index(role) if role in {"chief", "worker", "ps", "evaluator"} else 4,
-            role, int(index))  # fmt: skip
-
-
-def in_order(tasks: Iterable[str]) -> list[str]:
-    """Tasks as people list them: chief, workers by index, parameter servers, evaluator."""
-    return sorted(set(tasks), key=_order)

@@ -22,7 +22,7 @@ from google.protobuf.message import DecodeError
 
 from analyzer.ingest.proto.event_pb2 import Event
 
-CHUNK = 1 << 19
+CHUNK = 1 << 16
 """Bytes read at once."""
 LARGEST = 8 << 20
 """Bytes of a record that may hold scalars; TensorFlow writes nothing but images, audio and graphs above."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from analyzer.discover import worker_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.text import decode
 from analyzer.model import Source
+from analyzer.naming import worker_of
 
 _ENTRY = re.compile(
     r"(?P<name>[A-Za-z][\w./-]*?)[\"']?\s*[:=,\t ]\s*[\"']?(?P<code>-?\d{1,3}|None|null|running)\b", re.IGNORECASE

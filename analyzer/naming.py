@@ -1,0 +1,42 @@
+"""Names of workers: `role:index`, read from paths and put in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from analyzer.model import Kind
+
+_ROLES = {
+    "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
+    "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
+    "host": "worker", "process": "worker", "proc": "worker",
+}  # fmt: skip
+_TASK = re.compile(
+    r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
+)
+_BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
+
+
+def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
+    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`."""
+    for part in reversed(name.split("/")):
+        for match in _TASK.finditer(part):
+            if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
+                return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
+    if kind in {Kind.LOG, Kind.TF_CONFIG} and (match := _BARE_INDEX.search(PurePosixPath(name).stem)):
+        return f"worker:{int(match[1])}"
+    return None
+
+
+def in_order(tasks: Iterable[str]) -> list[str]:
+    """Tasks as people list them: chief, workers by index, parameter servers, evaluator."""
+    return sorted(set(tasks), key=order)
+
+
+def order(task: str) -> tuple[int, str, int]:
+    """The key that `in_order` sorts by."""
+    role, _, index = task.partition(":")
+    return (_ORDER.get(role, 4), role, int(index) if index.isdigit() else 0)
