@@ -15,7 +15,9 @@ from analyzer.naming import worker_of
 _ATTEMPT = re.compile(
     r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
 )
-_SAYS_NOTHING = frozenset({"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"})
+_SAYS_NOTHING = frozenset(
+    {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
+)
 _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
     (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
@@ -33,6 +35,7 @@ def discover(paths: Sequence[Path]) -> RunDir:
 
     Raises:
         NothingReadable: a path does not exist, or there is no file at all.
+
     """
     for path in paths:
         if not path.exists():

@@ -26,8 +26,8 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
         for match in _TASK.finditer(part):
             if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
                 return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
-    if kind in {Kind.LOG, Kind.TF_CONFIG} and (match := _BARE_INDEX.search(PurePosixPath(name).stem)):
-        return f"worker:{int(match[1])}"
+    if kind in {Kind.LOG, Kind.TF_CONFIG} and (bare := _BARE_INDEX.search(PurePosixPath(name).stem)):
+        return f"worker:{int(bare[1])}"
     return None
 
 

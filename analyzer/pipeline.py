@@ -1,6 +1,6 @@
 """The stages, in order. Each hands the next a value; none calls back.
 
-    paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis
+paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def analyze(paths: Sequence[Path], pack: RulePack | None = None) -> Diagnosis:
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
+
     """
     pack = pack or load_rules()
     run = discover(paths)
@@ -43,7 +44,9 @@ def read(run: RunDir, pack: RulePack) -> Tables:
     found = ingest(run, pack.patterns)
     if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
-        raise NothingReadable(f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})")
+        raise NothingReadable(
+            f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})"
+        )
     return derive(found)
 
 

@@ -164,7 +164,8 @@ LIFETIMES = (
     Column(
         "ended",
         "text",
-        "finished, exception, aborted_by_peer, signal, exited, vanished, stopped, running, never_started or unknown",
+        "finished, exception, aborted_by_peer, signal, exited, vanished, stopped, running, never_started "
+        "or unknown",
     ),
     Column("sure", "bool", "its end is written down (exit code, traceback, closing line), not inferred"),
     Column("exit_code", "int", "exit code; negative for a signal"),
@@ -185,7 +186,9 @@ LIFETIMES = (
     Column("quiet", "bool", "its log ends without any error of its own"),
     Column("replicas", "int", "replicas that it says are in sync"),
     Column("restarted", "bool", "it shows more than one life"),
-    Column("planned_end", "bool", "it reached the last epoch and step that it planned, where it says the plan"),
+    Column(
+        "planned_end", "bool", "it reached the last epoch and step that it planned, where it says the plan"
+    ),
     Column("end_source", "text", "where it says that it reached its end"),
     Column("end_line", "int", "the line that says so"),
 )

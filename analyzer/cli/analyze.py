@@ -42,7 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception:  # noqa: BLE001 - the last place where a mistake of ours can be told from the user's
         traceback.print_exc()
-        print("mwms-analyze: this is a mistake of ours; please report it with the lines above", file=sys.stderr)
+        print(
+            "mwms-analyze: this is a mistake of ours; please report it with the lines above", file=sys.stderr
+        )
         return 70
 
 
@@ -53,13 +55,25 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input")
-    parser.add_argument("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
+    parser.add_argument(
+        "paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output"
+    )
     parser.add_argument("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
-    parser.add_argument("--fail-on", choices=("failed", "degraded"), default="degraded",
-                        help="the least verdict that gives a non-zero exit status (default: degraded)")  # fmt: skip
-    parser.add_argument("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal")
+    parser.add_argument(
+        "--fail-on",
+        choices=("failed", "degraded"),
+        default="degraded",
+        help="the least verdict that gives a non-zero exit status (default: degraded)",
+    )
+    parser.add_argument(
+        "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
+    )
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
+    )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
@@ -108,7 +122,9 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
         yield [path]
 
 
-def _write(diagnosis: Diagnosis, formats: Sequence[str], output: str | None, inputs: Sequence[Path]) -> list[Path]:
+def _write(
+    diagnosis: Diagnosis, formats: Sequence[str], output: str | None, inputs: Sequence[Path]
+) -> list[Path]:
     """Render and write; the paths that were written, none for standard output."""
     if output == "-":
         if len(formats) > 1:
@@ -116,8 +132,14 @@ def _write(diagnosis: Diagnosis, formats: Sequence[str], output: str | None, inp
         sys.stdout.write(render(diagnosis.document, formats[0]))
         return []
     name = f"mwms-report-{_safe(str(diagnosis.document['run']['name']))}"
-    single = output is not None and not Path(output).is_dir() and not output.endswith("/") and len(formats) == 1
-    targets = [Path(output)] if single and output else [_folder(output, inputs) / f"{name}{FORMATS[f].suffix}" for f in formats]
+    single = (
+        output is not None and not Path(output).is_dir() and not output.endswith("/") and len(formats) == 1
+    )
+    targets = (
+        [Path(output)]
+        if single and output
+        else [_folder(output, inputs) / f"{name}{FORMATS[f].suffix}" for f in formats]
+    )
     for target, each in zip(targets, formats, strict=True):
         _refuse_inside(target, inputs, output)
         _replace(target, render(diagnosis.document, each))
@@ -125,7 +147,10 @@ def _write(diagnosis: Diagnosis, formats: Sequence[str], output: str | None, inp
 
 
 def _safe(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".-") or "run"
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".-")
+        or "run"
+    )
 
 
 def _folder(output: str | None, inputs: Sequence[Path]) -> Path:
@@ -154,7 +179,9 @@ def _refuse_inside(target: Path, inputs: Sequence[Path], output: str | None) -> 
 def _replace(target: Path, text: str) -> None:
     """Write all or nothing."""
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=".mwms-", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=target.parent, prefix=".mwms-", delete=False
+        ) as file:
             file.write(text)
         Path(file.name).chmod(0o644)
         Path(file.name).replace(target)
@@ -172,6 +199,8 @@ def _show(diagnosis: Diagnosis, color: str) -> None:
 
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:
-    if diagnosis.verdict is Verdict.HEALTHY or (diagnosis.verdict is Verdict.DEGRADED and fail_on == "failed"):
+    if diagnosis.verdict is Verdict.HEALTHY or (
+        diagnosis.verdict is Verdict.DEGRADED and fail_on == "failed"
+    ):
         return 0
     return 3 if diagnosis.document["cause"] in {None, "unknown"} else 1

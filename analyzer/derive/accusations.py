@@ -18,17 +18,26 @@ from analyzer.schema import frame
 
 _TASK = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
 _TARGET = re.compile(
-    r"Additional GRPC error information from remote target " + _TASK + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
+    r"Additional GRPC error information from remote target "
+    + _TASK
+    + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
 )
-_ROOT = re.compile(r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL)
+_ROOT = re.compile(
+    r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL
+)
 _HEARTBEAT = re.compile(r"Task " + _TASK + r" heartbeat timeout")
 _UNHEALTHY = re.compile(r"unhealthy \(stopped sending heartbeats\):\n(?P<tasks>(?:/job:\S+\n?)+)")
 _DOWN = re.compile(_TASK + r" (?:seems down|is down)")
 _RESTARTED = re.compile(
-    r"(?:" + _TASK + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
-    r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration|ncarnation ID mismatch)"
+    r"(?:"
+    + _TASK
+    + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
+    r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration"
+    r"|ncarnation ID mismatch)"
 )
-_LEADER = re.compile(r"Failed to send RPC to coordination service|coordination +leader[^\n]{0,40}has restarted")
+_LEADER = re.compile(
+    r"Failed to send RPC to coordination service|coordination +leader[^\n]{0,40}has restarted"
+)
 _TRANSPORT = re.compile(
     r"Connection reset|Socket closed|failed to connect|Connection refused|Transport closed|Stream removed"
     r"|GOAWAY|keepalive watchdog|ping timeout|No route to host|Network is unreachable|Connection timed out"
@@ -36,7 +45,9 @@ _TRANSPORT = re.compile(
 )
 _DEADLINE = re.compile(r"Deadline Exceeded|DEADLINE_EXCEEDED|grpc_status\W{1,3}4\b")
 _CANCELLED = re.compile(r"CANCELLED|Cancelled|grpc_status\W{1,3}1\b")
-_REACHES = re.compile(r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|coordination|Duplicate task")
+_REACHES = re.compile(
+    r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|coordination|Duplicate task"
+)
 
 
 class Accusation(NamedTuple):
@@ -87,7 +98,7 @@ def _remote(text: str) -> Iterator[Accusation]:
     rest = text[match.end() : match.end() + 1_200].partition("Additional GRPC")[0]
     method = match["method"]
     kind = _kind(said) or _kind(rest.partition("\n")[0])
-    if method and method.startswith("CoordinationService") or _LEADER.search(said):
+    if (method and method.startswith("CoordinationService")) or _LEADER.search(said):
         kind = "leader" if kind in {"transport", "deadline"} or _LEADER.search(said) else None
     if kind:
         yield Accusation(_task(match), kind, method, match.start())
@@ -120,7 +131,10 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
 
 
 def _counts(
-    record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]], closed: Mapping[str, int]
+    record: Mapping[str, Any],
+    found: Accusation,
+    ends: Mapping[str, Mapping[str, Any]],
+    closed: Mapping[str, int],
 ) -> bool:
     """Not where the accuser had already finished; there, a peer that went is as it should be."""
     if closed.get(record["source"], record["line"]) < record["line"]:
@@ -138,7 +152,18 @@ def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iter
         row = waits.filter(pl.col("value") == task).row(0, named=True)
         if row["worker"] not in assembled:
             yield {
-                "accuser": row["worker"], "worker": task, "source": row["source"], "line": row["line"],
-                "time": row["time"], "kind": "absent", "says": f"waits for {task}",
+                "accuser": row["worker"],
+                "worker": task,
+                "source": row["source"],
+                "line": row["line"],
+                "time": row["time"],
+                "kind": "absent",
+                "says": _device(task),
                 "counts": ends.get(task, {}).get("phase") not in {"joined", "training", "finished"},
-            }  # fmt: skip
+            }
+
+
+def _device(task: str) -> str:
+    """The task as TensorFlow's C++ runtime spells it."""
+    role, _, index = task.partition(":")
+    return f"/job:{role}/replica:0/task:{index}"

@@ -13,7 +13,17 @@ import polars as pl
 from analyzer.derive.workers import cluster_specs
 from analyzer.schema import frame
 
-COMPARED = ("tensorflow", "python", "replicas", "num_workers", "communication", "strategy", "host", "claims", "gpu")
+COMPARED = (
+    "tensorflow",
+    "python",
+    "replicas",
+    "num_workers",
+    "communication",
+    "strategy",
+    "host",
+    "claims",
+    "gpu",
+)
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:

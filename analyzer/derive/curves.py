@@ -17,8 +17,12 @@ _KEY = ("worker", "tag", "origin")
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker, tag and origin."""
-    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index("row")
-    rows = [_summary(group.row(0, named=True), group) for _, group in values.group_by(_KEY, maintain_order=True)]
+    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
+        "row"
+    )
+    rows = [
+        _summary(group.row(0, named=True), group) for _, group in values.group_by(_KEY, maintain_order=True)
+    ]
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -35,9 +39,19 @@ def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
     finite = group.filter(pl.col("value").is_finite())
     bad = group.filter(~pl.col("value").is_finite())
     start, end, top = _ends(finite)
-    row = {"worker": first["worker"], "tag": first["tag"], "origin": first["origin"], "scope": _scope(group),
-           "points": group.height, "first_value": start, "last_value": end, "max_value": top,
-           "growth": _ratio(top, start), "last_growth": _ratio(end, start), "nonfinite": bad.height}  # fmt: skip
+    row = {
+        "worker": first["worker"],
+        "tag": first["tag"],
+        "origin": first["origin"],
+        "scope": _scope(group),
+        "points": group.height,
+        "first_value": start,
+        "last_value": end,
+        "max_value": top,
+        "growth": _ratio(top, start),
+        "last_growth": _ratio(end, start),
+        "nonfinite": bad.height,
+    }
     if bad.height:
         place = bad.row(0, named=True)
         row |= {f"nonfinite_{key}": place[key] for key in ("epoch", "step", "line", "source")}
@@ -63,7 +77,7 @@ def _scope(group: pl.DataFrame) -> str:
 
 
 def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
-    """At how many shared steps do all workers state the very same value?"""
+    """Count the shared steps at which all workers state the very same value."""
     if len(group) < 2:
         return
     last = values.group_by("worker", "epoch", "step").agg(pl.col("value").last())

@@ -21,11 +21,22 @@ PASSED_ON = (
     "Failed to send RPC to coordination service", "Collective has timed out",
     "Session handle is not found", "collective ops already aborted", "was probably restarted",
 )  # fmt: skip
-_TRANSPORT = ("Socket closed", "Connection reset by peer", "failed to connect to all addresses", "Connection refused")
-_NOT_OWN = frozenset({"KeyboardInterrupt", "SystemExit", "PSUnavailableError", "ClosureAbortedError", "CancelledError"})
+_TRANSPORT = (
+    "Socket closed",
+    "Connection reset by peer",
+    "failed to connect to all addresses",
+    "Connection refused",
+)
+_NOT_OWN = frozenset(
+    {"KeyboardInterrupt", "SystemExit", "PSUnavailableError", "ClosureAbortedError", "CancelledError"}
+)
 _HEAD = re.compile(r"Traceback \(most recent call last\):|Fatal Python error: ")
-_FRAME = re.compile(r'^\s*(?:\| )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$', re.MULTILINE)
-_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload")
+_FRAME = re.compile(
+    r'^\s*(?:\| )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$', re.MULTILINE
+)
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload"
+)
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
 _VIA = (
     ("input", r"PyFunc|IteratorGetNext|GeneratorDataset|MultiDeviceIterator|RemoteCall|data/ops/"),

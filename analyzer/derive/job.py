@@ -14,7 +14,9 @@ _STALL = 5.0
 """Seconds of common silence at least, where times are known, before a job counts as stalled."""
 
 
-def job(workers: pl.DataFrame, lifetimes: pl.DataFrame, records: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+def job(
+    workers: pl.DataFrame, lifetimes: pl.DataFrame, records: pl.DataFrame, facts: pl.DataFrame
+) -> pl.DataFrame:
     """One row."""
     training = lifetimes.filter("trains")
     members = workers.filter(pl.col("expected") & (pl.col("role") != "evaluator"))
@@ -22,7 +24,8 @@ def job(workers: pl.DataFrame, lifetimes: pl.DataFrame, records: pl.DataFrame, f
     finished = training.filter(pl.col("ended") == "finished").height
     stepped = bool(training.filter(pl.col("phase").is_in(["training", "finished"])).height)
     waiting = training.filter(
-        pl.col("phase").is_in(["server_up"]) & pl.col("ended").is_in(["running", "unknown", "stopped", "vanished"])
+        pl.col("phase").is_in(["server_up"])
+        & pl.col("ended").is_in(["running", "unknown", "stopped", "vanished"])
     ).height
     row = {
         "expected": expected,
@@ -65,7 +68,9 @@ def _timed(training: pl.DataFrame) -> bool:
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:
     ends = {row["end_source"]: row["end_line"] for row in lifetimes.iter_rows(named=True) if row["end_line"]}
     grave = records.filter(pl.col("level").is_in(["E", "F"]))
-    return sum(1 for row in grave.iter_rows(named=True) if row["line"] <= ends.get(row["source"], row["line"]))
+    return sum(
+        1 for row in grave.iter_rows(named=True) if row["line"] <= ends.get(row["source"], row["line"])
+    )
 
 
 def _strategy(workers: pl.DataFrame, facts: pl.DataFrame) -> str | None:

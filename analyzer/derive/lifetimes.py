@@ -18,11 +18,29 @@ from analyzer.derive.progress import Place, last_places, last_times, stepped
 from analyzer.schema import frame
 
 _STARTING_UP = frozenset(
-    {"port.cc", "util.cc", "cudart_stub.cc", "cpu_feature_guard.cc", "grpc_server_lib.cc", "grpc_channel.cc",
-     "coordination_service.cc", "coordination_service.h", "coordination_service_agent.cc", "cuda_driver.cc",
-     "cuda_platform.cc", "cuda_diagnostics.cc", "dso_loader.cc", "cuda_dnn.cc", "cuda_fft.cc", "cuda_blas.cc",
-     "preemption_notifier.cc", "context_distributed_manager.cc", "py_utils.cc", "computation_placer.cc"}
-)  # fmt: skip
+    {
+        "port.cc",
+        "util.cc",
+        "cudart_stub.cc",
+        "cpu_feature_guard.cc",
+        "grpc_server_lib.cc",
+        "grpc_channel.cc",
+        "coordination_service.cc",
+        "coordination_service.h",
+        "coordination_service_agent.cc",
+        "cuda_driver.cc",
+        "cuda_platform.cc",
+        "cuda_diagnostics.cc",
+        "dso_loader.cc",
+        "cuda_dnn.cc",
+        "cuda_fft.cc",
+        "cuda_blas.cc",
+        "preemption_notifier.cc",
+        "context_distributed_manager.cc",
+        "py_utils.cc",
+        "computation_placer.cc",
+    }
+)
 _SIGKILL, _SIGTERM = 9, 15
 
 
@@ -54,7 +72,9 @@ class Life:
         return int(code) if code not in {None, "running"} else None
 
 
-def lifetimes(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame) -> pl.DataFrame:
+def lifetimes(
+    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame
+) -> pl.DataFrame:
     """One row a worker, about its last life."""
     lives = _lives(tables, workers, exceptions)
     ended = {life.worker: _ended(life) for life in lives}
@@ -68,7 +88,10 @@ def lifetimes(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, excepti
 
 def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame) -> list[Life]:
     attempts = _attempts(tables)
-    lives = {row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0)) for row in workers.iter_rows(named=True)}
+    lives = {
+        row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0))
+        for row in workers.iter_rows(named=True)
+    }
     for table, add in (("facts", _add_fact), ("records", _add_record)):
         for row in tables[table].iter_rows(named=True):
             if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
@@ -106,7 +129,11 @@ def _ended(life: Life) -> tuple[str, bool]:
     closed = life.closing is not None and (raised is None or raised["line"] < life.closing["line"])
     if closed and code in {None, 0, -6}:
         return "finished", True
-    if raised is not None and raised["type"] not in {"KeyboardInterrupt", "SystemExit"} and code in {None, 1, 255, -6}:
+    if (
+        raised is not None
+        and raised["type"] not in {"KeyboardInterrupt", "SystemExit"}
+        and code in {None, 1, 255, -6}
+    ):
         return ("exception" if raised["own"] else "aborted_by_peer"), True
     if code is not None:
         return _ended_with_code(life, code)
@@ -164,7 +191,9 @@ def _phase(life: Life, how: str) -> str:
     if life.place is not None:
         return "joined"
     server = life.facts["server_address"]
-    if life.facts["agent_connected"] and (life.facts["assembled"] or _went_on(life, life.facts["agent_connected"])):
+    if life.facts["agent_connected"] and (
+        life.facts["assembled"] or _went_on(life, life.facts["agent_connected"])
+    ):
         return "joined"
     if server:
         return "joined" if not life.facts["agent_connected"] and _went_on(life, server) else "server_up"
@@ -182,20 +211,35 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
 def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]:
     place, code = life.place, life.exit_code
     own_last = life.last_progress if place else life.times[1]
-    end = life.closing or ({"source": place.source, "line": place.line} if place and how == "finished" else {})
+    end = life.closing or (
+        {"source": place.source, "line": place.line} if place and how == "finished" else {}
+    )
     joined = life.facts["agent_connected"]
     return {
-        "worker": life.worker, "trains": life.row["trains"], "leader": life.row["leader"],
-        "attempts": life.attempts, "phase": _phase(life, how), "ended": how, "sure": sure, "exit_code": code,
-        "signal": -code if code is not None and code < 0 else None, "sigterm": bool(life.facts["sigterm"]),
-        "started": life.times[0], "joined": joined[-1]["time"] if joined else None, "last_seen": life.times[1],
+        "worker": life.worker,
+        "trains": life.row["trains"],
+        "leader": life.row["leader"],
+        "attempts": life.attempts,
+        "phase": _phase(life, how),
+        "ended": how,
+        "sure": sure,
+        "exit_code": code,
+        "signal": -code if code is not None and code < 0 else None,
+        "sigterm": bool(life.facts["sigterm"]),
+        "started": life.times[0],
+        "joined": joined[-1]["time"] if joined else None,
+        "last_seen": life.times[1],
         "silent_for": last - own_last if last is not None and own_last is not None else None,
-        "epoch": place.epoch if place else None, "step": place.step if place else None,
-        "own_exception": life.own_exception, "quiet": life.exception is None,
-        "replicas": int(life.fact("replicas") or 0) or None, "restarted": life.attempts > 1,
+        "epoch": place.epoch if place else None,
+        "step": place.step if place else None,
+        "own_exception": life.own_exception,
+        "quiet": life.exception is None,
+        "replicas": int(life.fact("replicas") or 0) or None,
+        "restarted": life.attempts > 1,
         "planned_end": bool(place and place.is_planned_end),
-        "end_source": end.get("source"), "end_line": end.get("line"),
-    }  # fmt: skip
+        "end_source": end.get("source"),
+        "end_line": end.get("line"),
+    }
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:

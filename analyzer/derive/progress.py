@@ -36,7 +36,11 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
     steps = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").str.starts_with("epoch_"))
     ranked = steps.with_row_index("row").with_columns(from_log=pl.col("origin") != "event_file")
-    last = ranked.sort("from_log", "row", maintain_order=True).group_by("worker", "attempt", maintain_order=True).last()
+    last = (
+        ranked.sort("from_log", "row", maintain_order=True)
+        .group_by("worker", "attempt", maintain_order=True)
+        .last()
+    )
     return {(row["worker"], row["attempt"]): _place(row) for row in last.iter_rows(named=True)}
 
 

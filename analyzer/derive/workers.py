@@ -29,7 +29,13 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _row(
-    task: str, spec: Spec, stated: Mapping[str, str], expected: set[str], seen: set[str], roles: set[str], leader: str
+    task: str,
+    spec: Spec,
+    stated: Mapping[str, str],
+    expected: set[str],
+    seen: set[str],
+    roles: set[str],
+    leader: str,
 ) -> dict[str, Any]:
     role, _, index = task.partition(":")
     addresses = spec.get(role, [])
@@ -69,7 +75,7 @@ def cluster_specs(facts: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
     for row in facts.filter(pl.col("key") == "cluster_spec").iter_rows(named=True):
         for role, addresses in json.loads(row["value"]).items():
             if isinstance(addresses, dict):
-                addresses = [addresses[key] for key in sorted(addresses, key=str)]  # noqa: PLW2901
+                addresses = [addresses[key] for key in sorted(addresses, key=str)]
             if row["worker"] and isinstance(addresses, list):
                 specs[row["worker"]].setdefault(role, [str(each) for each in addresses])
     return dict(specs)

@@ -10,7 +10,9 @@ from analyzer.diagnose.relate import relate
 from analyzer.model import Diagnosis, Finding, Tables
 
 
-def diagnose(name: str, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]) -> Diagnosis:
+def diagnose(
+    name: str, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]
+) -> Diagnosis:
     """The diagnosis of the run `name`; `made_with` is quoted in it."""
     related = relate(findings)
     decision = decide(related, tables)

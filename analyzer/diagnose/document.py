@@ -19,15 +19,29 @@ MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
 _CONTEXT = 3
 _LABELS = {
-    "tensorflow": "TensorFlow", "python": "Python", "replicas": "Replicas in sync", "num_workers": "Workers",
-    "communication": "Collective communication", "strategy": "Strategy", "host": "Host", "claims": "Claims to be",
-    "cluster_spec": "Cluster", "cluster_size": "Tasks in its cluster", "loopback": "Only loopback addresses",
-    "evaluator_listed": "Evaluator in the cluster", "tf_config": "Cluster configuration seen", "gpu": "GPU",
-}  # fmt: skip
+    "tensorflow": "TensorFlow",
+    "python": "Python",
+    "replicas": "Replicas in sync",
+    "num_workers": "Workers",
+    "communication": "Collective communication",
+    "strategy": "Strategy",
+    "host": "Host",
+    "claims": "Claims to be",
+    "cluster_spec": "Cluster",
+    "cluster_size": "Tasks in its cluster",
+    "loopback": "Only loopback addresses",
+    "evaluator_listed": "Evaluator in the cluster",
+    "tf_config": "Cluster configuration seen",
+    "gpu": "GPU",
+}
 
 
 def document(
-    name: str, decision: Decision, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]
+    name: str,
+    decision: Decision,
+    findings: Sequence[Finding],
+    tables: Tables,
+    made_with: Mapping[str, object],
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
@@ -66,25 +80,48 @@ def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]
         noticed = life["ended"] == "aborted_by_peer" or worker in told
-        parts[worker] = ("culprit" if worker in culprits else "suspect" if worker in suspects
-                         else "witness" if noticed and chosen else "bystander")  # fmt: skip
+        parts[worker] = (
+            "culprit"
+            if worker in culprits
+            else "suspect"
+            if worker in suspects
+            else "witness"
+            if noticed and chosen
+            else "bystander"
+        )
     return parts
 
 
 def _run(name: str, tables: Tables) -> dict[str, Any]:
     job = tables["job"].row(0, named=True)
     versions = tables["workers"]["tensorflow"].drop_nulls().unique().sort().to_list()
-    return {"name": name, "strategy": job["strategy"], "workers_expected": job["expected"], "workers_seen": job["seen"],
-            "tensorflow": versions, "started": job["started"], "ended": job["ended"]}  # fmt: skip
+    return {
+        "name": name,
+        "strategy": job["strategy"],
+        "workers_expected": job["expected"],
+        "workers_seen": job["seen"],
+        "tensorflow": versions,
+        "started": job["started"],
+        "ended": job["ended"],
+    }
 
 
 def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
     saved = tables["facts"].filter(pl.col("key") == "checkpoint").sort(pl.col("time"), nulls_last=False)
     chosen = decision.chosen
-    action = asdict(chosen.action) if chosen else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
+    action = (
+        asdict(chosen.action)
+        if chosen
+        else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
+    )
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
     exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
-    return {**action, "exclude": exclude, "resume_from": saved["value"].to_list()[-1] if saved.height else None, "steps_lost": None}
+    return {
+        **action,
+        "exclude": exclude,
+        "resume_from": saved["value"].to_list()[-1] if saved.height else None,
+        "steps_lost": None,
+    }
 
 
 def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -93,14 +130,30 @@ def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
     rows = []
     for worker in tables["workers"].iter_rows(named=True):
         name, life = worker["worker"], lives[worker["worker"]]
-        rows.append({
-            "id": name, "host": worker["host"], "claimed": worker["claims"], "part": parts[name],
-            "expected": worker["expected"], "seen": worker["seen"], "attempts": life["attempts"],
-            "ended": {"how": life["ended"], "exit_code": life["exit_code"], "sure": life["sure"], "says": words.how_it_ended(life)},
-            "last_step": {"epoch": life["epoch"], "step": life["step"]}, "last_seen": life["last_seen"],
-            "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
-            "curves": _curves(tables["scalars"].filter(pl.col("worker") == name), tables["curves"].filter(pl.col("worker") == name)),
-        })  # fmt: skip
+        rows.append(
+            {
+                "id": name,
+                "host": worker["host"],
+                "claimed": worker["claims"],
+                "part": parts[name],
+                "expected": worker["expected"],
+                "seen": worker["seen"],
+                "attempts": life["attempts"],
+                "ended": {
+                    "how": life["ended"],
+                    "exit_code": life["exit_code"],
+                    "sure": life["sure"],
+                    "says": words.how_it_ended(life),
+                },
+                "last_step": {"epoch": life["epoch"], "step": life["step"]},
+                "last_seen": life["last_seen"],
+                "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
+                "curves": _curves(
+                    tables["scalars"].filter(pl.col("worker") == name),
+                    tables["curves"].filter(pl.col("worker") == name),
+                ),
+            }
+        )
     return rows
 
 
@@ -112,7 +165,15 @@ def _curves(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]
     for curve in chosen.iter_rows(named=True):
         values = scalars.filter((pl.col("tag") == curve["tag"]) & (pl.col("origin") == curve["origin"]))
         points = [_point(row) for row in _thinned(values).iter_rows(named=True)]
-        made.append({"tag": curve["tag"], "scope": curve["scope"], "kept": len(points), "total": values.height, "points": points})
+        made.append(
+            {
+                "tag": curve["tag"],
+                "scope": curve["scope"],
+                "kept": len(points),
+                "total": values.height,
+                "points": points,
+            }
+        )
     return made
 
 
@@ -138,24 +199,39 @@ def _number(value: float) -> float | str:
 
 
 def _alternative(finding: Finding, against: str) -> dict[str, Any]:
-    return {"cause": finding.cause, "rule": finding.rule, "confidence": finding.confidence,
-            "culprits": list(finding.culprits), "against": against}  # fmt: skip
+    return {
+        "cause": finding.cause,
+        "rule": finding.rule,
+        "confidence": finding.confidence,
+        "culprits": list(finding.culprits),
+        "against": against,
+    }
 
 
 def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     """The one that the verdict rests on, then what fired, then the rest by name."""
     outcomes = [Outcome.FIRED, Outcome.ERROR, Outcome.QUIET, Outcome.NOT_APPLICABLE]
-    return sorted(findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule))
+    return sorted(
+        findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule)
+    )
 
 
 def _finding(finding: Finding, tables: Tables) -> dict[str, Any]:
     return {
-        "rule": finding.rule, "title": finding.title, "role": finding.role.value, "cause": finding.cause,
-        "outcome": finding.outcome.value, "reason": finding.reason, "confidence": finding.confidence,
-        "workers": list(finding.about), "summary": finding.summary, "why": list(finding.why),
+        "rule": finding.rule,
+        "title": finding.title,
+        "role": finding.role.value,
+        "cause": finding.cause,
+        "outcome": finding.outcome.value,
+        "reason": finding.reason,
+        "confidence": finding.confidence,
+        "workers": list(finding.about),
+        "summary": finding.summary,
+        "why": list(finding.why),
         "evidence": [_evidence(each, tables) for each in finding.evidence],
-        "explained_by": list(finding.explained_by), "references": list(finding.references),
-    }  # fmt: skip
+        "explained_by": list(finding.explained_by),
+        "references": list(finding.references),
+    }
 
 
 def _evidence(evidence: Evidence, tables: Tables) -> dict[str, Any]:
@@ -169,7 +245,9 @@ def _context(evidence: Evidence, records: pl.DataFrame) -> list[str]:
     """First lines of the records just before it in the same source."""
     if evidence.source is None or evidence.line is None:
         return []
-    before = records.filter((pl.col("source") == evidence.source) & (pl.col("line") < evidence.line)).tail(_CONTEXT)
+    before = records.filter((pl.col("source") == evidence.source) & (pl.col("line") < evidence.line)).tail(
+        _CONTEXT
+    )
     return [text.partition("\n")[0][:400] for text in before["text"].to_list()]
 
 
@@ -177,7 +255,14 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
     made = []
     for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
         values = {row["worker"]: row["value"] for row in group.iter_rows(named=True)}
-        made.append({"key": key, "label": _LABELS.get(str(key), str(key)), "equal": bool(group["equal"].all()), "values": values})
+        made.append(
+            {
+                "key": key,
+                "label": _LABELS.get(str(key), str(key)),
+                "equal": bool(group["equal"].all()),
+                "values": values,
+            }
+        )
     return made
 
 

@@ -14,7 +14,10 @@ _VOLATILE = (
     (re.compile(r"https?://\S+|\w+://\S+"), "<url>"),
     (re.compile(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
     (re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
-    (re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"), "<task>"),
+    (
+        re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
+        "<task>",
+    ),
     (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]+:\d{2,5}\b"), "<address>"),
     (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
 )

@@ -20,15 +20,30 @@ ENDED = {
     "never_started": "left no file at all",
     "unknown": "does not say how it ended",
 }
-_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
+_SIGNALS = {
+    1: "SIGHUP",
+    2: "SIGINT",
+    4: "SIGILL",
+    6: "SIGABRT",
+    7: "SIGBUS",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    15: "SIGTERM",
+}
 
 COLLECT = (
     Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again."),
-    Step("Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
-         "kubectl get pods -o custom-columns=NAME:.metadata.name,EXIT:.status.containerStatuses[0].state.terminated.exitCode,REASON:.status.containerStatuses[0].state.terminated.reason"),
-    Step("Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
-         "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1"),
-)  # fmt: skip
+    Step(
+        "Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
+        "kubectl get pods -o custom-columns=NAME:.metadata.name,"
+        "EXIT:.status.containerStatuses[0].state.terminated.exitCode,"
+        "REASON:.status.containerStatuses[0].state.terminated.reason",
+    ),
+    Step(
+        "Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
+        "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1",
+    ),
+)
 
 
 def how_it_ended(life: Mapping[str, Any]) -> str:

@@ -1,18 +1,18 @@
 """`where`: conditions on the columns of a table, as polars expressions.
 
-    ended: signal                  equal
-    ended: [signal, exited]        one of these
-    behind: {at_least: 1}          also at_most, above, below
-    message: {contains: "No space"}  or a list: any of them
-    type: {matches: "^Unicode"}    a regex, in the linear-time engine of polars
-    frame: {known: true}           the files tell it (false: they do not)
-    ended: {not: finished}         also a list; null counts as not
+ended: signal                  equal
+ended: [signal, exited]        one of these
+behind: {at_least: 1}          also at_most, above, below
+message: {contains: "No space"}  or a list: any of them
+type: {matches: "^Unicode"}    a regex, in the linear-time engine of polars
+frame: {known: true}           the files tell it (false: they do not)
+ended: {not: finished}         also a list; null counts as not
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
@@ -59,7 +59,7 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
     return simple[operator]().fill_null(value=False)
 
 
-def _list(operand: object) -> Sequence[str]:
+def _list(operand: object) -> list[str]:
     return [str(each) for each in operand] if isinstance(operand, list) else [str(operand)]
 
 

@@ -5,7 +5,7 @@ Only plain scalars, lists and mappings are made: no tags, no anchors that build 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
@@ -14,6 +14,13 @@ import yaml
 
 Path = tuple[str | int, ...]
 
+_MAKERS: Mapping[str, Callable[[str], object]] = {
+    "null": lambda _: None,
+    "bool": lambda text: text.lower() in {"true", "yes", "on"},
+    "int": lambda text: int(text.replace("_", ""), 0),
+    "float": float,
+    "str": str,
+}
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -28,7 +35,9 @@ class Document:
 
     def fault(self, path: Path, what: str) -> None:
         """Note what is wrong at a place; the nearest enclosing line is named."""
-        line = next((self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1)
+        line = next(
+            (self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1
+        )
         self.faults.append(f"{self.file}:{line}: {what}")
 
 
@@ -42,7 +51,9 @@ def read(path: File, name: str) -> Document:
         return document
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        document.faults.append(f"{name}:{mark.line + 1 if mark else 1}: {getattr(error, 'problem', None) or error}")
+        document.faults.append(
+            f"{name}:{mark.line + 1 if mark else 1}: {getattr(error, 'problem', None) or error}"
+        )
         return document
     data = _build(document, root, ()) if root else None
     if isinstance(data, dict):
@@ -74,11 +85,9 @@ def _pairs(document: Document, node: yaml.MappingNode, path: Path) -> Iterator[t
 
 def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
     tag = node.tag.removeprefix("tag:yaml.org,2002:")
-    makers = {"null": lambda _: None, "bool": lambda text: text.lower() in {"true", "yes", "on"},
-              "int": lambda text: int(text.replace("_", ""), 0), "float": float, "str": str}  # fmt: skip
-    if tag not in makers:
+    if tag not in _MAKERS:
         if tag == "timestamp":
             return str(node.value)
         document.fault(path, f"a value of kind `{tag}` is not allowed")
         return None
-    return makers[tag](node.value)
+    return _MAKERS[tag](node.value)

@@ -43,11 +43,16 @@ def evaluate(rule: Rule, tables: Tables, crew: Crew) -> Finding:
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {lacking} was collected or readable")
     rows = {name: _rows(signal, tables) for name, signal in rule.signals.items()}
     subjects = crew.everyone if rule.binds else ("",)
-    truths = {subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()} for subject in subjects}
+    truths = {
+        subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()}
+        for subject in subjects
+    }
     fired = [subject for subject in subjects if rule.when.holds(truths[subject])]
     if not fired:
         wanted = rule.when.wanted
-        near = max((sum(truth[name] for name in wanted) / len(wanted) for truth in truths.values()), default=0.0)
+        near = max(
+            (sum(truth[name] for name in wanted) / len(wanted) for truth in truths.values()), default=0.0
+        )
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=near)
     return _fired(rule, fired, truths, rows, crew)
 
@@ -76,7 +81,7 @@ def _rows(signal: Signal, tables: Tables) -> dict[str, list[Row]]:
     by_worker: dict[str, list[Row]] = {}
     for row in found.iter_rows(named=True):
         if signal.pattern:
-            row |= json.loads(row["captures"])  # noqa: PLW2901 - the row with its captures
+            row |= json.loads(row["captures"])
         by_worker.setdefault(row.get(signal.who) or "", []).append(row)
     return by_worker
 
@@ -98,19 +103,30 @@ def _holds(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew: Cr
 
 
 def _fired(
-    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]], crew: Crew,
-) -> Finding:  # fmt: skip
+    rule: Rule,
+    subjects: Sequence[str],
+    truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]],
+    crew: Crew,
+) -> Finding:
     values = _values(rule, subjects, truths, rows, crew)
     workers = tuple(subject for subject in subjects if subject)
     culprits, suspects = _blamed(rule, workers, crew)
     return _finding(
-        rule, Outcome.FIRED, confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
-        culprits=culprits, suspects=suspects, about=workers, summary=fill(rule.summary, values),
+        rule,
+        Outcome.FIRED,
+        confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
+        culprits=culprits,
+        suspects=suspects,
+        about=workers,
+        summary=fill(rule.summary, values),
         why=tuple(fill(text, values) for text in rule.why),
-        next=tuple(Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next),
-        evidence=tuple(_evidence(rule, subjects, truths, rows, values, crew)), near=1.0,
-    )  # fmt: skip
+        next=tuple(
+            Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next
+        ),
+        evidence=tuple(_evidence(rule, subjects, truths, rows, values, crew)),
+        near=1.0,
+    )
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -131,9 +147,12 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 
 def _values(
-    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]], crew: Crew,
-) -> dict[str, Mapping[str, object] | str]:  # fmt: skip
+    rule: Rule,
+    subjects: Sequence[str],
+    truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]],
+    crew: Crew,
+) -> dict[str, Mapping[str, object] | str]:
     first = subjects[0]
     values: dict[str, Mapping[str, object] | str] = {
         "subject": listed([subject for subject in subjects if subject]),
@@ -157,23 +176,34 @@ def _of_scope(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew:
 
 
 def _evidence(
-    rule: Rule, subjects: Sequence[str], truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]], values: Mapping[str, Mapping[str, object] | str], crew: Crew,
-) -> list[Evidence]:  # fmt: skip
+    rule: Rule,
+    subjects: Sequence[str],
+    truths: Mapping[str, Mapping[str, bool]],
+    rows: Mapping[str, Mapping[str, list[Row]]],
+    values: Mapping[str, Mapping[str, object] | str],
+    crew: Crew,
+) -> list[Evidence]:
     found: dict[Evidence, None] = {}
     for subject in subjects:
         for name in sorted(rule.signals, key=list(rule.signals).index):
             if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
                 signal = rule.signals[name]
                 for row in _of_scope(signal, rows[name], subject, crew)[:MOST_EVIDENCE]:
-                    said = {**values, "subject": subject or values["subject"], name: row, "life": crew.lives.get(subject, {})}
+                    said = {
+                        **values,
+                        "subject": subject or values["subject"],
+                        name: row,
+                        "life": crew.lives.get(subject, {}),
+                    }
                     found[_place(signal, row, fill(signal.says, said))] = None
     return list(found)
 
 
 def _place(signal: Signal, row: Row, says: str) -> Evidence:
     source, line = row.get("source"), row.get("line")
-    words = next((str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), "")
+    words = next(
+        (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
+    )
     kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
     marks = ((row["start"], row["end"]),) if signal.pattern and row["end"] > row["start"] else ()
     worker = row.get("accuser") or row.get("worker")
@@ -189,7 +219,15 @@ def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
 
 def _finding(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: ANN401 - fields of Finding
     return Finding(
-        rule=rule.id, title=rule.title, role=rule.role, outcome=outcome, cause=rule.cause if rule.role is Role.CAUSE else None,
-        verdict=rule.verdict, explains=rule.explains, despite_finish=rule.despite_finish, references=rule.references,
-        action=rule.action, **parts,
-    )  # fmt: skip
+        rule=rule.id,
+        title=rule.title,
+        role=rule.role,
+        outcome=outcome,
+        cause=rule.cause if rule.role is Role.CAUSE else None,
+        verdict=rule.verdict,
+        explains=rule.explains,
+        despite_finish=rule.despite_finish,
+        references=rule.references,
+        action=rule.action,
+        **parts,
+    )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"\s*(?:(?P<name>[a-z_][a-z0-9_]*)|(?P<mark>[()]))")
+_WORD = re.compile(r"\s*(?:(?P<name>[a-z_][a-z0-9_]*)|(?P<mark>[()]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class Expression:
     @property
     def names(self) -> frozenset[str]:
         """The signals that it names."""
-        return frozenset({self.name}) if self.operator == "signal" else frozenset().union(*(p.names for p in self.parts))
+        return (
+            frozenset({self.name})
+            if self.operator == "signal"
+            else frozenset().union(*(p.names for p in self.parts))
+        )
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -44,43 +48,46 @@ def parse(text: str) -> Expression:
 
     Raises:
         ValueError: it cannot be read; the text says where.
+
     """
-    tokens = _tokens(text)
-    expression = _chain(tokens, "or")
-    if tokens:
-        raise ValueError(f"`{tokens[0]}` is not expected in `{text.strip()}`")
+    words = _words(text)
+    expression = _chain(words, "or")
+    if words:
+        raise ValueError(f"`{words[0]}` is not expected in `{text.strip()}`")
     return expression
 
 
-def _tokens(text: str) -> list[str]:
-    tokens, at = [], 0
+def _words(text: str) -> list[str]:
+    words, at = [], 0
     while at < len(text.rstrip()):
-        match = _TOKEN.match(text, at)
+        match = _WORD.match(text, at)
         if not match:
             raise ValueError(f"`{text[at:].strip()[:20]}` is neither a signal nor and, or, not, ( or )")
-        tokens.append(match["name"] or match["mark"])
+        words.append(match["name"] or match["mark"])
         at = match.end()
-    return tokens
+    return words
 
 
-def _chain(tokens: list[str], operator: str) -> Expression:
-    inner: Callable[[], Expression] = (lambda: _chain(tokens, "and")) if operator == "or" else (lambda: _one(tokens))
+def _chain(words: list[str], operator: str) -> Expression:
+    inner: Callable[[], Expression] = (
+        (lambda: _chain(words, "and")) if operator == "or" else (lambda: _one(words))
+    )
     parts = [inner()]
-    while tokens and tokens[0] == operator:
-        tokens.pop(0)
+    while words and words[0] == operator:
+        words.pop(0)
         parts.append(inner())
     return parts[0] if len(parts) == 1 else Expression(operator, parts=tuple(parts))
 
 
-def _one(tokens: list[str]) -> Expression:
-    token = tokens.pop(0) if tokens else ""
-    if token == "not":
-        return Expression("not", parts=(_one(tokens),))
-    if token == "(":
-        inside = _chain(tokens, "or")
-        if not tokens or tokens.pop(0) != ")":
+def _one(words: list[str]) -> Expression:
+    word = words.pop(0) if words else ""
+    if word == "not":
+        return Expression("not", parts=(_one(words),))
+    if word == "(":
+        inside = _chain(words, "or")
+        if not words or words.pop(0) != ")":
             raise ValueError("a parenthesis is not closed")
         return inside
-    if not token or token in {")", "and", "or"}:
-        raise ValueError("a signal is missing" + (f" before `{token}`" if token else " at the end"))
-    return Expression("signal", token)
+    if not word or word in {")", "and", "or"}:
+        raise ValueError("a signal is missing" + (f" before `{word}`" if word else " at the end"))
+    return Expression("signal", word)

@@ -17,9 +17,26 @@ from analyzer.model import Action, Kind, Pattern, Role, Step, Verdict
 from analyzer.schema import TABLES
 
 _RULE_KEYS = {
-    "id", "title", "role", "cause", "verdict", "status", "requires", "signals", "when", "blame", "confidence",
-    "explains", "despite_finish", "summary", "why", "next", "action", "references", "cases",
-}  # fmt: skip
+    "id",
+    "title",
+    "role",
+    "cause",
+    "verdict",
+    "status",
+    "requires",
+    "signals",
+    "when",
+    "blame",
+    "confidence",
+    "explains",
+    "despite_finish",
+    "summary",
+    "why",
+    "next",
+    "action",
+    "references",
+    "cases",
+}
 _NEEDED = ("id", "title", "role", "signals", "when", "summary")
 _SIGNAL_KEYS = {"table", "where", "log", "of", "who", "at_least", "says", "kind"}
 _LOG_KEYS = {"any_of", "regex", "levels", "example"}
@@ -34,6 +51,7 @@ def load(directories: Sequence[Path]) -> RulePack:
 
     Raises:
         RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
+
     """
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     causes, faults = _causes(files)
@@ -52,7 +70,11 @@ def _causes(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
     for file in files:
         if file.name == "causes.yaml":
             document = read(file, file.name)
-            causes |= {key: str(value.get("means", "")) for key, value in document.data.items() if isinstance(value, dict)}
+            causes |= {
+                key: str(value.get("means", ""))
+                for key, value in document.data.items()
+                if isinstance(value, dict)
+            }
             faults += document.faults
     return causes, faults
 
@@ -89,17 +111,29 @@ def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
         return None
     signals = _signals(document)
     rule = Rule(
-        id=str(data["id"]), file=document.file, title=str(data["title"]),
+        id=str(data["id"]),
+        file=document.file,
+        title=str(data["title"]),
         role=Role(_one_of(document, ("role",), data["role"], [role.value for role in Role])),
-        signals=signals, when=_when(document, signals), summary=str(data["summary"]),
-        confidence=_confidence(document, signals), cause=data.get("cause"),
-        verdict=Verdict(_one_of(document, ("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])),
+        signals=signals,
+        when=_when(document, signals),
+        summary=str(data["summary"]),
+        confidence=_confidence(document, signals),
+        cause=data.get("cause"),
+        verdict=Verdict(
+            _one_of(document, ("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])
+        ),
         status=_one_of(document, ("status",), data.get("status", "experimental"), _STATUSES),
-        requires=tuple(_requires(document)), blame=_one_of(document, ("blame",), data.get("blame", "none"), BLAMES),
-        explains=_strings(document, "explains"), despite_finish=data.get("despite_finish") is True,
-        why=_strings(document, "why"), next=_steps(document), action=_action(document),
-        references=_strings(document, "references"), cases=_cases(document),
-    )  # fmt: skip
+        requires=tuple(_requires(document)),
+        blame=_one_of(document, ("blame",), data.get("blame", "none"), BLAMES),
+        explains=_strings(document, "explains"),
+        despite_finish=data.get("despite_finish") is True,
+        why=_strings(document, "why"),
+        next=_steps(document),
+        action=_action(document),
+        references=_strings(document, "references"),
+        cases=_cases(document),
+    )
     _check(document, rule, causes)
     return rule
 
@@ -109,7 +143,11 @@ def _signals(document: Document) -> dict[str, Signal]:
     if not isinstance(data, dict) or not data:
         document.fault(("signals",), "`signals` names at least one signal")
         return {}
-    return {name: _signal(document, name, body) for name, body in data.items() if _is_map(document, ("signals", name), body)}
+    return {
+        name: _signal(document, name, body)
+        for name, body in data.items()
+        if _is_map(document, ("signals", name), body)
+    }
 
 
 def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal:
@@ -118,7 +156,12 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
     log = body.get("log")
     table = "matches" if log is not None else str(body.get("table", ""))
     if table not in TABLES:
-        document.fault(path, f"`{table}` is no table; there are {', '.join(TABLES)}" if table else "names neither `table` nor `log`")
+        document.fault(
+            path,
+            f"`{table}` is no table; there are {', '.join(TABLES)}"
+            if table
+            else "names neither `table` nor `log`",
+        )
         table = "job"
     where = dict(body.get("where") or {})  # type: ignore[call-overload]
     _check_where(document, path, table, where)
@@ -129,11 +172,19 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
     if not isinstance(count, int):
         document.fault((*path, "at_least"), "`at_least` is a whole number")
     return Signal(
-        name=name, table=table, where=where, of=_one_of(document, (*path, "of"), body.get("of", "anyone"), SCOPES),
-        who=_who(document, path, table, str(body.get("who", "worker"))), at_least=count if isinstance(count, int) else 1,
-        says=str(body.get("says", name.replace("_", " "))), pattern=pattern, example=example,
-        kind=_one_of(document, (*path, "kind"), body.get("kind", "line"), ("line", "absence", "fact", "value")),
-    )  # fmt: skip
+        name=name,
+        table=table,
+        where=where,
+        of=_one_of(document, (*path, "of"), body.get("of", "anyone"), SCOPES),
+        who=_who(document, path, table, str(body.get("who", "worker"))),
+        at_least=count if isinstance(count, int) else 1,
+        says=str(body.get("says", name.replace("_", " "))),
+        pattern=pattern,
+        example=example,
+        kind=_one_of(
+            document, (*path, "kind"), body.get("kind", "line"), ("line", "absence", "fact", "value")
+        ),
+    )
 
 
 def _who(document: Document, path: tuple[str, ...], table: str, who: str) -> str:
@@ -150,19 +201,34 @@ def _check_where(document: Document, path: tuple[str, ...], table: str, where: M
             document.fault((*path, "where", name), f"`{name}` of {table} {found}")
 
 
-def _pattern(document: Document, path: tuple[str, ...], name: str, log: Mapping[str, object]) -> tuple[Pattern | None, str]:
+def _pattern(
+    document: Document, path: tuple[str, ...], name: str, log: Mapping[str, object]
+) -> tuple[Pattern | None, str]:
     _only(document, path, log, _LOG_KEYS)
     literals = log.get("any_of")
     literals = [literals] if isinstance(literals, str) else literals
-    if not isinstance(literals, list) or not all(isinstance(each, str) and len(each) >= 4 for each in literals or [0]):
+    if not isinstance(literals, list) or not all(
+        isinstance(each, str) and len(each) >= 4 for each in literals or [0]
+    ):
         document.fault((*path, "any_of"), "`any_of` lists literal texts of four characters or more")
         return None, ""
-    pattern = Pattern(f"{document.data['id']}/{name}", tuple(literals), log.get("regex"), frozenset(log.get("levels") or ()))  # type: ignore[arg-type, call-overload]
+    expression = None if log.get("regex") is None else str(log["regex"])
+    pattern = Pattern(
+        f"{document.data['id']}/{name}", tuple(literals), expression, _levels(document, path, log)
+    )
     example = str(log.get("example", ""))
     if found := _pattern_fault(pattern, example):
         document.fault((*path, "example" if "example" in log else "any_of"), found)
         return None, ""
     return pattern, example
+
+
+def _levels(document: Document, path: tuple[str, ...], log: Mapping[str, object]) -> frozenset[str]:
+    levels = log.get("levels") or []
+    if isinstance(levels, list) and set(levels) <= set("IWEF"):
+        return frozenset(levels)
+    document.fault((*path, "levels"), "`levels` lists some of I, W, E and F")
+    return frozenset()
 
 
 def _pattern_fault(pattern: Pattern, example: str) -> str | None:
@@ -214,7 +280,9 @@ def _steps(document: Document) -> tuple[Step, ...]:
     for index, step in enumerate(steps):
         if isinstance(step, str):
             made.append(Step(step))
-        elif _is_map(document, ("next", index), step) and _only(document, ("next", index), step, {"text", "command"}):
+        elif _is_map(document, ("next", index), step) and _only(
+            document, ("next", index), step, {"text", "command"}
+        ):
             made.append(Step(str(step.get("text", "")), step.get("command")))
     return tuple(made)
 
@@ -239,11 +307,14 @@ def _cases(document: Document) -> tuple[Case, ...]:
         _only(document, (*path, "expect"), expect, {"fires", "culprits", "suspects"})
         made.append(
             Case(
-                name=str(case.get("name", "")), origin=str(case.get("origin", "")), given=case.get("given") or {},
-                fires=expect.get("fires") is True, culprits=tuple(expect.get("culprits") or ()),
+                name=str(case.get("name", "")),
+                origin=str(case.get("origin", "")),
+                given=case.get("given") or {},
+                fires=expect.get("fires") is True,
+                culprits=tuple(expect.get("culprits") or ()),
                 suspects=tuple(expect.get("suspects") or ()),
             )
-        )  # fmt: skip
+        )
     return tuple(made)
 
 
@@ -266,7 +337,9 @@ def _check_placeholders(document: Document, rule: Rule, text: str) -> None:
     for name, column in texts.placeholders(text):
         if name in {"subject", "others"} and column is None:
             continue
-        table = {"life": "lifetimes", "job": "job"}.get(name) or (rule.signals[name].table if name in rule.signals else None)
+        table = {"life": "lifetimes", "job": "job"}.get(name) or (
+            rule.signals[name].table if name in rule.signals else None
+        )
         if table is None:
             document.fault((), f"`{{{name}}}` names no signal")
         elif column not in _speakable(rule, name, table):
@@ -280,7 +353,9 @@ def _speakable(rule: Rule, name: str, table: str) -> set[str]:
     return columns | groups | {"count"}
 
 
-def _only(document: Document, path: tuple[str | int, ...], data: Mapping[str, object], allowed: Iterable[str]) -> bool:
+def _only(
+    document: Document, path: tuple[str | int, ...], data: Mapping[str, object], allowed: Iterable[str]
+) -> bool:
     unknown = sorted(key for key in data if key not in set(allowed))
     for key in unknown:
         document.fault((*path, key), f"`{key}` is not known here; there are {', '.join(sorted(allowed))}")

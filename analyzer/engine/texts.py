@@ -1,10 +1,10 @@
 """The words of a rule, with the words of the run put in.
 
-    {subject}          the bound worker, or several
-    {others}           the other training workers
-    {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
-    {life.column}      the subject's row of `lifetimes`
-    {job.column}       the one row of `job`
+{subject}          the bound worker, or several
+{others}           the other training workers
+{signal.column}    a column of the first row that satisfied a signal, or a group of its regex
+{life.column}      the subject's row of `lifetimes`
+{job.column}       the one row of `job`
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ the banner that TensorFlow prints when it is loaded.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import pairwise
 
 from analyzer.ingest.readings import Reading
 
@@ -27,7 +28,7 @@ def _starts(reading: Reading) -> list[int]:
     servers = _lines(reading, "server_address")
     banners = _lines(reading, "process_banner")
     starts = []
-    for before, server in zip(servers, servers[1:], strict=False):
+    for before, server in pairwise(servers):
         between = [banner for banner in banners if before < banner < server]
         starts.append(between[-1] if between else server)
     return starts

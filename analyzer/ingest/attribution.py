@@ -48,7 +48,7 @@ def _claim(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -
     for key in ("task", "own_device"):
         stated = Counter(row["value"] for row in facts if row["key"] == key and _is_task(row["value"]))
         if stated:
-            return stated.most_common(1)[0][0]
+            return str(stated.most_common(1)[0][0])
     servers = [row["value"] for row in facts if row["key"] == "server_address"]
     return next((task for server in servers for task in _listening(server, clusters)), None)
 

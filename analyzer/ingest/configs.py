@@ -16,6 +16,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     reading = Reading(source)
     data = source.path.read_bytes()
@@ -26,7 +27,9 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     try:
         config = json.loads(text)
     except ValueError as error:
-        reading.add("facts", line=getattr(error, "lineno", 1), key="tf_config_error", value=f"not JSON: {error}")
+        reading.add(
+            "facts", line=getattr(error, "lineno", 1), key="tf_config_error", value=f"not JSON: {error}"
+        )
         return reading
     for key, value in tf_config_facts(config):
         reading.add("facts", line=1, key=key, value=value)

@@ -75,6 +75,7 @@ def read_scalars(path: Path) -> EventFile:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     with path.open("rb") as file:
         reader = _Reader(file, os.fstat(file.fileno()).st_size)

@@ -14,6 +14,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
     found = read_scalars(source.path)

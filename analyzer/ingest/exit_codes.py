@@ -11,7 +11,8 @@ from analyzer.model import Source
 from analyzer.naming import worker_of
 
 _ENTRY = re.compile(
-    r"(?P<name>[A-Za-z][\w./-]*?)[\"']?\s*[:=,\t ]\s*[\"']?(?P<code>-?\d{1,3}|None|null|running)\b", re.IGNORECASE
+    r"(?P<name>[A-Za-z][\w./-]*?)[\"']?\s*[:=,\t ]\s*[\"']?(?P<code>-?\d{1,3}|None|null|running)\b",
+    re.IGNORECASE,
 )
 _RESTART = re.compile(r"restart(?:ed)?[-_]?(\d*)|attempt[-_]?(\d+)", re.IGNORECASE)
 
@@ -21,6 +22,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     reading = Reading(source)
     data = source.path.read_bytes()

@@ -27,12 +27,15 @@ def read(source: Source, matcher: Matcher) -> Reading:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     reading = Reading(source)
     data = source.path.read_bytes()
     reading.bytes = len(data)
     if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        reading.lost("holds NUL bytes, as a file does that was not closed properly", offset=data.find(b"\x00"))
+        reading.lost(
+            "holds NUL bytes, as a file does that was not closed properly", offset=data.find(b"\x00")
+        )
     text = decode(data)
     found = list(records(lines(text), _year(data)))
     wanted = sorted(matcher.lines(text.encode("utf-8", "replace")).items())
@@ -58,7 +61,9 @@ def _read_records(
             _keep(reading, record)
 
 
-def _hits(record: Record, wanted: list[tuple[int, set[str]]], numbers: list[int], matcher: Matcher) -> list[Hit]:
+def _hits(
+    record: Record, wanted: list[tuple[int, set[str]]], numbers: list[int], matcher: Matcher
+) -> list[Hit]:
     ids: set[str] = set()
     for at in range(bisect_left(numbers, record.line), len(numbers)):
         if numbers[at] > record.last_line:
@@ -76,7 +81,8 @@ def _read_progress(reading: Reading, record: Record, progress: Progress) -> None
 def _note(reading: Reading, record: Record, hit: Hit) -> None:
     number, excerpt = _line_of(record, hit)
     for key, value in announcements.facts(hit):
-        reading.add("facts", line=number, time=record.time, key=key, value=value)
+        line = _line_naming(record, value) if key == "awaits" else number
+        reading.add("facts", line=line, time=record.time, key=key, value=value)
     if not hit.pattern.startswith("announces/"):
         start = max(0, excerpt.find(hit.matched.split("\n", 1)[0]))
         reading.add(
@@ -93,6 +99,12 @@ def _line_of(record: Record, hit: Hit) -> tuple[int, str]:
         if first in piece.text:
             return piece.number, piece.text
     return record.line, record.pieces[0].text
+
+
+def _line_naming(record: Record, task: str) -> int:
+    """The line of a list of tasks that names this one."""
+    ending = "/task:" + task.partition(":")[2]
+    return next((piece.number for piece in record.pieces if piece.text.strip().endswith(ending)), record.line)
 
 
 def _keep(reading: Reading, record: Record) -> None:

@@ -30,7 +30,7 @@ class Hit(NamedTuple):
 class Matcher:
     """Finds the records that some pattern wants.
 
-    Raises nothing on hostile text: a regex that exceeds its time is reported in `slow` and counts as no match.
+    Raises nothing on hostile text: a regex that exceeds its time is noted in `slow` and counts as no match.
     """
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
@@ -39,8 +39,7 @@ class Matcher:
         self.slow: set[str] = set()
         self._regexes = {p.id: regex.compile(p.regex, regex.DOTALL) for p in patterns if p.regex}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
-        self._wanting: list[list[str]] = [[p.id for p in patterns if lit in p.literals] for lit in literals]
-        self._literals = literals
+        self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
         self._database = _compile([literal.encode() for literal in literals])
 
     def lines(self, data: bytes) -> dict[int, set[str]]:

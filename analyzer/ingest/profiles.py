@@ -13,13 +13,16 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
     trace = read_trace(source.path)
     for span in trace.spans:
         end = None if span.end_ns is None else span.end_ns / 1e9
         reading.saw(span.start_ns / 1e9)
-        reading.add("spans", kind=span.kind, name=span.name, start=span.start_ns / 1e9, end=end, step=span.step)
+        reading.add(
+            "spans", kind=span.kind, name=span.name, start=span.start_ns / 1e9, end=end, step=span.step
+        )
     for damage in trace.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
     return reading

@@ -17,8 +17,13 @@ _BAR = re.compile(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d
 _METRIC = re.compile(rf" - ([A-Za-z_][\w./]*): ({_NUMBER})", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
 _STEP = re.compile(
-    rf"(?<![a-z])(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter|batch|it)s?(?:[_ ]?(?:no|num|number|idx))?"
-    rf"{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
+    rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter|batch|it)s?"
+    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
+    re.IGNORECASE,
+)
+_NAMES_STEP = re.compile(
+    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter)"
+    r"[\s:=#]{1,3}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
 _LOOP_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
@@ -61,11 +66,12 @@ def is_progress(text: str) -> bool:
 
 
 def _is_loop(text: str) -> bool:
-    if _NOT_PROGRESS.search(text) or not (_STEP.search(text) or _LOOP_EPOCH.search(text)):
+    """Whether a user's own loop speaks: a step with a value, or a line that begins by naming its step."""
+    if _NOT_PROGRESS.search(text):
         return False
-    return bool(_VALUE.search(text)) or bool(
-        re.search(r"\b(?:done|end|begin|start|complete|fetched)", text, re.IGNORECASE)
-    )
+    if _NAMES_STEP.match(text):
+        return True
+    return bool((_STEP.search(text) or _LOOP_EPOCH.search(text)) and _VALUE.search(text))
 
 
 @dataclass(slots=True)
@@ -103,14 +109,16 @@ class Progress:
             int(step[2]) if step and step[2] else None,
         )
         yield Mark("step", *place, float(place[2] or 0), "unknown", origin)
+        around = _VALUE.sub("", text)
         for value in _VALUE.finditer(text):
-            yield Mark(value[1], *place, float(value[2]), scope_of(value[1], text), origin)
+            yield Mark(value[1], *place, float(value[2]), scope_of(value[1], around), origin)
 
 
 def scope_of(tag: str, text: str = "") -> str:
-    """Whether a value of a user's own loop is local or global, as far as its name or line says."""
-    if _LOCAL.search(tag) or _LOCAL.search(text):
-        return "local"
-    if _GLOBAL.search(tag) or _GLOBAL.search(text):
-        return "global"
+    """Whether a value of a user's own loop is local or global, as far as its name, or else its line, says."""
+    for words in (tag, text):
+        if _LOCAL.search(words):
+            return "local"
+        if _GLOBAL.search(words):
+            return "global"
     return "unknown"

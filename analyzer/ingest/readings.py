@@ -33,7 +33,9 @@ class Reading:
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 
-    def lost(self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None) -> None:
+    def lost(
+        self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None
+    ) -> None:
         """A stretch that could not be read."""
         self.read, self.reason = "partial", self.reason or what
         self.rows.setdefault("damage", []).append(

@@ -41,7 +41,7 @@ def lines(text: str) -> Iterator[Line]:
     """Every line, and every state of a redrawn one, without control codes."""
     for number, physical in enumerate(text.split("\n"), 1):
         if "\x1b" in physical:
-            physical = _ESCAPES.sub("", physical)  # noqa: PLW2901 - the cleaned line replaces the raw one
+            physical = _ESCAPES.sub("", physical)
         for state in _states(physical):
             clean = shorten(_CONTROLS.sub("", state).rstrip())
             for piece in _GLUED.split(clean):
@@ -49,7 +49,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def _states(physical: str) -> list[str]:
-    """The successive contents of a line that was redrawn with `\\r` or backspaces."""
+    """The successive contents of a line that was redrawn with carriage returns or backspaces."""
     if "\r" not in physical and "\x08" not in physical:
         return [physical]
     states = re.split(r"[\r\x08]+", physical)

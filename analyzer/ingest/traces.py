@@ -104,7 +104,7 @@ class _Names:
             which = stat.WhichOneof("value")
             value = getattr(stat, which) if which else None
             if which == "ref_value":
-                value = self.stats.get(value)
+                value = self.stats.get(value or 0)
             found[self.stats.get(stat.metadata_id, "")] = value
         return found
 
@@ -117,6 +117,7 @@ def read_trace(path: Path) -> Trace:
 
     Raises:
         OSError: the file cannot be read.
+
     """
     data = path.read_bytes()
     reader = _Reader()
@@ -219,11 +220,12 @@ class _Reader:
         elif (kind := _named(op)) is not None:
             self.begun.setdefault((run, name), []).append(replace(at, kind=kind, name=name))
 
-    def _parsed(self, message: Any, part: _Field) -> Any | None:
+    def _parsed(self, message: Any, part: _Field) -> Any:
         try:
-            return message.FromString(bytes(part.value))  # type: ignore[arg-type]
+            return message.FromString(bytes(part.value))
         except DecodeError:
-            return self._lost(part.offset, part.length, f"a {message.DESCRIPTOR.name} that is none")
+            self._lost(part.offset, part.length, f"bytes that are no {message.DESCRIPTOR.name} of a trace")
+            return None
 
     def _fields(self, data: memoryview, offset: int) -> Iterator[_Field]:
         """The fields of a message, as far as they are whole; `offset` is its own place in the file."""
@@ -247,6 +249,7 @@ def _field(data: memoryview, pos: int) -> tuple[_Field, int]:
     Raises:
         IndexError: the data ends inside the field.
         ValueError: no field of a trace looks like this.
+
     """
     tag, pos = _varint(data, pos)
     number, wire = tag >> 3, tag & 7
@@ -293,7 +296,7 @@ def _text(value: object) -> str:
 def _int(value: object) -> int | None:
     text = _text(value) if isinstance(value, bytes) else value
     try:
-        return None if text is None else int(text)  # type: ignore[call-overload, no-any-return]
+        return None if text is None else int(text)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         return None
 

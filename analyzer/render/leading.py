@@ -20,7 +20,10 @@ def places(diagnosis: Json, limit: int) -> list[Json]:
         if finding["role"] != "benign":
             own = finding["rule"] == diagnosis["rule"]
             chosen += finding["evidence"] if own else finding["evidence"][:1]
-    told = {(p["source"], p["line"], p["kind"], p["says"] if p["kind"] == "absence" else ""): p for p in chosen[::-1]}
+    told = {
+        (p["source"], p["line"], p["kind"], p["says"] if p["kind"] == "absence" else ""): p
+        for p in chosen[::-1]
+    }
     return [p for p in chosen if any(p is kept for kept in told.values())][:limit]
 
 
@@ -32,5 +35,9 @@ def where(place: Json) -> str:
 
 def unread(diagnosis: Json) -> list[tuple[str, str]]:
     """Return what could not be read: a name, and why."""
-    parts = [(s["name"], f"{s['read']}: {s['reason']}") for s in diagnosis["sources"] if s["read"] != "complete"]
-    return parts + [(d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"]) for d in diagnosis["damage"]]
+    parts = [
+        (s["name"], f"{s['read']}: {s['reason']}") for s in diagnosis["sources"] if s["read"] != "complete"
+    ]
+    return parts + [
+        (d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"]) for d in diagnosis["damage"]
+    ]

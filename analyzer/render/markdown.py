@@ -53,10 +53,16 @@ def _longest_run(text: str) -> int:
 def _heading(d: Json) -> str:
     sign, verdict = words.VERDICTS[d["verdict"]]
     title, workers = words.blamed(d)
-    sure = "" if d["cause"] is None else f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
+    sure = (
+        ""
+        if d["cause"] is None
+        else f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
+    )
     known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
     said = " · ".join(part for part in (f"{title} {workers}".strip(), known, sure) if part)
-    return f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
+    return (
+        f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
+    )
 
 
 def _answers(d: Json) -> str:
@@ -78,7 +84,9 @@ def _steps(title: str, steps: Sequence[Json]) -> str:
 
 
 def _evidence(d: Json) -> str:
-    return _section("Evidence", (line for place in places(d, _MOST_EVIDENCE) for line in _place(place))).rstrip()
+    return _section(
+        "Evidence", (line for place in places(d, _MOST_EVIDENCE) for line in _place(place))
+    ).rstrip()
 
 
 def _place(place: Json) -> Iterator[str]:
@@ -92,7 +100,8 @@ def _place(place: Json) -> Iterator[str]:
 
 def _alternatives(d: Json) -> str:
     said = (
-        f"- {prose(a['cause'])} ({words.confidence(a['confidence'])}): {prose(a['against'])}" for a in d["alternatives"]
+        f"- {prose(a['cause'])} ({words.confidence(a['confidence'])}): {prose(a['against'])}"
+        for a in d["alternatives"]
     )
     return _section("What else it could be", said)
 

@@ -66,8 +66,14 @@ class _Page:
         title, workers = words.blamed(d)
         sure = f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
         known = d["cause"] if d["cause"] not in (None, "healthy") else ""
-        parts = [f"{title} {workers}" if workers else "", one_line(known, 80), "" if d["cause"] is None else sure]
-        head = self.paint(f"{sign} {verdict.upper()}") + "".join(f"  {self.paint.bold(p)}" for p in parts if p)
+        parts = [
+            f"{title} {workers}" if workers else "",
+            one_line(known, 80),
+            "" if d["cause"] is None else sure,
+        ]
+        head = self.paint(f"{sign} {verdict.upper()}") + "".join(
+            f"  {self.paint.bold(p)}" for p in parts if p
+        )
         yield head + self.paint.faint(f"  {one_line(d['run']['name'], 60)}")
         yield ""
         yield from self.wrapped(one_line(d["summary"], _MOST_TEXT))
@@ -85,7 +91,9 @@ class _Page:
             yield from ("", self.paint.bold(title), *body)
 
     def wrapped(self, text: str, first: str = "", rest: str = "") -> list[str]:
-        return textwrap.wrap(text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+        return textwrap.wrap(
+            text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
 
     def numbered(self, texts: Sequence[str]) -> Iterator[str]:
         for n, text in enumerate(texts, 1):
@@ -112,13 +120,17 @@ class _Page:
         for other in self.diagnosis["alternatives"]:
             workers = f" of {words.names(other['culprits'])}" if other["culprits"] else ""
             sure = f"{words.confidence(other['confidence'])}, {words.percent(other['confidence'])}"
-            said = f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
+            said = (
+                f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
+            )
             yield from self.wrapped(said, "  - ", "    ")
 
     def unread(self) -> Iterator[str]:
         found = unread(self.diagnosis)
         for name, reason in found[:_MOST_UNREAD]:
-            yield from self.wrapped(f"{shorten(one_line(name, 80), 80)}: {one_line(reason, 200)}", "  - ", "    ")
+            yield from self.wrapped(
+                f"{shorten(one_line(name, 80), 80)}: {one_line(reason, 200)}", "  - ", "    "
+            )
         if len(found) > _MOST_UNREAD:
             yield f"  - and {len(found) - _MOST_UNREAD:,} more"
 

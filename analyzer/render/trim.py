@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = Any
-_LONG = frozenset({"workers", "timeline", "findings", "facts", "sources", "damage", "culprits", "suspects", "witnesses"})
+_LONG = frozenset(
+    {"workers", "timeline", "findings", "facts", "sources", "damage", "culprits", "suspects", "witnesses"}
+)
 _KIND_RANK = {"moment": 0, "error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 _NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
@@ -25,7 +27,13 @@ class Limits:
 
     def tighter(self) -> "Limits":
         """Return limits of about half the size."""
-        return Limits(self.rows // 2 + 1, self.entries // 2 + 1, self.text // 2 + 20, self.excerpt // 2 + 80, self.points // 2)
+        return Limits(
+            self.rows // 2 + 1,
+            self.entries // 2 + 1,
+            self.text // 2 + 20,
+            self.excerpt // 2 + 80,
+            self.points // 2,
+        )
 
 
 @dataclass
@@ -39,7 +47,9 @@ class Trimmed:
 
     def notes(self) -> list[str]:
         """Say what was cut, a sentence each."""
-        said = [f"{count:,} {_NOUNS.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())]
+        said = [
+            f"{count:,} {_NOUNS.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
+        ]
         if self.shortened:
             longest = f"the longest had {max(self.shortened):,} characters"
             said.append(f"{len(self.shortened):,} long texts are shortened; {longest}")
@@ -72,7 +82,9 @@ class _Cutter:
     def mapping(self, value: Mapping[str, Json]) -> Json:
         kept = dict(list(value.items())[: self.result.limits.rows])
         self.drop("values", len(value) - len(kept))
-        made = {self.text(k, self.result.limits.text): self.value(k, v) for k, v in kept.items() if k != "excerpt"}
+        made = {
+            self.text(k, self.result.limits.text): self.value(k, v) for k, v in kept.items() if k != "excerpt"
+        }
         if "excerpt" in value:
             made["excerpt"], made["marks"] = self.excerpt(value["excerpt"], value["marks"])
         if "points" in made:
@@ -103,7 +115,9 @@ class _Cutter:
         head = "…" if start else ""
         shift = len(head) - start
         shown = head + self.text(text[start:], limit, len(text))
-        moved = [[max(a + shift, 0), min(b + shift, len(shown))] for a, b in marks[: self.result.limits.entries]]
+        moved = [
+            [max(a + shift, 0), min(b + shift, len(shown))] for a, b in marks[: self.result.limits.entries]
+        ]
         return shown, [[a, b] for a, b in moved if a < b]
 
     def text(self, text: str, limit: int, length: int | None = None) -> str:

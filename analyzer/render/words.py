@@ -121,7 +121,10 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
         several = len(diagnosis["culprits"]) > 1
         return ("culprits" if several else "culprit", names(diagnosis["culprits"]))
     if diagnosis["suspects"]:
-        return ("one of" if diagnosis["verdict"] != "inconclusive" else "not cleared", names(diagnosis["suspects"]))
+        return (
+            "one of" if diagnosis["verdict"] != "inconclusive" else "not cleared",
+            names(diagnosis["suspects"]),
+        )
     return ("", "")
 
 
@@ -187,7 +190,9 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
         said.append(f"How {names(inferred)} ended is inferred; no file writes it down.")
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
     if absent:
-        said.append(f"{names(absent)} left no file, so nothing is known from {'it' if len(absent) == 1 else 'them'}.")
+        said.append(
+            f"{names(absent)} left no file, so nothing is known from {'it' if len(absent) == 1 else 'them'}."
+        )
     partly = [s["name"] for s in diagnosis["sources"] if s["read"] == "partial"]
     if partly:
         said.append(f"Read only in part: {', '.join(partly[:3])}{' and others' if len(partly) > 3 else ''}.")

@@ -19,10 +19,14 @@ class HandoverError(UserError):
     """What a job left cannot be handed over."""
 
 
+def check_target(target: Path) -> None:
+    """Refuse a place where something lies already."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise HandoverError(f"{target}: exists and is not an empty directory")
+
+
 def hand_over(workspace: Workspace, outcome: Outcome, neutral: Neutral, target: Path) -> None:
     """Write what the scenario hands over, in its layout and with neutral paths."""
-    if target.exists() and any(target.iterdir()):
-        raise HandoverError(f"{target}: exists and is not empty")
     for part in workspace.scenario.hands_over:
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, neutral, binary=part in {"events", "trace"})

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.trainer.handover import HandoverError, hand_over
+from analyzer.trainer.handover import HandoverError, check_target, hand_over
 from analyzer.trainer.job import run_job
 from analyzer.trainer.neutral import Neutral
 from analyzer.trainer.workspace import Workspace
@@ -54,6 +54,7 @@ class Recorder:
 
     def run(self, scenario: Scenario, target: Path) -> Outcome:
         """Run one scenario and hand its run directory over."""
+        check_target(target)
         # resolved, for it is the resolved path that a traceback shows
         with tempfile.TemporaryDirectory(prefix="job-") as scratch:
             workspace = Workspace.create(Path(scratch).resolve(), scenario)

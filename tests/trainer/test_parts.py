@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import time
-from pathlib import Path
 from signal import Signals
+from typing import TYPE_CHECKING
+
+import pytest
 
 from analyzer.trainer.neutral import Neutral
 from analyzer.trainer.processes import Crew
 from analyzer.trainer.progress import Progress
-from analyzer.trainer.workspace import free_addresses
+from analyzer.trainer.workspace import PROGRAM, free_addresses
 
-DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(60)"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("on", flush=True)
+time.sleep(60)
+"""
 
 
 def start(crew: Crew, folder: Path, program: str) -> Path:
+    """Start worker 0 and return its log."""
     log = folder / "0.log"
     crew.start(0, [sys.executable, "-c", program], folder, os.environ, log, log)
     return log
@@ -35,12 +47,9 @@ def test_a_worker_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
 def test_an_error_ends_the_workers_too(tmp_path: Path) -> None:
     """An exception inside the block leaves nobody behind."""
     crew = Crew(grace=0.2)
-    try:
-        with crew:
-            start(crew, tmp_path, "import time; time.sleep(60)")
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
+    with pytest.raises(KeyboardInterrupt), crew:  # noqa: PT012 - the worker must run first
+        start(crew, tmp_path, "import time; time.sleep(60)")
+        raise KeyboardInterrupt
     assert crew.running() == []
 
 
@@ -68,6 +77,11 @@ def test_the_longest_path_wins_and_only_whole_names_count() -> None:
     neutral = Neutral({"/a": "/usr", "/a/venv": "/opt/venv", "/a/venv/lib/site": "/opt/site"})
     told = neutral.text(b'"/a/venv/lib/site/tf.py" /a/venv/bin /a/lib /ab')
     assert told == b'"/opt/site/tf.py" /opt/venv/bin /usr/lib /ab'
+
+
+def test_the_program_is_written_for_python_3_8() -> None:
+    """The workers' program keeps to the grammar of the oldest Python that TensorFlow 2.4 runs on."""
+    ast.parse(PROGRAM.read_text(), feature_version=(3, 8))
 
 
 def test_addresses_differ() -> None:

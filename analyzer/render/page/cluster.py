@@ -41,9 +41,14 @@ def facts(diagnosis: Json) -> Facts:
     workers = sorted({w for f in differing for w in f["values"]}, key=worker_key)
     usual = [_usual(list(f["values"].values())) for f in differing]
     rows = tuple(
-        Row(w, tuple(_cell(f["values"].get(w), u) for f, u in zip(differing, usual, strict=True))) for w in workers
+        Row(w, tuple(_cell(f["values"].get(w), u) for f, u in zip(differing, usual, strict=True)))
+        for w in workers
     )
-    equal = tuple((f["label"], next(iter(f["values"].values()), ""), len(f["values"])) for f in diagnosis["facts"] if f["equal"])
+    equal = tuple(
+        (f["label"], next(iter(f["values"].values()), ""), len(f["values"]))
+        for f in diagnosis["facts"]
+        if f["equal"]
+    )
     return Facts(tuple(differing), rows, equal)
 
 

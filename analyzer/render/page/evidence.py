@@ -57,7 +57,9 @@ def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[Claim]:
     for i, finding in fired(diagnosis):
         n = sum(len(c.places) for c in made)
         places = tuple(Place(n + k, e, tuple(_lines(e))) for k, e in enumerate(finding["evidence"], 1))
-        leads = finding["rule"] == diagnosis["rule"] or (diagnosis["rule"] is None and diagnosis["verdict"] != "healthy")
+        leads = finding["rule"] == diagnosis["rule"] or (
+            diagnosis["rule"] is None and diagnosis["verdict"] != "healthy"
+        )
         made.append(Claim(finding, anchors[i], places, leads))
     return made
 

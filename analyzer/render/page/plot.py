@@ -65,7 +65,11 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """Return the place of a value."""
-        low, high, at = (math.log10(v) for v in (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        low, high, at = (
+            (math.log10(v) for v in (self.low, self.high, value))
+            if self.log
+            else (self.low, self.high, value)
+        )
         span = high / 2 - low / 2
         return round(self.start + (self.end - self.start) * ((at / 2 - low / 2) / span if span else 0.5), 1)
 
@@ -83,7 +87,9 @@ def plots(diagnosis: Json) -> list[Plot]:
 
 
 def _series(worker: Json, curve: Json) -> Series:
-    points = tuple((step, _finite(value), str(value)) for step, value, _ in sorted(curve["points"], key=lambda p: p[0]))
+    points = tuple(
+        (step, _finite(value), str(value)) for step, value, _ in sorted(curve["points"], key=lambda p: p[0])
+    )
     return Series(worker["id"], worker["part"], curve["scope"], points, curve["kept"], curve["total"])
 
 
@@ -111,7 +117,9 @@ def _plot(tag: str, made: Sequence[Series], moment: int | None) -> Plot:
         log=log,
         steps=(min(steps), max(steps)),
         x_ticks=tuple((x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)),
-        y_ticks=tuple((y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 4))),
+        y_ticks=tuple(
+            (y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 4))
+        ),
         moment=(x(moment), moment) if inside and moment is not None else None,
     )
 
@@ -129,13 +137,27 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     few = len(one.points) <= 40
     dots = tuple(p for run in runs if len(run) == 1 or few for p in run)
     end = next((run[-1][1] for run in reversed(runs) if run), None)
-    return Series(one.worker, one.part, one.scope, one.points, one.kept, one.total, lines, dots, tuple(odd[:12]), look % 5, end)
+    return Series(
+        one.worker,
+        one.part,
+        one.scope,
+        one.points,
+        one.kept,
+        one.total,
+        lines,
+        dots,
+        tuple(odd[:12]),
+        look % 5,
+        end,
+    )
 
 
 def _labelled(made: list[Series]) -> list[Series]:
     """Keep the labels of as many workers as there is room for, the blamed first, and move them apart."""
     rank = {"culprit": 0, "suspect": 1}
-    wanted = sorted((s for s in made if s.label_y is not None), key=lambda s: rank.get(s.part, 2))[:_MOST_LABELS]
+    wanted = sorted((s for s in made if s.label_y is not None), key=lambda s: rank.get(s.part, 2))[
+        :_MOST_LABELS
+    ]
     places: dict[int, float] = {}
     at = TOP
     for one in sorted(wanted, key=lambda s: s.label_y or 0.0):

@@ -44,7 +44,11 @@ def _environment() -> Environment:
         "percent": words.percent,
         "size": words.size,
     }
-    environment.globals |= {"plural": words.plural, "style": _asset("report.css"), "script": _asset("report.js")}
+    environment.globals |= {
+        "plural": words.plural,
+        "style": _asset("report.css"),
+        "script": _asset("report.js"),
+    }
     environment.globals |= {"style_hash": _hash("report.css"), "script_hash": _hash("report.js")}
     return environment
 

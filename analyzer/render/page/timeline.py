@@ -9,7 +9,7 @@ from analyzer.render import words
 from analyzer.render.visible import one_line
 
 Json = Mapping[str, Any]
-WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 250.0, 34.0
+WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 262.0, 34.0
 _MOST_LANES, _NUMBER_GAP = 80, 15.0
 _LOUD = ("error", "signal", "end", "accusation", "warning", "silence", "first_step", "last_step", "start")
 
@@ -88,7 +88,7 @@ class Axis:
         last = (self.places[-1], words.instant(self.knots[-1], date=False))
         ticks: list[tuple[float, str]] = []
         for time, x in zip(self.knots, self.places, strict=True):
-            room = x - (ticks[-1][0] if ticks else -200) >= 108 and last[0] - x >= 108
+            room = x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124
             if room:
                 ticks.append((round(x, 1), words.instant(time, date=False)))
         return [*ticks, (round(last[0], 1), last[1])]
@@ -131,7 +131,7 @@ def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
     return Lane(
         worker=worker["id"],
         part=worker["part"],
-        ended=one_line(worker["ended"]["says"], 44),
+        ended=one_line(worker["ended"]["says"], 38),
         y=y,
         life=Stretch(min(xs), max(xs)) if xs else None,
         steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,
@@ -149,5 +149,7 @@ def _marks(events: Sequence[Json], axis: Axis) -> list[Mark]:
         shown = all(abs(x - other) >= _NUMBER_GAP for other in numbered)
         if shown:
             numbered.append(x)
-        marks.append(Mark(event["n"], x, event["kind"], f"{event['n']}. {one_line(event['text'], 120)}", shown))
+        marks.append(
+            Mark(event["n"], x, event["kind"], f"{event['n']}. {one_line(event['text'], 120)}", shown)
+        )
     return sorted(marks, key=lambda m: m.n)

@@ -88,8 +88,6 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
     return [(outcome, group) for outcome, group in groups if group]
 
 
-
-
 def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
     if diagnosis["timeline"]:
         yield "timeline", "Timeline"

@@ -1,0 +1,153 @@
+"""`mwms-analyze` as a person or a cron job calls it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.cli.analyze import main
+from tests.conftest import ROOT
+
+KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
+HEALTHY = ROOT / "sample_runs" / "healthy-fit" / "run"
+UNSHARDED = ROOT / "sample_runs" / "identical-local-losses" / "run"
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+
+
+def digest(folder: Path) -> str:
+    """Names, sizes, times and contents of everything in a directory."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        whole.update(f"{path} {path.stat().st_mtime_ns}".encode())
+        whole.update(path.read_bytes() if path.is_file() else b"")
+    return whole.hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "status"),
+    [(HEALTHY, [], 0), (KILLED, [], 1), (UNSHARDED, [], 1), (UNSHARDED, ["--fail-on", "failed"], 0),
+     (KILLED, ["--fail-on", "failed"], 1)],
+)  # fmt: skip
+def test_the_exit_status_tells_the_verdict(run: Path, options: list[str], status: int, tmp_path: Path) -> None:
+    """0 healthy, 1 failed or degraded with a known cause; --fail-on moves the line."""
+    assert main([str(run), "-o", str(tmp_path / "r.json"), *options]) == status
+
+
+def test_an_unknown_failure_is_3(make_run: MakeRun, tmp_path: Path) -> None:
+    """A job that failed for a reason that no rule explains."""
+    run = make_run({"exit_codes.txt": "worker-0 3\n", "worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n"})
+    assert main([str(run), "-o", str(tmp_path / "r.json")]) == 3
+    assert json.loads((tmp_path / "r.json").read_text())["cause"] == "unknown"
+
+
+def test_files_that_cannot_tell_are_3(make_run: MakeRun, tmp_path: Path) -> None:
+    """One quiet log that ends in mid-training is inconclusive, not healthy."""
+    run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n"})
+    assert main([str(run), "-o", str(tmp_path / "r.json")]) == 3
+    assert json.loads((tmp_path / "r.json").read_text())["verdict"] == "inconclusive"
+
+
+def test_nothing_readable_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, no traceback."""
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    assert main([str(tmp_path / "missing")]) == 4
+    assert main([str(tmp_path)]) == 4
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "no such file or directory" in lines[0]
+    assert "could be read" in lines[1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--format", "docx"], ["-o", "-", "--format", "html,json"], ["--rules", "nowhere"], ["-o", "@/inside.html"]],
+)
+def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that says what is wrong."""
+    given = [each.replace("@", str(KILLED)) for each in arguments]
+    assert main([str(KILLED), *given]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_wrong_rule_is_named_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The fault is the user's to mend, so it is a line and not a traceback."""
+    (tmp_path / "mine.yaml").write_text("id: mine\ntitle: Mine\nrole: kause\n", encoding="utf-8")
+    assert main([str(KILLED), "--rules", str(tmp_path), "-o", "-"]) == 2
+    assert "mine.yaml:1: `signals` is missing" in capsys.readouterr().err
+
+
+def test_nothing_is_written_into_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even when the command is called from inside it; the report then goes to the temporary directory."""
+    before = digest(KILLED)
+    monkeypatch.chdir(KILLED)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["."]) == 1
+    assert digest(KILLED) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["mwms-report-worker-killed.html"]
+
+
+def test_the_report_goes_to_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And its path is printed last."""
+    monkeypatch.chdir(tmp_path)
+    main([str(KILLED)])
+    assert (tmp_path / "mwms-report-worker-killed.html").is_file()
+    assert capsys.readouterr().out.splitlines()[-1].endswith("mwms-report-worker-killed.html")
+
+
+def test_several_formats_go_to_a_directory(tmp_path: Path) -> None:
+    """One file a format, of one name."""
+    main([str(KILLED), "--format", "html,json,markdown,text", "-o", str(tmp_path / "out")])
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".html", ".json", ".md", ".txt"}
+
+
+def test_the_terminal_leads_with_the_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Verdict and culprit in the first line, then what may be done."""
+    main([str(KILLED), "-o", str(tmp_path / "r.html")])
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert "FAILED" in first
+    assert "worker:2" in first
+    assert any("Restart as is?" in line for line in rest)
+
+
+def test_standard_output_holds_the_document_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    """So that it can be piped into another program."""
+    main([str(KILLED), "--format", "json", "-o", "-"])
+    assert json.loads(capsys.readouterr().out)["cause"] == "peer.killed"
+
+
+def test_a_single_file_several_files_and_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What people have at hand is taken: one log, some logs, a pipe."""
+    logs = sorted(str(path) for path in KILLED.glob("worker-*.log"))
+    assert main([*logs, "--format", "json", "-o", "-"]) == 1
+    assert json.loads(capsys.readouterr().out)["culprits"] == ["worker:2"]
+    assert main([logs[0], "--format", "json", "-o", "-"]) in {1, 3}
+    one = json.loads(capsys.readouterr().out)
+    assert [source["name"] for source in one["sources"]] == [Path(logs[0]).name]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(logs[0]).read_bytes())))
+    assert main(["-", "--format", "json", "-o", "-"]) in {1, 3}
+    piped = json.loads(capsys.readouterr().out)
+    assert piped["cause"] == one["cause"]
+
+
+def test_neither_tensorflow_nor_pandas_is_imported() -> None:
+    """An analyzer that answers at once cannot wait for them."""
+    code = (
+        "import sys; from analyzer.cli.analyze import main; main(sys.argv[1:]);"
+        "print(sorted({'tensorflow', 'pandas', 'keras', 'tensorboard'} & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(KILLED), "-o", "-"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip() == "[]"

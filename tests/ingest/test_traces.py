@@ -1,0 +1,152 @@
+"""Traces: spans from real ones, times on the clock, and no lost byte without damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analyzer.ingest.proto.xplane_pb2 import Entry, Line, Stat
+from analyzer.ingest.traces import Trace, read_trace
+
+TRACE = Path(__file__).parent / "fixtures_binary" / "steps.xplane.pb"
+SLOWLY = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def read(folder: Path, data: bytes) -> Trace:
+    """The trace in these bytes."""
+    path = folder / "vm.xplane.pb"
+    path.write_bytes(data)
+    return read_trace(path)
+
+
+def part(number: int, payload: bytes) -> bytes:
+    """A field of bytes."""
+    size, length = bytearray(), len(payload)
+    while length > 0x7F:
+        size.append(length & 0x7F | 0x80)
+        length >>= 7
+    return bytes([number << 3 | 2, *size, length]) + payload
+
+
+EVENTS = ["", "ExecutorState::ProcessAsync::Start", "ExecutorState::ProcessAsync::Done",
+          "a:CollectiveReduceV2", "PrefetchProduce"]  # fmt: skip
+STATS = ["", "name", "kernel_type", "step_id", "instance_key", "element_id"]
+
+
+def made(*events: tuple[int, int, int, dict[str, bytes | int]]) -> bytes:
+    """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats)."""
+    line = Line(name=b"t", timestamp_ns=5)
+    for number, start, length, stats in events:
+        event = line.events.add(metadata_id=number, offset_ps=start * 1000, duration_ps=length * 1000)
+        for name, value in stats.items():
+            stat = Stat(metadata_id=STATS.index(name))
+            if isinstance(value, bytes):
+                stat.str_value = value
+            else:
+                stat.int64_value = value
+            event.stats.append(stat)
+    fields = [part(2, b"/host:CPU"), part(3, line.SerializeToString())]
+    for field, names in ((4, EVENTS), (5, STATS)):
+        for key, name in enumerate(names):
+            entry = Entry(key=key, value=Entry.Metadata(id=key, name=name.encode()))
+            fields.append(part(field, entry.SerializeToString()))
+    return part(1, b"".join(fields))
+
+
+def test_steps_of_a_real_trace() -> None:
+    """Four numbered steps, apart, within the time that was profiled, and input within them."""
+    trace = read_trace(TRACE)
+    steps = [span for span in trace.spans if span.kind == "step"]
+    assert [span.step for span in steps] == [0, 1, 2, 3]
+    assert trace.damage == []
+    assert trace.absolute
+    assert trace.start_ns is not None
+    assert trace.stop_ns is not None
+    for one, other in zip(steps, steps[1:], strict=False):
+        assert trace.start_ns <= one.start_ns <= (one.end_ns or 0) <= other.start_ns <= trace.stop_ns
+    assert {span.kind for span in trace.spans} >= {"step", "input", "function"}
+    assert all(span.end_ns for span in trace.spans)
+
+
+def test_a_collective_that_never_ended_is_open(tmp_path: Path) -> None:
+    """Begun twice and ended once: the second is open."""
+    op: dict[str, bytes | int] = {"name": b"a", "kernel_type": b"CollectiveReduceV2", "step_id": 7}
+    data = made(
+        (1, 10, 0, op), (3, 11, 50, {"step_id": 7, "instance_key": 3}), (2, 61, 0, op), (1, 70, 0, op)
+    )
+    trace = read(tmp_path, data)
+    assert trace.damage == []
+    assert [(s.kind, s.start_ns, s.end_ns, s.instance) for s in trace.spans] == [
+        ("collective", 16, 66, 3),
+        ("collective", 75, None, None),
+    ]
+    assert not trace.absolute
+
+
+def test_the_clock_of_an_old_trace_is_that_of_its_prefetching(tmp_path: Path) -> None:
+    """TensorFlow 2.15 does not say when the profile began; an element's number does."""
+    now = 1_795_229_604_000_000_000
+    trace = read(tmp_path, made((4, 100, 1, {"element_id": now + 105}), (3, 300, 9, {})))
+    assert trace.absolute
+    assert [span.start_ns for span in trace.spans] == [now + 305]
+
+
+def test_cut_anywhere(tmp_path: Path) -> None:
+    """A cut is damage at some offset within, unless it falls between two fields of the whole."""
+    data = TRACE.read_bytes()
+    ends, pos = set(), 0
+    for field in read_fields(data):
+        pos += field
+        ends.add(pos)
+    for cut in [*range(300), *range(300, len(data), 23), *range(len(data) - 100, len(data))]:
+        trace = read(tmp_path, data[:cut])
+        assert trace.damage or cut in ends
+        assert all(0 <= damage.offset <= cut for damage in trace.damage)
+
+
+def read_fields(data: bytes) -> list[int]:
+    """The sizes of the outermost fields."""
+    sizes, pos = [], 0
+    while pos < len(data):
+        start, length, shift = pos, 0, 0
+        pos += 1
+        while True:
+            length |= (data[pos] & 0x7F) << shift
+            shift, pos = shift + 7, pos + 1
+            if data[pos - 1] < 0x80:
+                break
+        pos += length
+        sizes.append(pos - start)
+    return sizes
+
+
+@SLOWLY
+@given(places=st.lists(st.integers(0, len(TRACE.read_bytes()) * 8 - 1), min_size=1, max_size=20))
+def test_flipped_bits(places: list[int], tmp_path: Path) -> None:
+    """No flipped bit makes it fail; a trace has no checksums, so not each can be seen."""
+    data = bytearray(TRACE.read_bytes())
+    for place in places:
+        data[place // 8] ^= 1 << place % 8
+    trace = read(tmp_path, bytes(data))
+    assert trace.spans or trace.damage
+
+
+@SLOWLY
+@given(data=st.binary(max_size=400))
+def test_any_bytes(data: bytes, tmp_path: Path) -> None:
+    """Bytes of any kind are never an all-clear."""
+    trace = read(tmp_path, data)
+    assert trace.damage
+    assert trace.spans == []
+
+
+@pytest.mark.parametrize("data", [b"", b"hello world\n", part(4, b"vm")])
+def test_traces_of_nothing_are_damage(data: bytes, tmp_path: Path) -> None:
+    """An empty file, a foreign one, and one without an event."""
+    (damage,) = read(tmp_path, data).damage
+    assert (damage.offset, damage.length) == (0, len(data))

@@ -1,0 +1,115 @@
+"""The report in a real Chromium, opened from disk as out of a ticket."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.render import render
+from tests.render.conftest import NAMES, load, many_workers
+
+pytestmark = pytest.mark.browser
+CHROMIUM = Path("/usr/bin/chromium")
+ARGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+Json = Any
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Start Chromium with an empty profile; without Chromium the tests are skipped, but never where CI runs."""
+    if not CHROMIUM.exists():
+        if os.environ.get("CI"):
+            pytest.fail(f"{CHROMIUM} is missing")
+        pytest.skip(f"{CHROMIUM} is missing")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as tool:
+        chromium = tool.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page opened from disk, and everything that it did."""
+
+    def __init__(self, browser: Any, file: Path, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda message: self.wrong.append(message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self._requested(request.url, file))
+        self.page.goto(file.as_uri())
+
+    def _requested(self, url: str, file: Path) -> None:
+        if url.split("#")[0] != file.as_uri() and not url.startswith("data:image/svg"):
+            self.wrong.append(f"request: {url}")
+
+
+@pytest.fixture(params=[*NAMES, "many-workers"])
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Every diagnosis as a page on disk."""
+    diagnosis = many_workers() if request.param == "many-workers" else load(request.param)
+    path = tmp_path / "report.html"
+    path.write_text(render(diagnosis, "html"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_opens_quietly_and_fits(browser: Any, file: Path, width: int, scripts: bool) -> None:
+    """No request, no console message, nothing executed, no sideways scrolling, scripts on or off."""
+    visit = Visit(browser, file, viewport={"width": width, "height": 800}, java_script_enabled=scripts)
+    page = visit.page
+    if scripts:
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert page.evaluate("window.PWNED === undefined")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("h1").is_visible()
+    assert page.locator(".badge").is_visible()
+    assert page.locator("#tools").is_visible() == scripts
+    visit.context.close()
+    assert visit.wrong == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_follows_the_reader(browser: Any, file: Path, scheme: str) -> None:
+    """Light and dark come from the reader's setting."""
+    visit = Visit(browser, file, color_scheme=scheme)
+    colour = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    visit.context.close()
+    assert (colour == "rgb(20, 21, 23)") == (scheme == "dark")
+    assert visit.wrong == []
+
+
+def test_prints_unfolded(browser: Any, file: Path) -> None:
+    """On paper everything is unfolded, without scripts too."""
+    visit = Visit(browser, file, java_script_enabled=True)
+    visit.page.emulate_media(media="print")
+    folded = visit.page.evaluate(
+        "[...document.querySelectorAll('details:not([open])')].filter(d => d.lastElementChild.getBoundingClientRect().height === 0).length"
+    )
+    visit.context.close()
+    assert folded == 0
+
+
+def test_scripts_add(browser: Any, tmp_path: Path) -> None:
+    """The script reveals what a link points at, and filters long tables."""
+    path = tmp_path / "report.html"
+    path.write_text(render(load("r101"), "html"), encoding="utf-8")
+    visit = Visit(browser, path)
+    page = visit.page
+    page.evaluate("location.hash = 'finding-nan-loss'")
+    page.wait_for_selector("#finding-nan-loss", state="visible")
+    page.locator("input.filter").first.fill("KeyError")
+    assert page.locator("table.events tbody tr:visible").count() == 1
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download JSON").click()
+    assert download.value.suggested_filename == "diagnosis.json"
+    visit.context.close()
+    assert visit.wrong == []

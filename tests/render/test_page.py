@@ -1,0 +1,128 @@
+"""What holds for the HTML page without a browser."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from analyzer.render import render
+from tests.render.conftest import load
+
+Json = Any
+
+
+class Page(HTMLParser):
+    """The page's tags, attributes, ids and the text of its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.raw: list[tuple[str, dict[str, str], str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep a tag."""
+        self.tags.append((tag, {k: v or "" for k, v in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        """Keep the text of a script or style."""
+        if self.cdata_elem and self.tags:
+            self.raw.append((*self.tags[-1], data))
+
+    @property
+    def ids(self) -> list[str]:
+        """Return every id."""
+        return [a["id"] for _, a in self.tags if "id" in a]
+
+
+def test_nothing_from_outside(diagnosis: Json) -> None:
+    """Nothing on the page loads anything; a link leads to the page itself or, on a click, to https."""
+    text = render(diagnosis, "html")
+    for tag, attrs in Page(text).tags:
+        assert "src" not in attrs
+        assert not any(name.startswith("on") or name == "style" for name in attrs)
+        href = attrs.get("href", "#")
+        assert href.startswith("#") or (tag == "a" and href.startswith("https://")) or (tag == "link" and href.startswith("data:"))
+    assert "url(" not in text.split("</style>")[0]
+    assert "@import" not in text.split("</style>")[0]
+
+
+def test_policy_names_the_style_and_the_script() -> None:
+    """The policy allows our own style and script by hash, and nothing else."""
+    page = Page(render(load("r101"), "html"))
+    policy = next(a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag, attrs, body in page.raw:
+        if tag in ("style", "script") and "type" not in attrs:
+            assert base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() in policy
+
+
+def test_only_our_elements(diagnosis: Json) -> None:
+    """Text of a run never becomes an element."""
+    page = Page(render(diagnosis, "html"))
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"img", "iframe", "object", "embed", "form", "base", "b:b"}
+    assert [a.get("type", "") for t, a in page.tags if t == "script"] == ["application/json", "application/json", ""]
+
+
+def test_json_is_embedded(diagnosis: Json) -> None:
+    """The diagnosis that the page shows can be read back from it."""
+    page = Page(render(diagnosis, "html"))
+    text = next(body for tag, attrs, body in page.raw if attrs.get("id") == "diagnosis")
+    assert not set("<>&\u2028\u2029") & set(text)
+    read = json.loads(text)
+    assert read["verdict"] == diagnosis["verdict"]
+    assert read["culprits"] == diagnosis["culprits"]
+
+
+def test_anchors(diagnosis: Json) -> None:
+    """Ids are unique, and every link inside the page finds its place."""
+    page = Page(render(diagnosis, "html"))
+    assert len(page.ids) == len(set(page.ids))
+    wanted = {a["href"][1:] for t, a in page.tags if t == "a" and a.get("href", "").startswith("#")}
+    assert wanted <= set(page.ids)
+
+
+def test_stable_anchors() -> None:
+    """Workers, rules, evidence and events can be linked to."""
+    ids = set(Page(render(load("r101"), "html")).ids)
+    assert {"worker-1", "finding-user-exception", "finding-nan-loss", "evidence-1", "event-1"} <= ids
+
+
+def test_headings_in_order(diagnosis: Json) -> None:
+    """One heading of level one, and no level is jumped over."""
+    levels = [int(t[1]) for t, _ in Page(render(diagnosis, "html")).tags if re.fullmatch("h[1-6]", t)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("r101", "Failed, culprit worker:2: user.exception · r101"),
+        ("r111", "Failed, one of worker:0, worker:1: hang.collective_stalled · r111"),
+        ("r031", "Healthy · r031"),
+        ("inconclusive", "Inconclusive, not cleared worker:1–3 · job-7781"),
+    ],
+)
+def test_title_is_the_verdict(name: str, title: str) -> None:
+    """The tab of the browser already says it."""
+    assert f"<title>{title}</title>" in render(load(name), "html")
+
+
+def test_absence_is_shown() -> None:
+    """What is not in a file is shown as such."""
+    assert "Absent:" in render(load("r101"), "html")
+
+
+def test_healthy_is_calm() -> None:
+    """A healthy run gets a short page without blame."""
+    page = render(load("r031"), "html")
+    assert "speaks against" not in page
+    assert "Restart as is?" not in page

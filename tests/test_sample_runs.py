@@ -1,0 +1,62 @@
+"""The recorded runs are diagnosed as the trainer that broke them says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from analyzer.model import Verdict
+from analyzer.pipeline import analyze
+from tests.conftest import ROOT, SAMPLE_RUNS, expected
+
+CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
+
+
+def test_there_are_enough_sample_runs() -> None:
+    """Nine kinds at least, two of them healthy, and the guilty index is not always the same."""
+    truths = [expected(sample) for sample in SAMPLE_RUNS]
+    culprits = {culprit for truth in truths for culprit in truth["culprits"]}
+    assert len(truths) >= 9
+    assert sum(truth["cause"] == "healthy" for truth in truths) >= 2
+    assert len(culprits) >= 3
+
+
+def test_cause_and_culprits_are_those_that_the_trainer_wrote(sample_run: Path) -> None:
+    """Neither less nor more: nobody is accused beside the culprits."""
+    truth, found = expected(sample_run), analyze([sample_run / "run"]).document
+    told = {key: found[key] for key in ("cause", "culprits", "suspects")}
+    assert told == {key: truth[key] for key in told}
+
+
+def test_the_diagnosis_keeps_the_contract(sample_run: Path) -> None:
+    """The JSON Schema in the repository accepts it."""
+    jsonschema.Draft202012Validator(CONTRACT).validate(analyze([sample_run / "run"]).document)
+
+
+def test_healthy_runs_are_called_healthy(sample_run: Path) -> None:
+    """And only they."""
+    is_healthy = expected(sample_run)["cause"] == "healthy"
+    assert (analyze([sample_run / "run"]).verdict is Verdict.HEALTHY) == is_healthy
+
+
+def test_the_same_input_gives_the_same_diagnosis(sample_run: Path) -> None:
+    """No clock, no random order, no absolute path."""
+    first, second = (json.dumps(analyze([sample_run / "run"]).document) for _ in range(2))
+    assert first == second
+    assert str(ROOT) not in first
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLE_RUNS if expected(s)["cause"] != "healthy"], ids=lambda s: s.name)
+def test_every_cause_is_cited(sample: Path) -> None:
+    """The finding that the verdict rests on shows places in the user's own files, and they say what is quoted."""
+    document = analyze([sample / "run"]).document
+    chosen = document["findings"][0]
+    assert chosen["rule"] == document["rule"]
+    assert chosen["evidence"]
+    for evidence in chosen["evidence"]:
+        if evidence["kind"] == "line":
+            text = (sample / "run" / evidence["source"]).read_text(encoding="utf-8", errors="replace")
+            assert evidence["excerpt"].split("\n")[0].strip()[:60] in text
