@@ -1,0 +1,16 @@
+# The command in a small image. The run is mounted read-only: docker run --rm -v "$PWD/run:/run_dir:ro" mwms-analyze
+FROM python:3.11-slim AS build
+WORKDIR /src
+COPY pyproject.toml constraints.txt README.md ./
+COPY analyzer analyzer
+COPY rules rules
+COPY reports reports
+RUN python -m venv /opt/mwms && /opt/mwms/bin/pip install --no-cache-dir -c constraints.txt .
+
+FROM python:3.11-slim
+COPY --from=build /opt/mwms /opt/mwms
+RUN useradd --create-home --uid 10001 analyst
+USER analyst
+WORKDIR /home/analyst
+ENTRYPOINT ["/opt/mwms/bin/python", "-I", "-m", "analyzer"]
+CMD ["/run_dir"]
