@@ -64,7 +64,7 @@ def read(path: File, name: str) -> Document:
 
 
 def _build(document: Document, node: yaml.Node, path: Path) -> Any:  # noqa: ANN401 - YAML holds anything
-    document.lines[path] = node.start_mark.line + 1
+    document.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         return {key: _build(document, value, (*path, key)) for key, value in _pairs(document, node, path)}
     if isinstance(node, yaml.SequenceNode):

@@ -70,7 +70,7 @@ def _dated(time: float, rest: str) -> Head:
     if match := _LEVEL.match(rest[:60]):
         return _python(time, _WORDS[match[1]], rest[match.start(2) :])
     if match := re.match(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?", rest[:90]):
-        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].strip())
+        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].strip(" :-|"))
     return Head("plain", time, None, None, rest.strip(" :-|"))
 
 

@@ -22,16 +22,28 @@ def many_workers(count: int = 64) -> Json:
     made = load("r101")
     four, made["workers"] = made["workers"], []
     for i in range(count):
-        worker = copy.deepcopy(four[2 if i == 17 else 0]) | {"id": f"worker:{i}", "host": f"node-{i}", "claimed": None}
+        worker = copy.deepcopy(four[2 if i == 17 else 0]) | {
+            "id": f"worker:{i}",
+            "host": f"node-{i}",
+            "claimed": None,
+        }
         points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(500)]
-        worker["curves"] = [{"tag": t, "scope": "local", "kept": 500, "total": 500, "points": points} for t in ("loss", "step time")]
+        worker["curves"] = [
+            {"tag": t, "scope": "local", "kept": 500, "total": 500, "points": points}
+            for t in ("loss", "step time")
+        ]
         made["workers"].append(worker)
     made["culprits"] = ["worker:17"]
     made["witnesses"] = [f"worker:{i}" for i in range(count) if i != 17]
     made["run"] |= {"workers_expected": count, "workers_seen": count}
     first = made["timeline"]
     made["timeline"] = [
-        {**event, "n": i * len(first) + k + 1, "worker": event["worker"] and f"worker:{i}", "time": event["time"] + i / 1000}
+        {
+            **event,
+            "n": i * len(first) + k + 1,
+            "worker": event["worker"] and f"worker:{i}",
+            "time": event["time"] + i / 1000,
+        }
         for i in range(count)
         for k, event in enumerate(first)
     ]

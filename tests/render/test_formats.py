@@ -66,7 +66,18 @@ def test_json_needs_no_template_engine() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("r101", ["FAILED", "culprit worker:2", "certain", "Restart as is?", "No", "sed -n '90,110p' train.py", "worker-2.log:31"]),
+        (
+            "r101",
+            [
+                "FAILED",
+                "culprit worker:2",
+                "certain",
+                "Restart as is?",
+                "No",
+                "sed -n '90,110p' train.py",
+                "worker-2.log:31",
+            ],
+        ),
         ("r111", ["FAILED", "one of worker:0, worker:1", "likely", "ckpt/ckpt-20", "4 steps lost"]),
         ("r031", ["HEALTHY", "2 of 2"]),
         ("inconclusive", ["INCONCLUSIVE", "not cleared worker:1–3", "What to collect", "Cannot be told yet"]),
@@ -82,7 +93,9 @@ def test_text_says(name: str, words: list[str]) -> None:
 def test_decision_comes_first() -> None:
     """The decision stands before why, and why before what to do."""
     text = render(load("r101"), "text")
-    places = [text.index(word) for word in ("FAILED", "Restart as is?", "\nWhy\n", "\nNext\n", "\nEvidence\n")]
+    places = [
+        text.index(word) for word in ("FAILED", "Restart as is?", "\nWhy\n", "\nNext\n", "\nEvidence\n")
+    ]
     assert places == sorted(places)
 
 
@@ -105,6 +118,7 @@ def test_markdown_is_inert() -> None:
     """Outside code, hostile text is neither a tag, a link, an image nor a mention."""
     text = render(load("hostile"), "markdown")
     prose = re.sub(r"(?ms)^ *(`{3,})text$.*?^ *\1$", "", text)
+    prose = re.sub(r"\\`", "", prose)
     prose = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", prose)
     assert "<" not in prose
     assert "@" not in prose
@@ -115,5 +129,5 @@ def test_cut_is_said() -> None:
     """A page that leaves something out says so."""
     page = render(long_line(), "html")
     assert "long texts are shortened" in page
-    assert "10,000,000 characters" in page
+    assert re.search(r"the longest had 1\d,\d{3},\d{3} characters", page)
     assert "<mark>KeyError</mark>" in page

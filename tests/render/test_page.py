@@ -46,7 +46,11 @@ def test_nothing_from_outside(diagnosis: Json) -> None:
         assert "src" not in attrs
         assert not any(name.startswith("on") or name == "style" for name in attrs)
         href = attrs.get("href", "#")
-        assert href.startswith("#") or (tag == "a" and href.startswith("https://")) or (tag == "link" and href.startswith("data:"))
+        assert (
+            href.startswith("#")
+            or (tag == "a" and href.startswith("https://"))
+            or (tag == "link" and href.startswith("data:"))
+        )
     assert "url(" not in text.split("</style>")[0]
     assert "@import" not in text.split("</style>")[0]
 
@@ -67,7 +71,11 @@ def test_only_our_elements(diagnosis: Json) -> None:
     page = Page(render(diagnosis, "html"))
     names = {tag for tag, _ in page.tags}
     assert not names & {"img", "iframe", "object", "embed", "form", "base", "b:b"}
-    assert [a.get("type", "") for t, a in page.tags if t == "script"] == ["application/json", "application/json", ""]
+    assert [a.get("type", "") for t, a in page.tags if t == "script"] == [
+        "application/json",
+        "application/json",
+        "",
+    ]
 
 
 def test_json_is_embedded(diagnosis: Json) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.trainer.handover import HandoverError, check_target
 from analyzer.trainer.neutral import Neutral
 from analyzer.trainer.processes import Crew
 from analyzer.trainer.progress import Progress
@@ -82,6 +83,15 @@ def test_the_longest_path_wins_and_only_whole_names_count() -> None:
 def test_the_program_is_written_for_python_3_8() -> None:
     """The workers' program keeps to the grammar of the oldest Python that TensorFlow 2.4 runs on."""
     ast.parse(PROGRAM.read_text(), feature_version=(3, 8))
+
+
+def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
+    """A run is never mixed with what lies there already."""
+    check_target(tmp_path)
+    check_target(tmp_path / "new")
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(HandoverError, match="not an empty directory"):
+        check_target(tmp_path)
 
 
 def test_addresses_differ() -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.cli.train import main
 from analyzer.trainer import catalogue
 from analyzer.trainer.recipe import ScenarioError
 from analyzer.trainer.scenario import load_scenario
@@ -85,15 +84,6 @@ def test_a_mistake_is_named_with_file_and_line(
         load_scenario(path)
     assert str(caught.value).startswith(f"{path}:{line}: ")
     assert said in str(caught.value)
-
-
-def test_a_place_that_is_taken_is_refused_before_the_job_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is run when its run directory could not be handed over."""
-    path = write(tmp_path, GOOD)
-    assert main(["run", str(path), "-o", str(tmp_path)]) == 2
-    assert "not an empty directory" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_the_users_to_mend() -> None:

@@ -1,0 +1,54 @@
+"""A traceback is taken apart, and whose doing it was is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from analyzer.model import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+
+FRAMES = """\
+Traceback (most recent call last):
+  File "/workspace/train.py", line 109, in <module>
+    model.fit(ds)
+  File "/opt/venv/lib/python3.11/site-packages/keras/engine/training.py", line 1409, in fit
+    tmp_logs = self.train_function(iterator)
+"""
+
+
+def only(tables: Tables) -> dict[str, Any]:
+    """The one exception of a run."""
+    (row,) = tables["exceptions"].to_dicts()
+    return row
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind", "own"),
+    [
+        ("ValueError: bad cell", "ValueError", True),
+        ("KeyError: 'x'", "KeyError", True),
+        ("mypackage.errors.Oops: no colour", "Oops", True),
+        ("tensorflow.python.framework.errors_impl.ResourceExhaustedError: /ckpt; No space left on device",
+         "ResourceExhaustedError", True),
+        ("tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed",
+         "UnavailableError", False),
+        ("tensorflow.python.framework.errors_impl.UnavailableError: Socket closed", "UnavailableError", False),
+        ("requests.exceptions.ConnectionError: Connection reset by peer", "ConnectionError", True),
+        ("KeyboardInterrupt", "KeyboardInterrupt", False),
+    ],
+)  # fmt: skip
+def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool, tables_of: TablesOf) -> None:
+    """TensorFlow marks what it only passes on; a user's own network error is the user's own."""
+    found = only(tables_of({"worker-0.log": FRAMES + ending + "\n"}))
+    assert (found["type"], found["own"], found["final"]) == (kind, own, True)
+    assert found["frame"] == "/workspace/train.py:109 in <module>"
+
+
+def test_an_exception_that_training_survived_is_not_final(tables_of: TablesOf) -> None:
+    """Later progress clears it."""
+    found = only(tables_of({"worker-0.log": FRAMES + "ValueError: bad cell\nstep 3 loss 0.5\n"}))
+    assert not found["final"]

@@ -1,0 +1,54 @@
+"""What explains what, and which cause stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from analyzer.diagnose.decide import decide
+from analyzer.diagnose.relate import relate
+from analyzer.model import Finding, Outcome, Role, Tables, Verdict
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+
+STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\n"
+
+
+def fired(rule: str, confidence: float, **parts: Any) -> Finding:
+    """A cause that fired."""
+    return Finding(rule=rule, title=rule, role=Role.CAUSE, outcome=Outcome.FIRED, cause=f"x.{rule}", confidence=confidence, **parts)
+
+
+def test_a_cause_outranks_what_it_explains_however_sure_that_is(tables_of: TablesOf) -> None:
+    """A full disk explains the exception, which is certain too."""
+    tables = tables_of({"worker-0.log": STEPS})
+    decision = decide(relate([fired("disk", 0.6, explains=("x.exc*",)), fired("exception", 0.95)]), tables)
+    assert decision.cause == "x.disk"
+    assert [finding.rule for finding, _ in decision.rejected] == ["exception"]
+
+
+def test_where_two_explain_each_other_the_surer_one_does() -> None:
+    """Otherwise neither would stand."""
+    one, two = relate([fired("one", 0.6, explains=("x.two",)), fired("two", 0.8, explains=("x.one",))])
+    assert (one.explained_by, two.explained_by) == (("two",), ())
+
+
+def test_a_failed_cause_comes_before_a_degraded_one(tables_of: TablesOf) -> None:
+    """Unsharded data does not end a job."""
+    tables = tables_of({"worker-0.log": STEPS})
+    decision = decide([fired("unsharded", 0.9, verdict=Verdict.DEGRADED), fired("killed", 0.7)], tables)
+    assert decision.cause == "x.killed"
+
+
+def test_a_job_that_reached_its_end_did_not_fail(tables_of: TablesOf) -> None:
+    """Unless the cause stands despite it, as NaN does."""
+    tables = tables_of({"worker-0.log": STEPS + "training finished\n"})
+    assert decide([fired("killed", 0.9)], tables).verdict is Verdict.HEALTHY
+    assert decide([fired("nan", 0.9, despite_finish=True)], tables).verdict is Verdict.FAILED
+
+
+def test_without_a_cause_the_ends_of_the_workers_speak(tables_of: TablesOf) -> None:
+    """Unknown where something broke, inconclusive where nothing says so."""
+    assert decide([], tables_of({"worker-0.log": STEPS})).verdict is Verdict.INCONCLUSIVE
+    broken = decide([], tables_of({"worker-0.log": STEPS, "exit_codes.txt": "worker-0 7\n"}))
+    assert (broken.verdict, broken.cause) == (Verdict.FAILED, "unknown")

@@ -1,0 +1,74 @@
+"""Lines that belong together become one record."""
+
+from __future__ import annotations
+
+from analyzer.ingest.records import Record, records
+from analyzer.ingest.text import lines
+
+STATUS = """\
+2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: Socket closed
+Additional GRPC error information from remote target /job:worker/replica:0/task:1:
+:{"created":"@1795225237.754186118","grpc_message":"Socket closed","grpc_status":14}
+step 13 loss 0.5
+"""
+TRACEBACK = """\
+step 12 loss 0.5
+Traceback (most recent call last):
+  File "/workspace/train.py", line 10, in load
+    return int(cell)
+ValueError: invalid literal for int()
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/workspace/train.py", line 40, in <module>
+    load()
+RuntimeError: bad cell
+cleaning up
+"""
+TENSORFLOW = """\
+Traceback (most recent call last):
+  File "/workspace/train.py", line 109, in <module>
+    model.fit(ds)
+tensorflow.python.framework.errors_impl.UnavailableError: Graph execution error:
+
+Detected at node 'SGD/CollectiveReduceV2' defined at (most recent call last):
+    File "/workspace/train.py", line 109, in <module>
+Node: 'SGD/CollectiveReduceV2'
+Collective ops is aborted by: Socket closed
+2026-11-21 01:40:38.000000: W tensorflow/core/kernels/data/generator_dataset_op.cc:108] Error occurred
+"""
+
+
+def read(text: str) -> list[Record]:
+    """The records of a text, empty ones left out."""
+    return [record for record in records(lines(text), 2026) if record.text.strip()]
+
+
+def test_a_status_and_its_details_are_one_record() -> None:
+    """What gRPC adds stands on lines without a prefix."""
+    status, progress = read(STATUS)
+    assert (status.line, status.last_line, status.level) == (1, 3, "E")
+    assert "task:1" in status.text
+    assert progress.kind == "progress"
+
+
+def test_a_chained_traceback_is_one_record() -> None:
+    """From its first line to the message of the exception that ended it."""
+    _, raised, after = read(TRACEBACK)
+    assert (raised.kind, raised.line, raised.last_line, raised.level) == ("traceback", 2, 12, "E")
+    assert after.text == "cleaning up"
+
+
+def test_the_long_message_of_a_tensorflow_error_belongs_to_its_traceback() -> None:
+    """Up to the next line that has a prefix."""
+    raised, noise = read(TENSORFLOW)
+    assert raised.text.endswith("Collective ops is aborted by: Socket closed")
+    assert noise.origin == "generator_dataset_op.cc"
+
+
+def test_a_plain_line_carries_the_time_of_the_one_before() -> None:
+    """As what it is: a neighbour's time, not its own."""
+    _, progress = read(STATUS)
+    assert progress.time is None
+    assert progress.near is not None
