@@ -12,7 +12,7 @@ import os
 import re
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -29,6 +29,9 @@ LARGEST = 8 << 20
 
 Scalar = tuple[str, int, float, float]
 """Tag, step, wall time (seconds since the epoch), value."""
+
+_Message = Any
+"""A protobuf message; the generated code carries no types."""
 
 _HEADER = 12
 _FRAME = 16
@@ -192,11 +195,13 @@ class _Reader:
         (check,) = struct.unpack_from("<I", self.buffer, end)
         self.pos = end + 4
         if _masked([payload])[0] != check:
-            return self._bad_data(start, length)
+            self._bad_data(start, length)
+            return
         try:
             event = Event.FromString(payload)
         except DecodeError:
-            return self._lost(start, length + _FRAME, "the record is no Event message")
+            self._lost(start, length + _FRAME, "the record is no Event message")
+            return
         if not start and not event.file_version.startswith(b"brain.Event"):
             self._lost(0, length + _FRAME, f"{_FOREIGN}: its first record names no version")
         rows = list(_rows(event))
@@ -299,7 +304,7 @@ def _rows(event: Event) -> Iterator[Scalar]:
             yield value.tag.decode(errors="replace"), event.step, event.wall_time, number
 
 
-def _scalar(tensor: Any) -> float | None:
+def _scalar(tensor: _Message) -> float | None:
     """The value of a tensor of rank 0, or None: other ranks and other types are no scalars."""
     if tensor.dtype not in _DTYPES or tensor.shape.dim or tensor.shape.unknown_rank:
         return None
@@ -313,13 +318,13 @@ def _scalar(tensor: Any) -> float | None:
     return _from_values(_BFLOAT16, [number]) if tensor.dtype == _BFLOAT16 else float(number)
 
 
-def _from_values(dtype: int, values: Any) -> float:
+def _from_values(dtype: int, values: Sequence[float]) -> float:
     """TensorFlow leaves out values that repeat, and so may leave out all zeros."""
     if not values:
         return 0.0
     if dtype not in (_BFLOAT16, _HALF):
         return float(values[0])
-    bits = values[0] & 0xFFFF
+    bits = int(values[0]) & 0xFFFF
     raw, code = (bits << 16, "<I<f") if dtype == _BFLOAT16 else (bits, "<H<e")
     (number,) = struct.unpack(code[2:], struct.pack(code[:2], raw))
     return float(number)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -21,15 +21,18 @@ from google.protobuf.message import DecodeError
 from analyzer.ingest.event_files import Damage
 from analyzer.ingest.proto.xplane_pb2 import Entry, Line, Stat
 
-_KINDS = (
-    ("collective", r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*RingReduce|.*RingGather"
-                   r"|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|nccl(?:Dev)?Kernel|(?:.*/)?all-(?:reduce|gather)"),
-    ("input", r"(?:.*:)?IteratorGetNext(?!Op)\w*$|Iterator::|.*:MultiDeviceIteratorGetNext\w*$"),
-    ("copy", r".*(?:HostToDevice|MemcpyH2D|Memcpy HtoD)|TransferToDevice"),
-    ("compile", r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function|ToLocal)\w*)|compile\b"),
-    ("step", r"StepMarker|TraceContext"),
-)  # fmt: skip
-_KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS]
+_Message = Any
+"""A protobuf message; the generated code carries no types."""
+
+_KINDS = {
+    "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)|nccl(?:Dev)?Kernel"
+    r"|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
+    "input": r"(?:.*:)?IteratorGetNext(?!Op)\w*$|Iterator::|.*:MultiDeviceIteratorGetNext\w*$",
+    "copy": r".*(?:HostToDevice|MemcpyH2D|Memcpy HtoD)|TransferToDevice",
+    "compile": r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function|ToLocal))|compile\b",
+    "step": r"StepMarker|TraceContext",
+}
+_KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS.items()]
 _NOTES = {"ExecutorState::ProcessAsync::Start": "begun", "ExecutorState::ProcessAsync::Done": "done",
           "PrefetchProduce": "clock"}  # fmt: skip
 _EPOCH = 10**17
@@ -97,7 +100,7 @@ class _Names:
     events: dict[int, str] = field(default_factory=dict)
     stats: dict[int, str] = field(default_factory=dict)
 
-    def stat(self, stats: Any) -> dict[str, Any]:
+    def stat(self, stats: Iterable[_Message]) -> dict[str, Any]:
         """Stats by name; a reference is replaced by what it refers to."""
         found = {}
         for stat in stats:
@@ -195,13 +198,14 @@ class _Reader:
             self._lost(part.offset, part.length, f"{unnamed} kinds of events of {thread} have no name")
         return len(line.events)
 
-    def _event(self, event: Any, kind: str, names: _Names, place: tuple[int, str, str]) -> None:
+    def _event(self, event: _Message, kind: str, names: _Names, place: tuple[int, str, str]) -> None:
         stats = names.stat(event.stats)
         base, thread, plane = place
         start = base + event.offset_ps // 1000
         name, run = names.events[event.metadata_id], stats.get("step_id", 0)
         if kind in _NOTES.values():
-            return self._note(kind, stats, Span(kind, name, start, None, thread, plane))
+            self._note(kind, stats, Span(kind, name, start, None, thread, plane))
+            return
         self.ended[run, name, "event"] += 1
         end = start + event.duration_ps // 1000
         step, instance = _int(stats.get("step_num")), _int(stats.get("instance_key"))
@@ -220,7 +224,7 @@ class _Reader:
         elif (kind := _named(op)) is not None:
             self.begun.setdefault((run, name), []).append(replace(at, kind=kind, name=name))
 
-    def _parsed(self, message: Any, part: _Field) -> Any:
+    def _parsed(self, message: _Message, part: _Field) -> _Message:
         try:
             return message.FromString(bytes(part.value))
         except DecodeError:

@@ -16,6 +16,8 @@ from analyzer.ingest.event_files import EventFile, Scalar, read_scalars
 
 FIXTURES = Path(__file__).parent / "fixtures_binary"
 FILES = ("v1.tfevents", "v2.tfevents")
+BFLOAT16 = 14
+"""TensorBoard 2.21 fails on this type where TensorFlow is not imported."""
 SLOWLY = settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -33,6 +35,8 @@ def peer(path: Path) -> list[tuple[str, int, float, bytes]]:
         rows += [(tag, e.step, e.wall_time, e.value) for e in reader.Scalars(tag)]
     for tag in reader.Tags()["tensors"]:
         for e in reader.Tensors(tag):
+            if e.tensor_proto.dtype == BFLOAT16:
+                continue
             array = tensor_util.make_ndarray(e.tensor_proto)
             if array.ndim == 0 and array.dtype != object:
                 rows.append((tag, e.step, e.wall_time, array.item()))
@@ -76,7 +80,8 @@ def test_agrees_with_tensorboard(name: str) -> None:
     """Tags, steps, times and values are bit for bit what EventAccumulator gives."""
     found = read_scalars(FIXTURES / name)
     assert found.damage == []
-    assert sorted(comparable(found.scalars)) == peer(FIXTURES / name)
+    ours = [row for row in found.scalars if row[0] != "dtype/bfloat16"]
+    assert sorted(comparable(ours)) == peer(FIXTURES / name)
     assert len(found.scalars) > 200
 
 

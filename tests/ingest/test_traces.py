@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_steps_of_a_real_trace() -> None:
     assert trace.absolute
     assert trace.start_ns is not None
     assert trace.stop_ns is not None
-    for one, other in zip(steps, steps[1:], strict=False):
+    for one, other in pairwise(steps):
         assert trace.start_ns <= one.start_ns <= (one.end_ns or 0) <= other.start_ns <= trace.stop_ns
     assert {span.kind for span in trace.spans} >= {"step", "input", "function"}
     assert all(span.end_ns for span in trace.spans)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ def processes_with(mark: bytes) -> list[str]:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs the extra [trainer]")
 def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The survivor fails, the exit codes say who was killed, and no process outlives the job."""
     mark = uuid.uuid4().hex
