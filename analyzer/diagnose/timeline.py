@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ Event = dict[str, Any]
 
 
 def timeline(tables: Tables) -> list[Event]:
-    """Events by time; those without a time stand where their worker's neighbouring events put them."""
+    """Events by time; one without a time stands behind the last dated record of its source."""
     events = [
         *_milestones(tables),
         *_progress(tables),
@@ -24,12 +25,26 @@ def timeline(tables: Tables) -> list[Event]:
         *_accusations(tables),
         *_ends(tables),
     ]
-    known = sorted(
-        (e for e in events if e["time"] is not None),
-        key=lambda e: (e["time"], e["worker"] or "", e["line"] or 0),
-    )
-    unknown = [e for e in events if e["time"] is None]
-    return [{"n": number, **event} for number, event in enumerate((known + unknown)[:MOST_EVENTS], 1)]
+    order = _Order(tables["records"])
+    events.sort(key=lambda event: (order.time(event), event["worker"] or "", event["line"] or 0))
+    return [{"n": number, **event} for number, event in enumerate(events[:MOST_EVENTS], 1)]
+
+
+class _Order:
+    """Where an event without a time of its own stands: behind the last dated record above it."""
+
+    def __init__(self, records: pl.DataFrame) -> None:
+        dated = records.filter(pl.col("near").is_not_null()).select("source", "line", "near")
+        self._dated: dict[str, list[tuple[int, float]]] = {}
+        for source, line, near in dated.iter_rows():
+            self._dated.setdefault(source, []).append((line, near))
+
+    def time(self, event: Event) -> float:
+        """Its own time, else that of its neighbour, else infinity."""
+        if event["time"] is not None or event["source"] not in self._dated:
+            return math.inf if event["time"] is None else float(event["time"])
+        above = [near for line, near in self._dated[event["source"]] if line <= (event["line"] or 0)]
+        return above[-1] if above else -math.inf
 
 
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:

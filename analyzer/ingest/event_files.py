@@ -13,6 +13,7 @@ import re
 import struct
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -94,7 +95,16 @@ class _Shape(NamedTuple):
     tags: dict[bytes, tuple[str, bytes]]
 
 
-_UNKNOWN = ("", None)
+class _Steps(dict[bytes, int]):
+    """Steps by the bytes of their field; bytes that hold anything beside it are a KeyError."""
+
+    def __missing__(self, raw: bytes) -> int:
+        if not _STEP.fullmatch(raw):
+            raise KeyError(raw)
+        bits = int.from_bytes(raw[1:], "little")
+        step = bits & 0x7F | bits >> 1 & 0x3F80 | bits >> 2 & 0x1FC000
+        self[raw] = step = step if len(raw) < 5 else int(Event.FromString(raw).step)
+        return step
 
 
 class _Reader:
@@ -105,7 +115,7 @@ class _Reader:
         self.buffer, self.base, self.pos = b"", 0, 0
         self.found = EventFile()
         self.shapes: dict[bytes, _Shape] = {}
-        self.steps: dict[bytes, int] = {}
+        self.steps = _Steps()
 
     def run(self) -> None:
         if not self.size:
@@ -121,6 +131,8 @@ class _Reader:
         if missing > 0:
             left = self.size - self.base - len(self.buffer)
             more = self.file.read(min(left, max(CHUNK, missing)))
+            if len(more) < min(left, missing):
+                self.size = self.base + len(self.buffer) + len(more)  # it shrank while being read
             self.base += self.pos
             self.buffer, self.pos = self.buffer[self.pos :] + more, 0
             missing -= len(more)
@@ -129,37 +141,29 @@ class _Reader:
     def _known(self) -> None:
         """Takes the records from here on that have a known shape; this loop decides the speed."""
         buffer, pos, size = self.buffer, self.pos, len(self.buffer)
-        shapes, steps = self.shapes.get, self.steps.get
+        shapes, steps = self.shapes, self.steps
         rows: list[Scalar] = []
         payloads: list[bytes] = []
-        checks = array("Q")
-        while (shape := shapes(buffer[pos : pos + _HEADER + 1])) is not None:
-            unpack, length, tags = shape
-            if (end := pos + length) > size:
-                break
-            time, raw, prefix, value, suffix, check = unpack(buffer, pos)
-            tag, expected = tags.get(prefix, _UNKNOWN)
-            if suffix != expected:
-                break
-            if (step := steps(raw)) is None and (step := self._step(raw)) is None:
-                break
-            rows.append((tag, step, time, value))
-            payloads.append(buffer[pos + _HEADER : end - 4])
-            checks.append(check)
-            pos = end
+        checks: list[int] = []
+        with suppress(KeyError):
+            while True:
+                unpack, length, tags = shapes[buffer[pos : pos + _HEADER + 1]]
+                if (end := pos + length) > size:
+                    break
+                time, raw, prefix, value, suffix, check = unpack(buffer, pos)
+                tag, expected = tags[prefix]
+                if suffix != expected:
+                    break
+                rows.append((tag, steps[raw], time, value))
+                payloads.append(buffer[pos + _HEADER : end - 4])
+                checks.append(check)
+                pos = end
         self._keep(rows, payloads, checks)
         self.pos = pos
 
-    def _step(self, raw: bytes) -> int | None:
-        """The step in `raw`, where it holds that field and nothing else."""
-        if not _STEP.fullmatch(raw):
-            return None
-        step = self.steps[raw] = int(Event.FromString(raw).step)
-        return step
-
-    def _keep(self, rows: list[Scalar], payloads: list[bytes], checks: array[int]) -> None:
+    def _keep(self, rows: list[Scalar], payloads: list[bytes], checks: list[int]) -> None:
         sums = _masked(payloads)
-        if sums == checks:
+        if sums == array("Q", checks):
             self.found.scalars.extend(rows)
             return
         offset = self.base + self.pos
@@ -174,20 +178,23 @@ class _Reader:
         """Takes one record of any kind, or passes over bytes that are none."""
         start = self.base + self.pos
         if not self._has(_HEADER):
-            self._lost(start, self.size - start, _CUT if start else _FOREIGN)
-            self.pos = len(self.buffer)
+            self._cut(start, _CUT if start else _FOREIGN)
         elif not _is_header(self.buffer, self.pos):
             self._resync(start)
         else:
             (length,) = struct.unpack_from("<Q", self.buffer, self.pos)
-            if start + length + _FRAME > self.size:
-                self._lost(start, self.size - start, _CUT)
-                self.size = start
-                self.pos = len(self.buffer)
-            elif length > LARGEST:
+            whole = start + length + _FRAME <= self.size
+            if whole and length > LARGEST:
                 self._skip(start, length)
-            elif self._has(length + _FRAME):
+            elif whole and self._has(length + _FRAME):
                 self._record(start, length)
+            else:
+                self._cut(start)
+
+    def _cut(self, start: int, what: str = _CUT) -> None:
+        self._lost(start, self.size - start, what)
+        self.size = self.base + len(self.buffer)
+        self.pos = len(self.buffer)
 
     def _record(self, start: int, length: int) -> None:
         end = self.pos + _HEADER + length
@@ -243,6 +250,8 @@ class _Reader:
             self.pos += 4
             if _mask(check).to_bytes(4, "little") != stored:
                 self._bad_data(start, length)
+        else:
+            self._cut(start)
 
     def _resync(self, start: int) -> None:
         """Passes to the next place where a record begins, or to the end."""

@@ -25,11 +25,11 @@ _Message = Any
 """A protobuf message; the generated code carries no types."""
 
 _KINDS = {
-    "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)|nccl(?:Dev)?Kernel"
-    r"|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
+    "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)"
+    r"|nccl(?:Dev)?Kernel|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
     "input": r"(?:.*:)?IteratorGetNext(?!Op)\w*$|Iterator::|.*:MultiDeviceIteratorGetNext\w*$",
     "copy": r".*(?:HostToDevice|MemcpyH2D|Memcpy HtoD)|TransferToDevice",
-    "compile": r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function|ToLocal))|compile\b",
+    "compile": r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function))|compile\b",
     "step": r"StepMarker|TraceContext",
 }
 _KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS.items()]
@@ -45,8 +45,8 @@ class Span:
 
     `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy
     or compile. Times are nanoseconds since the epoch where `Trace.absolute`, else since the profile began;
-    `end_ns` is None while it was still open. `instance` is a collective's instance key: the same on all workers
-    for the same collective. `step` is the step number of the step it lies in, where the trace has one.
+    `end_ns` is None while it was still open. `instance` is a collective's
+    instance key: the same on all workers for the same collective. `step` is the step number of the step it lies in, where the trace has one.
     """
 
     kind: str
@@ -202,7 +202,7 @@ class _Reader:
         stats = names.stat(event.stats)
         base, thread, plane = place
         start = base + event.offset_ps // 1000
-        name, run = names.events[event.metadata_id], stats.get("step_id", 0)
+        name, run = names.events.get(event.metadata_id, ""), stats.get("step_id", 0)
         if kind in _NOTES.values():
             self._note(kind, stats, Span(kind, name, start, None, thread, plane))
             return

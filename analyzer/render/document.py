@@ -1,4 +1,4 @@
-"""The diagnosis as canonical JSON: keys in the order of the contract, the same bytes for the same diagnosis."""
+"""The diagnosis as canonical JSON: keys in the order of the contract, so equal diagnoses are equal bytes."""
 
 import json
 from collections.abc import Mapping

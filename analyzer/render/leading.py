@@ -14,7 +14,7 @@ def fired(diagnosis: Json) -> list[tuple[int, Json]]:
 
 
 def places(diagnosis: Json, limit: int) -> list[Json]:
-    """Return the evidence for a short report: all of the verdict's rule, then a place of each finding that matters."""
+    """Return the evidence for a short report: the verdict's own, then a place of each other finding."""
     chosen: list[Json] = []
     for _, finding in fired(diagnosis):
         if finding["role"] != "benign":

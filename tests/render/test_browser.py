@@ -6,19 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import NAMES, load, many_workers
 
 from analyzer.render import render
-from tests.render.conftest import NAMES, load, many_workers
 
 pytestmark = pytest.mark.browser
 CHROMIUM = Path("/usr/bin/chromium")
-ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+ARGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+FOLDED = """[...document.querySelectorAll("details:not([open])")]
+    .filter((one) => one.lastElementChild.getBoundingClientRect().height === 0).length"""
 Json = Any
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start Chromium with an empty profile; without Chromium the tests are skipped, but never where CI runs."""
+    """Start Chromium with an empty profile; where it is missing, skip, but never in CI."""
     if not CHROMIUM.exists():
         if os.environ.get("CI"):
             pytest.fail(f"{CHROMIUM} is missing")
@@ -39,9 +44,13 @@ class Visit:
         self.wrong: list[str] = []
         self.page.on("console", lambda message: self.wrong.append(message.text))
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        self.page.on("dialog", self._asked)
         self.page.on("request", lambda request: self._requested(request.url, file))
         self.page.goto(file.as_uri())
+
+    def _asked(self, dialog: Any) -> None:
+        self.wrong.append(dialog.message)
+        dialog.dismiss()
 
     def _requested(self, url: str, file: Path) -> None:
         if url.split("#")[0] != file.as_uri() and not url.startswith("data:image/svg"):
@@ -88,9 +97,7 @@ def test_prints_unfolded(browser: Any, file: Path) -> None:
     """On paper everything is unfolded, without scripts too."""
     visit = Visit(browser, file, java_script_enabled=True)
     visit.page.emulate_media(media="print")
-    folded = visit.page.evaluate(
-        "[...document.querySelectorAll('details:not([open])')].filter(d => d.lastElementChild.getBoundingClientRect().height === 0).length"
-    )
+    folded = visit.page.evaluate(FOLDED)
     visit.context.close()
     assert folded == 0
 

@@ -8,14 +8,20 @@ from typing import Any
 
 import jsonschema
 import pytest
+from documents import ALL, document, load, long_line
 
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
 from analyzer.resources import resource
-from tests.render.conftest import load, long_line
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 Json = Any
+
+
+@pytest.fixture(params=ALL)
+def diagnosis(request: pytest.FixtureRequest) -> Json:
+    """Every document in turn."""
+    return document(request.param)
 
 
 def test_document_is_valid(diagnosis: Json) -> None:
@@ -23,24 +29,24 @@ def test_document_is_valid(diagnosis: Json) -> None:
     jsonschema.validate(diagnosis, json.loads(resource("reports", "diagnosis.schema.json").read_text()))
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_same_bytes(diagnosis: Json, format: str) -> None:
+@pytest.mark.parametrize("kind", FORMATS)
+def test_same_bytes(diagnosis: Json, kind: str) -> None:
     """The same document gives the same bytes, and is not changed by rendering."""
     before = json.dumps(diagnosis)
-    assert render(diagnosis, format) == render(json.loads(before), format)
+    assert render(diagnosis, kind) == render(json.loads(before), kind)
     assert json.dumps(diagnosis) == before
 
 
-@pytest.mark.parametrize("format", ["html", "markdown", "text"])
-def test_nothing_invisible(diagnosis: Json, format: str) -> None:
+@pytest.mark.parametrize("kind", ["html", "markdown", "text"])
+def test_nothing_invisible(diagnosis: Json, kind: str) -> None:
     """No control or bidirectional character of a run reaches the reader."""
-    assert not CONTROL.search(render(diagnosis, format))
+    assert not CONTROL.search(render(diagnosis, kind))
 
 
-@pytest.mark.parametrize(("format", "most"), [("html", 1_000_000), ("markdown", 30_000), ("text", 60_000)])
-def test_small_whatever_the_run(diagnosis: Json, format: str, most: int) -> None:
+@pytest.mark.parametrize(("kind", "most"), [("html", 1_000_000), ("markdown", 30_000), ("text", 60_000)])
+def test_small_whatever_the_run(diagnosis: Json, kind: str, most: int) -> None:
     """No run makes a report that a ticket refuses."""
-    assert len(render(diagnosis, format).encode()) < most
+    assert len(render(diagnosis, kind).encode()) < most
 
 
 def test_json_is_canonical(diagnosis: Json) -> None:

@@ -5,14 +5,21 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from documents import ALL, document, load
 
 from analyzer.render import render
-from tests.render.conftest import load
 
 Json = Any
+
+
+@pytest.fixture(params=ALL)
+def diagnosis(request: pytest.FixtureRequest) -> Json:
+    """Every document in turn."""
+    return document(request.param)
 
 
 class Page(HTMLParser):
@@ -107,7 +114,7 @@ def test_headings_in_order(diagnosis: Json) -> None:
     levels = [int(t[1]) for t, _ in Page(render(diagnosis, "html")).tags if re.fullmatch("h[1-6]", t)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
 @pytest.mark.parametrize(

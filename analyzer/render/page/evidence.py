@@ -20,7 +20,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of an excerpt: its number in the file where known, and whether it is the evidence or its context."""
+    """A line of an excerpt, numbered as in its file where known; a hit is evidence, the rest its context."""
 
     number: int | None
     pieces: tuple[Piece, ...]

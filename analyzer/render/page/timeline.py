@@ -65,7 +65,7 @@ class Chart:
 
 
 class Axis:
-    """Time to place. Half of the width is given by time, half shared evenly by the instants at which something happens."""
+    """Time to place: half of the width follows the clock, half is shared by the instants with events."""
 
     def __init__(self, times: Sequence[float]) -> None:
         self.knots = sorted(set(times))

@@ -5,8 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 Json = Any
 DIAGNOSES = Path(__file__).parent / "diagnoses"
 NAMES = sorted(path.stem for path in DIAGNOSES.glob("*.json"))
@@ -63,8 +61,10 @@ def long_line(size: int = 10_000_000) -> Json:
     return made
 
 
-@pytest.fixture(params=[*NAMES, "many-workers", "long-line"])
-def diagnosis(request: pytest.FixtureRequest) -> Json:
-    """Every document in turn."""
-    made = {"many-workers": many_workers, "long-line": long_line}.get(request.param)
-    return made() if made else load(request.param)
+ALL = (*NAMES, "many-workers", "long-line")
+
+
+def document(name: str) -> Json:
+    """Return the document of a name, read or made."""
+    made = {"many-workers": many_workers, "long-line": long_line}.get(name)
+    return made() if made else load(name)
