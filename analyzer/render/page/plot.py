@@ -118,7 +118,7 @@ def _plot(tag: str, made: Sequence[Series], moment: int | None) -> Plot:
         steps=(min(steps), max(steps)),
         x_ticks=tuple((x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)),
         y_ticks=tuple(
-            (y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 4))
+            (y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 6))
         ),
         moment=(x(moment), moment) if inside and moment is not None else None,
     )
