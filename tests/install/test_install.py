@@ -1,0 +1,60 @@
+"""What the README promises to a newcomer, done as a newcomer would."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.install
+
+
+def shell(command: str, folder: Path) -> str:
+    """Run a command line in a folder, with nothing of our own environment, and give what it printed."""
+    own = {"PATH": f"{Path(sys.executable).resolve().parent}:{os.environ['PATH']}", "HOME": str(folder)}
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "UV_"))}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=own | kept, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def first_command() -> str:
+    """The first command of the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"<!-- first command -->\n```sh\n(.+?)\n```", text)
+    assert found
+    return found[1]
+
+
+def test_the_first_command_of_the_readme_ends_with_a_diagnosis_and_a_report(tmp_path: Path) -> None:
+    """From a fresh clone in an empty directory."""
+    clone = tmp_path / "mwms-analyze"
+    shell(f"git clone --quiet '{ROOT}' '{clone}'", tmp_path)
+    printed = shell(first_command(), clone)
+    assert "FAILED" in printed
+    report = clone / printed.splitlines()[-1].removeprefix("Report: ")
+    assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
+    """It works from an empty directory, isolated from everything around it."""
+    shell(f"'{sys.executable}' -m build --wheel --outdir '{tmp_path}' '{ROOT}' 2>&1", tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    shell(f"'{python}' -m pip install --quiet -c '{ROOT}/constraints.txt' '{wheel}'", tmp_path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run = ROOT / "sample_runs" / "worker-killed" / "run"
+    printed = shell(f"'{python}' -I -m analyzer '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty)
+    assert "worker:2" in printed
+    assert {path.suffix for path in empty.iterdir()} == {".html", ".json"}
