@@ -123,6 +123,10 @@ WORKERS = (
     Column("address", "text", "host:port that the cluster gives it"),
     Column("claims", "text", "task that it says it is"),
     Column("misnamed", "bool", "it says that it is another task than the one it was collected as"),
+    Column("shares_claim", "bool", "another worker says that it is the very same task"),
+    Column("outside", "bool", "it says that it is a task which its own cluster does not list"),
+    Column("configured", "bool", "a cluster with other tasks was stated to it, by TF_CONFIG or in its log"),
+    Column("serves", "bool", "it says that it started the server which its peers connect to"),
     Column("tensorflow", "text", "TensorFlow version"),
 )
 

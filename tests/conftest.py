@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from analyzer.discover import discover
 from analyzer.model import Tables
 from analyzer.pipeline import load_rules, read
-from analyzer.discover import discover
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expected.json"))
@@ -19,13 +19,15 @@ SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expe
 
 def expected(sample: Path) -> dict[str, Any]:
     """What the trainer wrote down when it recorded a sample run."""
-    return json.loads((sample / "expected.json").read_text(encoding="utf-8"))
+    truth: dict[str, Any] = json.loads((sample / "expected.json").read_text(encoding="utf-8"))
+    return truth
 
 
 @pytest.fixture(params=SAMPLE_RUNS, ids=lambda path: path.name)
 def sample_run(request: pytest.FixtureRequest) -> Path:
     """Each recorded sample run in turn."""
-    return request.param
+    path: Path = request.param
+    return path
 
 
 @pytest.fixture

@@ -49,7 +49,9 @@ def test_the_same_input_gives_the_same_diagnosis(sample_run: Path) -> None:
     assert str(ROOT) not in first
 
 
-@pytest.mark.parametrize("sample", [s for s in SAMPLE_RUNS if expected(s)["cause"] != "healthy"], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "sample", [s for s in SAMPLE_RUNS if expected(s)["cause"] != "healthy"], ids=lambda s: s.name
+)
 def test_every_cause_is_cited(sample: Path) -> None:
     """The finding that the verdict rests on shows places in the user's own files, and they say what is quoted."""
     document = analyze([sample / "run"]).document

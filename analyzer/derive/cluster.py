@@ -13,6 +13,7 @@ import polars as pl
 from analyzer.derive.workers import cluster_specs
 from analyzer.schema import frame
 
+_OWN_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})  # noqa: S104 - names, not sockets
 COMPARED = (
     "tensorflow",
     "python",
@@ -37,7 +38,12 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
         column = "task" if key == "claims" else key
         rows = facts.filter((pl.col("key") == column) & pl.col("worker").is_not_null())
         yield key, {row["worker"]: row["value"] for row in rows.iter_rows(named=True)}
-    specs = cluster_specs(facts)
+    releases = facts.filter((pl.col("key") == "tensorflow") & pl.col("worker").is_not_null())
+    yield (
+        "tensorflow_release",
+        {row["worker"]: _release(row["value"]) for row in releases.iter_rows(named=True)},
+    )
+    specs = _comparable(cluster_specs(facts))
     yield "cluster_spec", {worker: json.dumps(spec, sort_keys=True) for worker, spec in specs.items()}
     yield "cluster_size", {worker: str(sum(map(len, spec.values()))) for worker, spec in specs.items()}
     yield "loopback", {worker: _yes(_all_loopback(spec)) for worker, spec in specs.items()}
@@ -58,6 +64,39 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
             "odd": len(values) > 2 and len(votes) == 2 and votes[value] == 1,
             "equal": len(votes) == 1, "same": votes[value], "stating": len(values),
         }  # fmt: skip
+
+
+def _release(version: str) -> str:
+    """Major and minor number: patch releases talk to each other."""
+    return ".".join(version.split(".")[:2])
+
+
+def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+    """The specs without what may differ: a worker may write its own host as `localhost` or `0.0.0.0`."""
+    named: dict[tuple[str, int, str], str] = {}
+    for role, index, host, port in _entries(specs):
+        if host not in _OWN_NAMES:
+            named.setdefault((role, index, port), host)
+    return {
+        worker: {
+            role: [_with_name(address, named, role, index) for index, address in enumerate(addresses)]
+            for role, addresses in spec.items()
+        }
+        for worker, spec in specs.items()
+    }
+
+
+def _entries(specs: Mapping[str, dict[str, list[str]]]) -> Iterator[tuple[str, int, str, str]]:
+    for spec in specs.values():
+        for role, addresses in spec.items():
+            for index, address in enumerate(addresses):
+                host, _, port = address.rpartition(":")
+                yield role, index, host, port
+
+
+def _with_name(address: str, named: Mapping[tuple[str, int, str], str], role: str, index: int) -> str:
+    host, _, port = address.rpartition(":")
+    return f"{named.get((role, index, port), host)}:{port}" if host in _OWN_NAMES else address
 
 
 def _all_loopback(spec: Mapping[str, list[str]]) -> bool:

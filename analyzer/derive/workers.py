@@ -18,14 +18,36 @@ Spec = Mapping[str, list[str]]
 def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """One row a task. Where workers disagree about the cluster, most of them decide, then the leader."""
     stated = _first_facts(facts)
+    specs = cluster_specs(facts)
+    claimed = Counter(claim for own in stated.values() if (claim := _claim(own)))
     seen = _seen(sources)
     spec = expected_cluster(facts)
     expected = _tasks_of(spec) | _named(facts)
     everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
     roles = {task.partition(":")[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
-    rows = (_row(task, spec, stated[task], expected, seen, roles, leader) for task in everyone)
+    rows = (
+        _row(task, spec, stated[task], expected, seen, roles, leader)
+        | _claims(stated[task], specs.get(task, {}), claimed)
+        for task in everyone
+    )
     return frame("workers", rows)
+
+
+def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:
+    """Whether what a worker was told about itself fits its own cluster and its peers."""
+    claim = _claim(stated)
+    return {
+        "shares_claim": claim is not None and claimed[claim] > 1,
+        "outside": claim is not None and bool(own) and claim not in _tasks_of(own),
+        "configured": len(_tasks_of(own)) > 1,
+        "serves": "server_address" in stated,
+    }
+
+
+def _claim(stated: Mapping[str, str]) -> str | None:
+    """The task that a worker says it is."""
+    return stated.get("task") or stated.get("own_device")
 
 
 def _row(
@@ -40,7 +62,7 @@ def _row(
     role, _, index = task.partition(":")
     addresses = spec.get(role, [])
     address = addresses[int(index)] if int(index) < len(addresses) else stated.get("server_address")
-    claims = stated.get("task") or stated.get("own_device")
+    claims = _claim(stated)
     return {
         "worker": task,
         "role": role,

@@ -23,7 +23,8 @@ _CHAIN = ("During handling of the above exception", "The above exception was the
 _DUMP = ("Thread 0x", "Current thread", "Extension modules", "<no Python frame>")
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 _CONTINUES = (
-    "Additional GRPC error information", ":{", ":UNKNOWN", ':"', "The error could be from", "\t", " ", "/job:",
+    "Additional GRPC error information", ":{", ":UNKNOWN", ':"', "The error could be from", "\t", " ",
+    "/job:",
     "To enable ", "}", "device_count", "gpu_options", "allow_soft", "experimental", "Original error",
     "Some timed out", "# of tasks", "The first task", "Proceeding with", "Check the task logs", "[[",
     "Restart your program", "The tasks have crashed", "0 successful", "0 derived",

@@ -36,7 +36,9 @@ def digest(folder: Path) -> str:
     [(HEALTHY, [], 0), (KILLED, [], 1), (UNSHARDED, [], 1), (UNSHARDED, ["--fail-on", "failed"], 0),
      (KILLED, ["--fail-on", "failed"], 1)],
 )  # fmt: skip
-def test_the_exit_status_tells_the_verdict(run: Path, options: list[str], status: int, tmp_path: Path) -> None:
+def test_the_exit_status_tells_the_verdict(
+    run: Path, options: list[str], status: int, tmp_path: Path
+) -> None:
     """0 healthy, 1 failed or degraded with a known cause; --fail-on moves the line."""
     assert main([str(run), "-o", str(tmp_path / "r.json"), *options]) == status
 
@@ -68,7 +70,12 @@ def test_nothing_readable_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--format", "docx"], ["-o", "-", "--format", "html,json"], ["--rules", "nowhere"], ["-o", "@/inside.html"]],
+    [
+        ["--format", "docx"],
+        ["-o", "-", "--format", "html,json"],
+        ["--rules", "nowhere"],
+        ["-o", "@/inside.html"],
+    ],
 )
 def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """One line that says what is wrong."""

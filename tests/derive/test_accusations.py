@@ -35,7 +35,9 @@ def named(tables: Tables) -> set[tuple[str, str, str]]:
          " Connection refused", " while calling /tensorflow.WorkerService/CompleteGroup", NEW),
     ],
 )  # fmt: skip
-def test_a_lost_connection_names_its_remote_target(root: str, method: str, details: str, tables_of: TablesOf) -> None:
+def test_a_lost_connection_names_its_remote_target(
+    root: str, method: str, details: str, tables_of: TablesOf
+) -> None:
     """In the spelling of 2.4, of 2.14 and of 2.21."""
     tables = tables_of({"worker-0.log": RING.format(root=root, method=method, details=details)})
     assert named(tables) == {("worker:0", "worker:2", "transport")}
@@ -66,7 +68,9 @@ def test_a_lost_heartbeat_names_the_silent_task(line: str, kind: str, tables_of:
     assert named(tables_of({"worker-0.log": line + "\n"})) == {("worker:0", "worker:2", kind)}
 
 
-def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_there(tables_of: TablesOf) -> None:
+def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_there(
+    tables_of: TablesOf,
+) -> None:
     """That is another thing than a lost data connection."""
     text = RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
         "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
@@ -77,4 +81,7 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
 def test_what_follows_the_planned_end_does_not_count(tables_of: TablesOf) -> None:
     """A leader that finishes first leaves the others with a frightening line."""
     text = "step 12 loss 0.5\ntraining finished\n" + RING.format(root="Socket closed", method="", details=OLD)
-    assert named(tables_of({"worker-0.log": text, "worker-2.log": "step 12 loss 0.5\ntraining finished\n"})) == set()
+    assert (
+        named(tables_of({"worker-0.log": text, "worker-2.log": "step 12 loss 0.5\ntraining finished\n"}))
+        == set()
+    )

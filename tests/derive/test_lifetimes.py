@@ -11,8 +11,12 @@ from analyzer.model import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 
-RAISED = 'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n    go()\n{}\n'
-LOST = RAISED.format("tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed")
+RAISED = (
+    'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n    go()\n{}\n'
+)
+LOST = RAISED.format(
+    "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed"
+)
 STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\n"
 
 

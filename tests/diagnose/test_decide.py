@@ -16,7 +16,15 @@ STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\n"
 
 def fired(rule: str, confidence: float, **parts: Any) -> Finding:
     """A cause that fired."""
-    return Finding(rule=rule, title=rule, role=Role.CAUSE, outcome=Outcome.FIRED, cause=f"x.{rule}", confidence=confidence, **parts)
+    return Finding(
+        rule=rule,
+        title=rule,
+        role=Role.CAUSE,
+        outcome=Outcome.FIRED,
+        cause=f"x.{rule}",
+        confidence=confidence,
+        **parts,
+    )
 
 
 def test_a_cause_outranks_what_it_explains_however_sure_that_is(tables_of: TablesOf) -> None:

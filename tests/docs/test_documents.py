@@ -32,4 +32,6 @@ def test_links_lead_somewhere(page: str) -> None:
 def test_the_rule_guide_names_the_whole_vocabulary() -> None:
     """Every scope and every operator of the language is explained."""
     guide = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
-    assert [word for word in (*SCOPES, *OPERATORS) if f"`{word}`" not in guide and f"{{{word}:" not in guide] == []
+    assert [
+        word for word in (*SCOPES, *OPERATORS) if f"`{word}`" not in guide and f"{{{word}:" not in guide
+    ] == []

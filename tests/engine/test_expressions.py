@@ -21,7 +21,9 @@ def test_and_binds_tighter_than_or_and_not_tightest(text: str, holds: bool) -> N
     assert parse(text).holds({"a": True, "b": False}) is holds
 
 
-@pytest.mark.parametrize("text", ["", "a and", "and a", "a b", "(a", "a)", "a & b", "__import__('os')", "a.b", "not"])
+@pytest.mark.parametrize(
+    "text", ["", "a and", "and a", "a b", "(a", "a)", "a & b", "__import__('os')", "a.b", "not"]
+)
 def test_anything_else_is_refused(text: str) -> None:
     """Code among it."""
     with pytest.raises(ValueError, match=r".+"):

@@ -77,11 +77,15 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
         ("title: A worker was killed", "title: [a", 3, "expected"),
     ],
 )
-def test_a_fault_is_named_with_file_and_line(right: str, wrong: str, line: int, says: str, tmp_path: Path) -> None:
+def test_a_fault_is_named_with_file_and_line(
+    right: str, wrong: str, line: int, says: str, tmp_path: Path
+) -> None:
     """So that it can be mended without reading our code."""
     text = RIGHT.format(id="mine")
     assert right in text
-    faults = refused(tmp_path, text.replace(right, wrong, 1) if right != "fires: false" else text.replace(right, wrong))
+    faults = refused(
+        tmp_path, text.replace(right, wrong, 1) if right != "fires: false" else text.replace(right, wrong)
+    )
     assert any(says in fault for fault in faults), faults
     assert any(fault.startswith(f"{tmp_path.name}/mine.yaml:{line}:") for fault in faults), faults
 
@@ -89,6 +93,11 @@ def test_a_fault_is_named_with_file_and_line(right: str, wrong: str, line: int, 
 def test_all_faults_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     """Nobody mends one file only to learn of the next."""
     (tmp_path / "yours.yaml").write_text(RIGHT.format(id="other"), encoding="utf-8")
-    faults = refused(tmp_path, RIGHT.format(id="mine").replace("of: subject", "of: object").replace("base: 0.5", "bass: 1"))
-    assert {fault.split(":")[0] for fault in faults} == {f"{tmp_path.name}/mine.yaml", f"{tmp_path.name}/yours.yaml"}
+    faults = refused(
+        tmp_path, RIGHT.format(id="mine").replace("of: subject", "of: object").replace("base: 0.5", "bass: 1")
+    )
+    assert {fault.split(":")[0] for fault in faults} == {
+        f"{tmp_path.name}/mine.yaml",
+        f"{tmp_path.name}/yours.yaml",
+    }
     assert len(faults) >= 3

@@ -35,7 +35,9 @@ def test_a_known_style_is_taken_apart(line: str, expected: Head) -> None:
     assert found.time == pytest.approx(expected.time, abs=1e-5) if expected.time else found.time is None
 
 
-@pytest.mark.parametrize("line", ["step 3 loss 0.5", "In the beginning", "E = mc2", "", "2026 was a good year"])
+@pytest.mark.parametrize(
+    "line", ["step 3 loss 0.5", "In the beginning", "E = mc2", "", "2026 was a good year"]
+)
 def test_a_plain_line_has_no_prefix(line: str) -> None:
     """A letter or a number at the start is not enough."""
     assert head(line, 2026) is None

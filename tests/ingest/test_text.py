@@ -15,7 +15,13 @@ def texts(data: bytes) -> list[str]:
 
 def test_each_state_of_a_progress_bar_is_a_line_with_the_number_of_the_physical_one() -> None:
     """Keras redraws with backspaces and carriage returns; a log keeps every state."""
-    bar = "Epoch 1/2\n" + "\x08" * 9 + "\r1/2 [=>..] - loss: 2.1" + "\x08" * 20 + "\r2/2 [====] - loss: 2.0\nnext"
+    bar = (
+        "Epoch 1/2\n"
+        + "\x08" * 9
+        + "\r1/2 [=>..] - loss: 2.1"
+        + "\x08" * 20
+        + "\r2/2 [====] - loss: 2.0\nnext"
+    )
     assert list(lines(bar)) == [
         Line(1, "Epoch 1/2"),
         Line(2, "1/2 [=>..] - loss: 2.1"),

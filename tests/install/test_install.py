@@ -55,6 +55,8 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     run = ROOT / "sample_runs" / "worker-killed" / "run"
-    printed = shell(f"'{python}' -I -m analyzer '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty)
+    printed = shell(
+        f"'{python}' -I -m analyzer '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
+    )
     assert "worker:2" in printed
     assert {path.suffix for path in empty.iterdir()} == {".html", ".json"}

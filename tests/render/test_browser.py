@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import NAMES, load, many_workers
 
 from analyzer.render import render
+from tests.render.documents import NAMES, load, many_workers
 
 pytestmark = pytest.mark.browser
 CHROMIUM = Path("/usr/bin/chromium")

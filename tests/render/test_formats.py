@@ -8,11 +8,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from documents import ALL, document, load, long_line
 
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
 from analyzer.resources import resource
+from tests.render.documents import ALL, document, load, long_line
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 Json = Any

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from documents import ALL, document, load
 
 from analyzer.render import render
+from tests.render.documents import ALL, document, load
 
 Json = Any
 
