@@ -12,7 +12,7 @@ from analyzer import __version__
 from analyzer.derive import derive
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
-from analyzer.engine import RulePack, load, match
+from analyzer.engine import RulePack, load_kept, match
 from analyzer.errors import NothingReadable
 from analyzer.ingest import ingest
 from analyzer.model import Diagnosis, RunDir, Tables
@@ -36,7 +36,7 @@ def analyze(paths: Sequence[Path], pack: RulePack | None = None) -> Diagnosis:
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
     """The rules that come with the package, and those of further directories."""
-    return load([resource("rules"), *more])
+    return load_kept([resource("rules"), *more])
 
 
 def read(run: RunDir, pack: RulePack) -> Tables:

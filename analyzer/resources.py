@@ -1,5 +1,8 @@
-"""Where the files that travel with the package are: rules, templates, the schema."""
+"""Where things lie that are not code: what travels with the package, and what is worth keeping between calls."""
 
+from __future__ import annotations
+
+import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -12,3 +15,17 @@ def resource(*parts: str) -> Path:
     """
     installed = _PACKAGE / "_data"
     return (installed if installed.is_dir() else _PACKAGE.parent).joinpath(*parts)
+
+
+def cache_directory() -> Path | None:
+    """Return the user's own directory for compiled things, or None where none can be had.
+
+    Everything in it can be made again; it is never below a run.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - a bare HOME stays a text
+    folder = Path(base, "mwms-analyze")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

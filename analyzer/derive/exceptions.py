@@ -38,10 +38,14 @@ _LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload"
 )
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
+_DEFINED_AT = re.compile(
+    r"Detected at node [^\n]* defined at \(most recent call last\):\n(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
+)
+"""Where a graph node was made: frames that TensorFlow puts in front of what went wrong."""
 _VIA = (
     ("input", r"PyFunc|IteratorGetNext|GeneratorDataset|MultiDeviceIterator|RemoteCall|data/ops/"),
+    ("restore", r"RestoreV2|TensorSliceReader|load_weights|load_model|restore\("),
     ("save", r"save_restore|SaveV2|model\.save|save_weights|checkpoint_management|_temp/part-"),
-    ("restore", r"RestoreV2|TensorSliceReader|load_weights|restore\("),
     ("strategy", r"in _initialize_(?:strategy|multi_worker|local)|cluster_resolver"),
     ("callback", r"in on_(?:train|epoch|batch|test|predict)_\w+|callbacks\.py"),
     ("collective", r"Collective(?:Reduce|Bcast|Gather)|NcclAllReduce"),
@@ -68,7 +72,7 @@ def _row(record: Mapping[str, Any], last_step: Mapping[str, int]) -> dict[str, A
     return place | {
         "time": record["near"],
         "type": kind,
-        "message": message[:2_000],
+        "message": _DEFINED_AT.sub("", message)[:2_000],
         "own": not _passed_on(kind, text),
         "final": last_step.get(record["source"], 0) <= record["last_line"],
         "frame": _users_frame(frames),

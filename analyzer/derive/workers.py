@@ -19,7 +19,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """One row a task. Where workers disagree about the cluster, most of them decide, then the leader."""
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
-    claimed = Counter(claim for own in stated.values() if (claim := _claim(own)))
+    claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen = _seen(sources)
     spec = expected_cluster(facts)
     expected = _tasks_of(spec) | _named(facts)

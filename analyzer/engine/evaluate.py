@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from analyzer.engine.conditions import expression
 from analyzer.engine.language import Rule, RulePack, Signal
+from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
 from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
 
-Row = Mapping[str, Any]
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
 _CAP_EXPERIMENTAL = 0.7
@@ -33,15 +31,14 @@ class Crew:
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
-    crew = _crew(tables)
-    return [evaluate(rule, tables, crew) for rule in pack.rules]
+    crew, rows = _crew(tables), select(pack, tables)
+    return [evaluate(rule, rows[rule.id], tables, crew) for rule in pack.rules]
 
 
-def evaluate(rule: Rule, tables: Tables, crew: Crew) -> Finding:
-    """What becomes of one rule."""
+def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], tables: Tables, crew: Crew) -> Finding:
+    """What becomes of one rule, given the rows that satisfy its signals."""
     if lacking := _lacking(rule, tables):
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {lacking} was collected or readable")
-    rows = {name: _rows(signal, tables) for name, signal in rule.signals.items()}
     subjects = crew.everyone if rule.binds else ("",)
     truths = {
         subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()}
@@ -75,18 +72,7 @@ def _lacking(rule: Rule, tables: Tables) -> str | None:
     return next((kind.replace("_", " ") for kind in rule.requires if kind not in kinds), None)
 
 
-def _rows(signal: Signal, tables: Tables) -> dict[str, list[Row]]:
-    """Rows that satisfy the signal, by the worker whose they are."""
-    found = tables[signal.table].filter(expression(signal.where))
-    by_worker: dict[str, list[Row]] = {}
-    for row in found.iter_rows(named=True):
-        if signal.pattern:
-            row |= json.loads(row["captures"])
-        by_worker.setdefault(row.get(signal.who) or "", []).append(row)
-    return by_worker
-
-
-def _holds(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew: Crew) -> bool:
+def _holds(signal: Signal, rows: RowsByWorker, subject: str, crew: Crew) -> bool:
     def enough(workers: Iterable[str]) -> bool:
         return sum(len(rows.get(worker, ())) for worker in workers) >= signal.at_least
 
@@ -106,7 +92,7 @@ def _fired(
     rule: Rule,
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]],
+    rows: Mapping[str, RowsByWorker],
     crew: Crew,
 ) -> Finding:
     values = _values(rule, subjects, truths, rows, crew)
@@ -150,7 +136,7 @@ def _values(
     rule: Rule,
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]],
+    rows: Mapping[str, RowsByWorker],
     crew: Crew,
 ) -> dict[str, Mapping[str, object] | str]:
     first = subjects[0]
@@ -166,7 +152,7 @@ def _values(
     return values
 
 
-def _of_scope(signal: Signal, rows: Mapping[str, list[Row]], subject: str, crew: Crew) -> list[Row]:
+def _of_scope(signal: Signal, rows: RowsByWorker, subject: str, crew: Crew) -> list[Row]:
     if signal.of == "subject":
         return rows.get(subject, [])
     if signal.of == "leader":
@@ -179,7 +165,7 @@ def _evidence(
     rule: Rule,
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, Mapping[str, list[Row]]],
+    rows: Mapping[str, RowsByWorker],
     values: Mapping[str, Mapping[str, object] | str],
     crew: Crew,
 ) -> list[Evidence]:

@@ -6,10 +6,11 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and one line 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from analyzer.ingest import announcements, attempts, configs, events, exit_codes, logs, profiles
+from analyzer.ingest import announcements, attempts
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -18,13 +19,14 @@ from analyzer.schema import READ, TABLES, frame
 
 Reader = Callable[[Source, Matcher], Reading]
 
-READERS: Mapping[Kind, Reader] = {
-    Kind.LOG: logs.read,
-    Kind.TF_CONFIG: configs.read,
-    Kind.EXIT_CODES: exit_codes.read,
-    Kind.EVENT_FILE: events.read,
-    Kind.TRACE: profiles.read,
+READERS: Mapping[Kind, str] = {
+    Kind.LOG: "logs",
+    Kind.TF_CONFIG: "configs",
+    Kind.EXIT_CODES: "exit_codes",
+    Kind.EVENT_FILE: "events",
+    Kind.TRACE: "profiles",
 }
+"""Kind of source → module of its reader, imported when a run has such a source."""
 
 
 def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
@@ -48,10 +50,15 @@ def _read(source: Source, matcher: Matcher) -> Reading:
         reading.skip("no reader for this kind of file")
     else:
         try:
-            return READERS[source.kind](source, matcher)
+            return _reader(source.kind)(source, matcher)
         except OSError as error:
             reading.skip(f"cannot be read: {error.strerror or error}")
     return reading
+
+
+def _reader(kind: Kind) -> Reader:
+    read: Reader = import_module(f"analyzer.ingest.{READERS[kind]}").read
+    return read
 
 
 def _rows(table: str, readings: Sequence[Reading]) -> list[dict[str, Any]]:

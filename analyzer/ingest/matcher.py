@@ -37,7 +37,6 @@ class Matcher:
         """Compile all literals of `patterns` into one database."""
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
-        self._regexes = {p.id: regex.compile(p.regex, regex.DOTALL) for p in patterns if p.regex}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
         self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
         self._database = _compile([literal.encode() for literal in literals])
@@ -62,12 +61,11 @@ class Matcher:
     def _confirm(self, pattern: Pattern, text: str, level: str | None) -> Hit | None:
         if pattern.levels and level not in pattern.levels:
             return None
-        expression = self._regexes.get(pattern.id)
-        if expression is None:
+        if pattern.regex is None:
             literal = next((literal for literal in pattern.literals if literal in text), None)
             return Hit(pattern.id, {}, literal) if literal else None
         try:
-            match = expression.search(text, timeout=TIME_LIMIT)
+            match = regex.compile(pattern.regex, regex.DOTALL).search(text, timeout=TIME_LIMIT)
         except TimeoutError:
             self.slow.add(pattern.id)
             return None

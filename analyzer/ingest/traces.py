@@ -45,8 +45,8 @@ class Span:
 
     `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy
     or compile. Times are nanoseconds since the epoch where `Trace.absolute`, else since the profile began;
-    `end_ns` is None while it was still open. `instance` is a collective's
-    instance key: the same on all workers for the same collective. `step` is the step number of the step it lies in, where the trace has one.
+    `end_ns` is None while it was still open. `instance` is a collective's instance key, the same on all
+    workers for the same collective. `step` is the number of the step it lies in, where the trace has one.
     """
 
     kind: str

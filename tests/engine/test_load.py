@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.engine import load
+from analyzer.engine.load import load
 from analyzer.errors import RuleError
 
 CAUSES = 'peer.killed: {means: "a worker was killed"}\n'

@@ -8,8 +8,9 @@ import pytest
 
 from analyzer.derive import derive
 from analyzer.discover import discover
-from analyzer.engine import Rule, load, match
+from analyzer.engine import Rule, match
 from analyzer.engine.language import Case, RulePack
+from analyzer.engine.load import load
 from analyzer.ingest import ingest
 from analyzer.model import Finding, Outcome
 from analyzer.resources import resource

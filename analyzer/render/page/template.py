@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analyzer.render import words
 from analyzer.render.visible import one_line, visible
-from analyzer.resources import resource
+from analyzer.resources import cache_directory, resource
 
 _JSON_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -25,11 +25,13 @@ def fill(view: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> Environment:
+    kept = cache_directory()
     environment = Environment(
         loader=FileSystemLoader(resource("reports", "templates")),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
+        bytecode_cache=FileSystemBytecodeCache(str(kept)) if kept else None,
         trim_blocks=True,
         lstrip_blocks=True,
     )
