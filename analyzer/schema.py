@@ -89,11 +89,14 @@ SCALARS = (
 SPANS = (
     _WORKER,
     _SOURCE,
-    Column("kind", "text", "collective, step, input, copy or compile"),
+    Column("kind", "text", "collective, step, function (one call of a tf.function), input, copy or compile"),
     Column("name", "text", "name of the event"),
-    Column("start", "time", "when it began"),
+    Column("start", "time", "when it began; since the profile began where `absolute` is false"),
     Column("end", "time", "when it ended; null while it was still open"),
     Column("step", "int", "step, where the trace tells"),
+    Column("instance", "int", "key of a collective, the same on all workers for the same collective"),
+    Column("thread", "text", "thread that it ran on"),
+    Column("absolute", "bool", "whether its times count from 1970"),
 )
 
 FACTS = (
@@ -208,6 +211,7 @@ CURVES = (
     Column("max_value", "number", "largest finite value"),
     Column("growth", "number", "largest finite value over the first one"),
     Column("last_growth", "number", "last value over the first one"),
+    Column("spread", "number", "distance of the largest to the smallest finite value, over the first one"),
     Column("nonfinite", "int", "how many values are NaN or infinite"),
     Column("nonfinite_epoch", "int", "epoch of the first value that is not finite"),
     Column("nonfinite_step", "int", "its step"),
@@ -218,6 +222,17 @@ CURVES = (
     Column("equal", "int", "shared steps at which all workers print the very same value"),
     Column("unequal", "int", "shared steps at which the workers' values differ"),
     Column("each_writes", "bool", "every training worker writes this tag to event files of its own"),
+)
+
+WAITS = (
+    _WORKER,
+    Column("collectives", "int", "collectives in its trace that every other traced worker shares"),
+    Column("wait", "number", "seconds that it spends in a collective, median"),
+    Column("others_wait", "number", "the same of the other workers, median of their medians"),
+    Column("step_time", "number", "seconds from one collective to the next of the same name, median"),
+    Column("delay_share", "number", "share of a step for which the others wait for it"),
+    Column("least", "bool", "it alone waits less than half as long as each other worker"),
+    Column("input_share", "number", "share of the traced time that it waits for its input"),
 )
 
 CLUSTER = (
@@ -264,6 +279,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "accusations": ACCUSATIONS,
     "lifetimes": LIFETIMES,
     "curves": CURVES,
+    "waits": WAITS,
     "cluster": CLUSTER,
     "job": JOB,
 }

@@ -9,6 +9,7 @@ from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
 
@@ -26,6 +27,7 @@ def derive(read: Tables) -> Tables:
         "matches": matches(read["matches"], lives),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
+        "waits": waits(read["spans"]),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, read["records"], read["facts"]),
     }

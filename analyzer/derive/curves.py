@@ -65,6 +65,13 @@ def _ends(finite: pl.DataFrame) -> tuple[float | None, float | None, float | Non
     return values[0], values[-1], float(values.max())  # type: ignore[arg-type]
 
 
+def _spread(finite: pl.DataFrame, start: float | None) -> float | None:
+    """How far apart the values lie, against the first one."""
+    if not start:
+        return None
+    return float(finite["value"].max() - finite["value"].min()) / abs(start)  # type: ignore[operator]
+
+
 def _ratio(value: float | None, start: float | None) -> float | None:
     if value is None or not start:
         return None

@@ -57,6 +57,8 @@ class Case:
     fires: bool
     culprits: tuple[str, ...] = ()
     suspects: tuple[str, ...] = ()
+    run: str | None = None
+    """Instead of `given`: a recorded run of the repository, for what cannot be written as text."""
 
 
 @dataclass(frozen=True, slots=True)

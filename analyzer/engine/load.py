@@ -40,7 +40,7 @@ _RULE_KEYS = {
 _NEEDED = ("id", "title", "role", "signals", "when", "summary")
 _SIGNAL_KEYS = {"table", "where", "log", "of", "who", "at_least", "says", "kind"}
 _LOG_KEYS = {"any_of", "regex", "levels", "example"}
-_CASE_KEYS = {"name", "origin", "given", "expect"}
+_CASE_KEYS = {"name", "origin", "given", "run", "expect"}
 _RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
 _OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
 _STATUSES = ("experimental", "test", "stable")
@@ -313,6 +313,7 @@ def _cases(document: Document) -> tuple[Case, ...]:
                 fires=expect.get("fires") is True,
                 culprits=tuple(expect.get("culprits") or ()),
                 suspects=tuple(expect.get("suspects") or ()),
+                run=case.get("run"),
             )
         )
     return tuple(made)

@@ -18,10 +18,19 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     reading = Reading(source, bytes=source.path.stat().st_size)
     trace = read_trace(source.path)
     for span in trace.spans:
-        end = None if span.end_ns is None else span.end_ns / 1e9
-        reading.saw(span.start_ns / 1e9)
+        start, end = span.start_ns / 1e9, None if span.end_ns is None else span.end_ns / 1e9
+        if trace.absolute:
+            reading.saw(start)
         reading.add(
-            "spans", kind=span.kind, name=span.name, start=span.start_ns / 1e9, end=end, step=span.step
+            "spans",
+            kind=span.kind,
+            name=span.name,
+            start=start,
+            end=end,
+            step=span.step,
+            instance=span.instance,
+            thread=span.thread,
+            absolute=trace.absolute,
         )
     for damage in trace.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)

@@ -14,18 +14,20 @@ from analyzer.engine.load import load
 from analyzer.ingest import ingest
 from analyzer.model import Finding, Outcome
 from analyzer.resources import resource
+from tests.conftest import ROOT
 
 PACK = load([resource("rules")])
-CASES = [(rule, case) for rule in PACK.rules for case in rule.cases if case.given]
+CASES = [(rule, case) for rule in PACK.rules for case in rule.cases]
 
 
 def finding(rule: Rule, case: Case, folder: Path) -> Finding:
-    """What one rule says of the run that a case spells out."""
+    """What one rule says of the run that a case spells out or names."""
     for name, text in case.given.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    where = ROOT / case.run / "run" if case.run else folder
     alone = RulePack((rule,), PACK.causes, PACK.digest)
-    tables = derive(ingest(discover([folder]), alone.patterns))
+    tables = derive(ingest(discover([where]), alone.patterns))
     return match(alone, tables)[0]
 
 

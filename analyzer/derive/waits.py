@@ -1,0 +1,67 @@
+"""Who waits for whom, from profiler traces.
+
+All workers leave a collective together, so the one that enters last spends the least time in it: the
+straggler is the worker that waits least. Durations need no common clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+_WAITS_FOR_INPUT = r"^Iterator::Root$|IteratorGetNext"
+
+
+def waits(spans: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker with a trace of collectives."""
+    closed = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
+    closed = closed.with_columns(seconds=pl.col("end") - pl.col("start"))
+    collectives = _shared(closed.filter((pl.col("kind") == "collective") & pl.col("instance").is_not_null()))
+    typical = {
+        worker: median(group["seconds"].to_list())
+        for (worker,), group in collectives.group_by("worker", maintain_order=True)
+    }
+    return frame("waits", (_row(worker, typical, collectives, closed) for worker in typical))
+
+
+def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
+    """Those collectives that every traced worker has, matched by their key."""
+    present = collectives.group_by("instance").agg(pl.col("worker").n_unique().alias("workers"))
+    everywhere = present.filter(pl.col("workers") == collectives["worker"].n_unique())["instance"]
+    return collectives.filter(pl.col("instance").is_in(everywhere.to_list()))
+
+
+def _row(worker: Any, typical: Mapping[Any, float], collectives: pl.DataFrame, closed: pl.DataFrame) -> dict[str, Any]:
+    others = [wait for other, wait in typical.items() if other != worker]
+    own = collectives.filter(pl.col("worker") == worker)
+    step = _step_time(own)
+    return {
+        "worker": worker,
+        "collectives": own.height,
+        "wait": typical[worker],
+        "others_wait": median(others) if others else None,
+        "step_time": step,
+        "delay_share": max(0.0, median(others) - typical[worker]) / step if others and step else None,
+        "least": bool(others) and typical[worker] * 2 < min(others),
+        "input_share": _input_share(closed.filter(pl.col("worker") == worker)),
+    }
+
+
+def _step_time(collectives: pl.DataFrame) -> float | None:
+    """Seconds between successive collectives of one name; under `fit` a step has several names."""
+    gaps = collectives.sort("start").with_columns(gap=pl.col("start").diff().over("name"))["gap"].drop_nulls()
+    return median(gaps.to_list()) if len(gaps) else None
+
+
+def _input_share(spans: pl.DataFrame) -> float | None:
+    start, end = spans["start"].min(), spans["end"].max()
+    if start is None or end is None or end == start:
+        return None
+    waiting = spans.filter((pl.col("kind") == "input") & pl.col("name").str.contains(_WAITS_FOR_INPUT))
+    waited = waiting.group_by("thread").agg(pl.col("seconds").sum())["seconds"].max()
+    return float(waited or 0.0) / (float(end) - float(start))  # type: ignore[arg-type]
