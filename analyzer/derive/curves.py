@@ -50,6 +50,7 @@ def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
         "max_value": top,
         "growth": _ratio(top, start),
         "last_growth": _ratio(end, start),
+        "spread": _spread(finite, start),
         "nonfinite": bad.height,
     }
     if bad.height:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -60,3 +61,17 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     )
     assert "worker:2" in printed
     assert {path.suffix for path in empty.iterdir()} == {".html", ".json"}
+
+
+def test_what_the_dockerfile_copies_is_enough_to_install(tmp_path: Path) -> None:
+    """No Docker engine is needed to see that a file is missing from the image."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE):
+        *names, _ = line.split()
+        for name in names:
+            target = tmp_path / name
+            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, target)
+    shell(f"'{sys.executable}' -m build --wheel --outdir '{tmp_path}/out' '{tmp_path}' 2>&1", tmp_path)
+    assert len(list((tmp_path / "out").glob("*.whl"))) == 1
+    assert "USER analyst" in text
+    assert 'ENTRYPOINT ["/opt/mwms/bin/python", "-I", "-m", "analyzer"]' in text
