@@ -1,4 +1,4 @@
-"""Where things lie that are not code: what travels with the package, and what is worth keeping between calls."""
+"""Where things lie that are not code: what travels with the package, and what is kept between calls."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 _DONE = re.compile(
-    r"\b(?:finished|done|complete[d]?|successful(?:ly)?|end of training|exiting|bye|goodbye"
+    r"\b(?:finished|done|complete[d]?|successfully|end of training|exiting|bye|goodbye"
     r"|total (?:training )?time|training took|saved (?:the )?(?:final )?model)\b",
     re.IGNORECASE,
 )

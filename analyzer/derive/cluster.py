@@ -24,6 +24,7 @@ COMPARED = (
     "host",
     "claims",
     "gpu",
+    "batch_size",
 )
 
 

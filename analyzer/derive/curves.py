@@ -70,7 +70,7 @@ def _spread(finite: pl.DataFrame, start: float | None) -> float | None:
     """How far apart the values lie, against the first one."""
     if not start:
         return None
-    return float(finite["value"].max() - finite["value"].min()) / abs(start)  # type: ignore[operator]
+    return float(finite["value"].max() - finite["value"].min()) / abs(start)  # type: ignore[operator, arg-type]
 
 
 def _ratio(value: float | None, start: float | None) -> float | None:

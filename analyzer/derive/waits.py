@@ -36,7 +36,9 @@ def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
     return collectives.filter(pl.col("instance").is_in(everywhere.to_list()))
 
 
-def _row(worker: Any, typical: Mapping[Any, float], collectives: pl.DataFrame, closed: pl.DataFrame) -> dict[str, Any]:
+def _row(
+    worker: object, typical: Mapping[object, float], collectives: pl.DataFrame, closed: pl.DataFrame
+) -> dict[str, Any]:
     others = [wait for other, wait in typical.items() if other != worker]
     own = collectives.filter(pl.col("worker") == worker)
     step = _step_time(own)

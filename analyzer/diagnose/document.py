@@ -33,6 +33,7 @@ _LABELS = {
     "evaluator_listed": "Evaluator in the cluster",
     "tf_config": "Cluster configuration seen",
     "gpu": "GPU",
+    "batch_size": "Batch size",
 }
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import and_
 
 import polars as pl
 
@@ -24,19 +26,14 @@ OPERATORS = frozenset({*_NUMERIC, "contains", "matches", "known", "not"})
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
     """All conditions together."""
-    combined = pl.lit(value=True)
-    for column, condition in where.items():
-        combined = combined & _column(pl.col(column), condition)
-    return combined
+    parts = [_column(pl.col(column), condition) for column, condition in where.items()]
+    return reduce(and_, parts) if parts else pl.lit(value=True)
 
 
 def _column(column: pl.Expr, condition: object) -> pl.Expr:
     if not isinstance(condition, Mapping):
         return _equal(column, condition)
-    combined = pl.lit(value=True)
-    for operator, operand in condition.items():
-        combined = combined & _operation(column, operator, operand)
-    return combined
+    return reduce(and_, (_operation(column, operator, operand) for operator, operand in condition.items()))
 
 
 def _equal(column: pl.Expr, value: object) -> pl.Expr:

@@ -41,7 +41,7 @@ def _rows(signal: Signal, table: pl.DataFrame, mask: pl.Series) -> RowsByWorker:
     by_worker: dict[str, list[Row]] = {}
     if not mask.any():
         return by_worker
-    for row in table.filter(mask).iter_rows(named=True):
+    for row in table[mask.arg_true()].iter_rows(named=True):
         captured = json.loads(row["captures"]) if signal.pattern else {}
         by_worker.setdefault(row.get(signal.who) or "", []).append(row | captured)
     return by_worker

@@ -28,6 +28,7 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "python": (("ython",), r"(?i)(?<![\w./-])python(?:[ _]*version)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?(?P<python>3\.\d{1,2}(?:\.\d{1,2}))(?![\w.]*/)"),
     "host": (("host",), r"(?i)(?<![\w-])host(?:_?name)?['\"]?\s{0,2}[:=]\s{0,2}['\"]?(?P<host>[A-Za-z0-9][\w.-]*)"),
     "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d+)"),
+    "batch_size": (("atch",), r"(?i)(?<![\w-])(?:per[-_ ](?:worker|replica)[-_ ])?batch[-_ ]?size(?:[-_ ]per[-_ ](?:worker|replica))?['\"]?\s{0,2}[:=]\s{0,2}(?P<batch_size>\d+)"),
     "cluster_spec": (("cluster_spec",), r"cluster_spec(?: = |: )(?P<cluster_spec>(?:ClusterSpec\()?\{.*?\})"),
     "num_workers": (("num_workers =",), r"task_type = '?(?P<task_type>\w+)'?, task_id = (?P<task_id>\d+), num_workers = (?P<num_workers>\d+)"),
     "communication": (("communication = ",), r"communication = (?:CommunicationImplementation|CollectiveCommunication)\.(?P<communication>\w+)"),

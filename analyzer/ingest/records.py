@@ -16,6 +16,9 @@ from analyzer.ingest.text import Line, shorten
 LONGEST_RECORD = 16_384
 """Characters of a record that are kept."""
 
+LONGEST_QUOTE = 40
+"""Lines of a status that a Python logger quotes."""
+
 _TRACEBACK = re.compile(
     r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|Fatal Python error: "
 )
@@ -119,9 +122,14 @@ def _belongs(record: Record, text: str, year: int) -> bool:
         return _belongs_to_traceback(record, text, year)
     if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
         return True
-    if record.kind in {"cpp", "python"} and text:
-        return text.startswith(_CONTINUES) and not is_progress(text)
+    if record.kind in {"cpp", "python"} and text and not is_progress(text):
+        return text.startswith(_CONTINUES) or (_quotes_an_error(record) and head(text, year) is None)
     return False
+
+
+def _quotes_an_error(record: Record) -> bool:
+    """TensorFlow's Python logger quotes a whole status, on lines that begin with anything."""
+    return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
 
 
 def _belongs_to_traceback(record: Record, text: str, year: int) -> bool:

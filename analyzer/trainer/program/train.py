@@ -8,16 +8,20 @@ import csv
 import fcntl
 import json
 import logging
-import os
 import sys
 import time
 from pathlib import Path
-from typing import Any, Iterator  # noqa: UP035 (Python 3.8 runs this file too)
+from typing import Any, Iterator, List  # noqa: UP035 (Python 3.8 runs this file too)
 
 import tensorflow as tf
 
 WINDOW = 64
 log = logging.getLogger("train")
+
+
+def part_files(args: argparse.Namespace) -> list[Path]:
+    """Return the data files, in the order of the manifest."""
+    return [Path(args.data) / name for name in Path(args.manifest).read_text().split()]
 
 
 def read_rows(paths: list[Path]) -> Iterator[tuple[list[float], list[float]]]:
@@ -29,28 +33,68 @@ def read_rows(paths: list[Path]) -> Iterator[tuple[list[float], list[float]]]:
                 yield values[:WINDOW], values[WINDOW:]
 
 
-def make_dataset(args: argparse.Namespace, context: Any) -> Any:
-    """Batches of this worker's part files, for ever."""
-    paths = sorted(Path(args.data).glob("part-*.csv"))
-    if args.shard == "file":
-        paths = paths[context.input_pipeline_id :: context.num_input_pipelines]
-    signature = (tf.TensorSpec([WINDOW], tf.float32), tf.TensorSpec([1], tf.float32))
-    rows = tf.data.Dataset.from_generator(lambda: read_rows(paths), output_signature=signature)
-    return rows.repeat().batch(args.batch_size, drop_remainder=True)
+def read_records(paths: list[Path]) -> Any:
+    """Return the sensor window and the load of every TFRecord."""
+
+    def decode(record: Any) -> Any:
+        values = tf.reshape(tf.io.decode_raw(record, tf.float32), [WINDOW + 1])
+        return values[:WINDOW], values[WINDOW:]
+
+    return tf.data.TFRecordDataset([str(path) for path in paths]).map(decode)
 
 
-def build_model(width: int) -> Any:
-    """Two convolutions over the window, then the load."""
+def make_dataset(args: argparse.Namespace, paths: list[Path]) -> Any:
+    """Batches of these files, for ever unless they are to be read only once."""
+    if args.format == "tfrecord":
+        rows = read_records(paths)
+    else:
+        signature = (tf.TensorSpec([WINDOW], tf.float32), tf.TensorSpec([1], tf.float32))
+        rows = tf.data.Dataset.from_generator(lambda: read_rows(paths), output_signature=signature)
+    if args.normalise:
+        from windowing import normalise  # noqa: PLC0415 - only where it is asked for
+
+        rows = rows.map(normalise)
+    if args.classes:
+        rows = rows.map(lambda window, load: (window, tf.cast(tf.maximum(load * 4.0, 0.0), tf.int32)))
+    if not args.once:
+        rows = rows.repeat()
+    return rows.batch(args.batch_size, drop_remainder=True)
+
+
+def distribute(args: argparse.Namespace, strategy: Any) -> Any:
+    """Give each worker its share of the files."""
+    paths = part_files(args)
+    if args.shard == "auto":
+        options = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.FILE
+        return strategy.experimental_distribute_dataset(make_dataset(args, paths).with_options(options))
+
+    def own(context: Any) -> Any:
+        step = context.num_input_pipelines if args.shard == "file" else 1
+        first = context.input_pipeline_id if args.shard == "file" else 0
+        return make_dataset(args, paths[first::step])
+
+    return strategy.distribute_datasets_from_function(own)
+
+
+def build_model(args: argparse.Namespace) -> Any:
+    """Convolutions over the window, then the load or its class."""
     layers = tf.keras.layers
-    return tf.keras.Sequential(
-        [
-            layers.Reshape((WINDOW, 1), input_shape=(WINDOW,)),
-            layers.Conv1D(width, 9, activation="relu", padding="same"),
-            layers.Conv1D(width, 9, activation="relu", padding="same"),
-            layers.GlobalAveragePooling1D(),
-            layers.Dense(1),
-        ]
-    )
+    stack: List[Any] = [layers.Reshape((WINDOW, 1), input_shape=(WINDOW,))]  # noqa: UP006 (Python 3.8)
+    for _ in range(args.depth):
+        stack.append(layers.Conv1D(args.width, 9, activation="relu", padding="same"))
+        if args.batch_norm:
+            stack.append(layers.BatchNormalization())
+    stack += [layers.GlobalAveragePooling1D(), layers.Dense(args.classes or 1)]
+    return tf.keras.Sequential(stack)
+
+
+def loss_function(args: argparse.Namespace) -> Any:
+    """Return the loss of each row."""
+    losses, none = tf.keras.losses, tf.keras.losses.Reduction.NONE
+    if args.classes:
+        return losses.SparseCategoricalCrossentropy(from_logits=True, reduction=none)
+    return losses.MeanSquaredError(reduction=none)
 
 
 class Schedule:
@@ -115,60 +159,89 @@ def make_strategy(communication: str) -> Any:
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
 
 
+def stop_requested() -> None:
+    """Leave when an operator has put a file named STOP here."""
+    if Path("STOP").exists():
+        sys.exit(0)
+
+
 class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
     """What happens around each step of `fit`."""
 
-    def __init__(
-        self, schedule: Schedule, statistics: Statistics, reporter: Reporter | None, epoch_steps: int
-    ) -> None:
+    def __init__(self, args: argparse.Namespace, reporter: Reporter | None) -> None:
         super().__init__()
-        self.schedule, self.statistics, self.reporter = schedule, statistics, reporter
-        self.epoch_steps, self.step, self.started = epoch_steps, 0, 0.0
+        self.schedule, self.statistics = (
+            Schedule(args.schedule),
+            Statistics(args.statistics, args.refresh_every),
+        )
+        self.reporter, self.target = reporter, args.target_loss
+        self.step, self.started = 0, 0.0
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """Refresh the statistics and set the learning rate."""
+        stop_requested()
         self.step += 1
         self.started = time.time()
         self.statistics.refresh(self.step)
         tf.keras.backend.set_value(self.model.optimizer.learning_rate, self.schedule.rate(self.step))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Report the loss."""
+        """Report the loss, and stop when it is good enough."""
+        loss = float(logs["loss"])
         if self.reporter:
-            loss = float(logs["loss"])
             self.reporter.step(self.step, loss, loss, time.time() - self.started)
+        if loss < self.target:
+            self.model.stop_training = True
 
 
-def fit(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
-    """Train with Keras; return the last loss."""
-    with strategy.scope():
-        model = build_model(args.width)
-        model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse")
-    verbose = {"bar": 1, "epoch": 2}.get(args.log_style, 0)
-    schedule, statistics = Schedule(args.schedule), Statistics(args.statistics, args.refresh_every)
-    callbacks = [PerStep(schedule, statistics, None if verbose else reporter, args.steps)]
+def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None) -> list[Any]:
+    """Return what runs beside the training."""
+    callbacks: List[Any] = [PerStep(args, reporter)]  # noqa: UP006 (Python 3.8)
     if args.logdir:
         profile = (args.profile, args.profile + 3) if args.profile else 0
         board = tf.keras.callbacks.TensorBoard(
             args.logdir, write_graph=False, update_freq=1, profile_batch=profile
         )
         callbacks.append(board)
-    batches = strategy.distribute_datasets_from_function(lambda context: make_dataset(args, context))
+    if args.checkpoint_every:
+        path = "checkpoints/weights-{epoch:02d}"
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(path, save_weights_only=True, verbose=1))
+    return callbacks
+
+
+def fit(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
+    """Train with Keras; return the last loss."""
+    with strategy.scope():
+        model = build_model(args)
+        loss = "mse" if not args.classes else tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss=loss)
+    if args.restore:
+        model.load_weights(args.restore)
+    verbose = {"bar": 1, "epoch": 2}.get(args.log_style, 0)
+    validation = {}
+    if args.evaluate_every:
+        validation = {"validation_data": distribute(args, strategy), "validation_steps": args.evaluate_every}
     history = model.fit(
-        batches, epochs=args.epochs, steps_per_epoch=args.steps, verbose=verbose, callbacks=callbacks
+        distribute(args, strategy),
+        epochs=args.epochs,
+        steps_per_epoch=None if args.until_end else args.steps,
+        verbose=verbose,
+        callbacks=fit_callbacks(args, None if verbose else reporter),
+        **validation,
     )
     return float(history.history["loss"][-1])
 
 
-def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any]:
-    """Return the optimizer and the function of one step."""
+def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any]:
+    """Return the model, the optimizer and the function of one step."""
     with strategy.scope():
-        model = build_model(args.width)
+        model = build_model(args)
         optimizer = tf.keras.optimizers.SGD(0.01)
+    row_loss = loss_function(args)
 
     def replica_step(windows: Any, loads: Any) -> Any:
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(tf.square(model(windows, training=True) - loads))
+            loss = tf.reduce_mean(row_loss(loads, model(windows, training=True)))
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # noqa: B905 (Python 3.8)
         return loss
@@ -177,7 +250,30 @@ def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any]:
         losses = strategy.run(replica_step, args=batch)
         return strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=None), losses
 
-    return optimizer, tf.function(train_step)
+    return model, optimizer, tf.function(train_step)
+
+
+class Keeper:
+    """Saves and restores checkpoints."""
+
+    def __init__(self, args: argparse.Namespace, strategy: Any, **parts: Any) -> None:
+        self.checkpoint = tf.train.Checkpoint(**parts)
+        self.every = args.checkpoint_every
+        self.mine = not (args.save_on == "chief" and strategy.cluster_resolver.task_id)
+        if args.restore:
+            self.checkpoint.restore(args.restore).assert_existing_objects_matched()
+
+    def save(self, step: int) -> None:
+        """Save when it is time, on the workers that are to save."""
+        if self.every and step % self.every == 0 and self.mine:
+            self.checkpoint.write(f"checkpoints/step-{step:05d}")
+
+
+def evaluate(args: argparse.Namespace, model: Any) -> float:
+    """Return the loss of this worker's model on all its files."""
+    row_loss = loss_function(args)
+    batches = make_dataset(args, part_files(args)).take(60)
+    return float(sum(tf.reduce_mean(row_loss(loads, model(windows))) for windows, loads in batches)) / 60
 
 
 def trace(args: argparse.Namespace, step: int) -> None:
@@ -190,17 +286,22 @@ def trace(args: argparse.Namespace, step: int) -> None:
 
 def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
     """Train step by step; return the last loss."""
-    optimizer, train_step = make_step(args, strategy)
+    model, optimizer, train_step = make_step(args, strategy)
+    keeper = Keeper(args, strategy, model=model, optimizer=optimizer)
     schedule, statistics = Schedule(args.schedule), Statistics(args.statistics, args.refresh_every)
     writer = tf.summary.create_file_writer(args.logdir) if args.logdir else tf.summary.create_noop_writer()
-    batches = iter(strategy.distribute_datasets_from_function(lambda context: make_dataset(args, context)))
+    batches = iter(distribute(args, strategy))
     mean = float("nan")
     with writer.as_default():
         for step in range(1, args.epochs * args.steps + 1):
+            stop_requested()
             started = time.time()
             trace(args, step)
             statistics.refresh(step)
-            batch = next(batches)
+            try:
+                batch = next(batches)
+            except StopIteration:
+                break
             if args.log_batches:
                 reporter.batch(step, args.batch_size)
             tf.keras.backend.set_value(optimizer.learning_rate, schedule.rate(step))
@@ -208,6 +309,12 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
             mean, local = float(loss), float(strategy.experimental_local_results(losses)[0])
             tf.summary.scalar("loss", mean, step=step)
             reporter.step(step, mean, local, time.time() - started)
+            keeper.save(step)
+            if args.evaluate_every and step % args.evaluate_every == 0:
+                reporter.say(f"evaluation after step {step}: loss {evaluate(args, model):.4f}")
+            if local < args.target_loss:
+                reporter.say(f"target loss reached after step {step}")
+                break
     return mean
 
 
@@ -216,7 +323,12 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mode", choices=["fit", "custom"], default="fit")
     parser.add_argument("--data", default="data")
-    parser.add_argument("--shard", choices=["file", "none"], default="file")
+    parser.add_argument("--manifest", default="config/files.txt", help="names of the data files")
+    parser.add_argument("--format", choices=["csv", "tfrecord"], default="csv")
+    parser.add_argument("--shard", choices=["file", "auto", "none"], default="file")
+    parser.add_argument("--once", action="store_true", help="read the data once, not for ever")
+    parser.add_argument("--until-end", action="store_true", help="an epoch ends with the data")
+    parser.add_argument("--normalise", action="store_true")
     parser.add_argument("--schedule", default="config/schedule.csv")
     parser.add_argument("--statistics", default="statistics")
     parser.add_argument("--refresh-every", type=int, default=10)
@@ -224,6 +336,15 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=20, help="steps of an epoch")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--depth", type=int, default=2)
+    parser.add_argument("--classes", type=int, default=0, help="classify the load instead")
+    parser.add_argument("--batch-norm", action="store_true")
+    parser.add_argument("--target-loss", type=float, default=0.0)
+    parser.add_argument("--evaluate-every", type=int, default=0, help="steps")
+    parser.add_argument("--checkpoint-every", type=int, default=0, help="steps")
+    parser.add_argument("--save-on", choices=["all", "chief"], default="all")
+    parser.add_argument("--restore", default="", help="a checkpoint to begin with")
+    parser.add_argument("--warm-up", action="store_true", help="try the device first")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--logdir", default="")
     parser.add_argument("--profile", type=int, default=0, help="first step to profile")
@@ -241,13 +362,17 @@ def main() -> None:
         line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
         logging.basicConfig(level=logging.INFO, stream=sys.stdout, format=line)
     reporter = Reporter(args.log_style, args.report)
-    task = json.loads(os.environ["TF_CONFIG"])["task"]
-    reporter.say(f"TensorFlow {tf.__version__}, task {task['type']}:{task['index']}")
+    reporter.say(f"TensorFlow {tf.__version__}")
+    if args.warm_up:
+        tf.linalg.matmul(tf.ones([64, 64]), tf.ones([64, 64]))
     strategy = make_strategy(args.communication)
-    reporter.say(f"replicas in sync: {strategy.num_replicas_in_sync}")
+    resolver = strategy.cluster_resolver
+    reporter.say(
+        f"replicas in sync: {strategy.num_replicas_in_sync}, task {resolver.task_type}:{resolver.task_id}"
+    )
     tf.random.set_seed(args.seed)
     loss = {"fit": fit, "custom": custom_loop}[args.mode](args, strategy, reporter)
-    reporter.say(f"training complete: {args.epochs * args.steps} steps, final loss {loss:.4f}")
+    reporter.say(f"training complete: final loss {loss:.4f}")
 
 
 if __name__ == "__main__":
