@@ -6,8 +6,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
+from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
 from analyzer.naming import worker_of
@@ -15,6 +18,8 @@ from analyzer.naming import worker_of
 _ATTEMPT = re.compile(
     r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
 )
+_ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
+_COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _SAYS_NOTHING = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
@@ -23,7 +28,10 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
     (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$", re.IGNORECASE)),
     (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$", re.IGNORECASE)),
-    (Kind.LOG, re.compile(r"\.(log|out|err|txt|stdout|stderr)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$")),
+    (
+        Kind.LOG,
+        re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
+    ),
 )
 
 
@@ -40,10 +48,24 @@ def discover(paths: Sequence[Path]) -> RunDir:
     for path in paths:
         if not path.exists():
             raise NothingReadable(f"{path}: no such file or directory")
-    sources = [source for path in paths for source in _sources_of(path)]
+    plain = [source for path in paths for source in _sources_of(path)]
+    packed = any(is_archive(source.path) for source in plain)
+    scratch = TemporaryDirectory(prefix="mwms-") if packed else None
+    sources = [each for source in plain for each in _opened(source, Path(scratch.name if scratch else "."))]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
-    return RunDir(_run_name(paths), tuple(sorted(sources, key=lambda source: _natural(source.name))))
+    return RunDir(_run_name(paths), tuple(sorted(sources, key=lambda source: _natural(source.name))), scratch)
+
+
+def _opened(source: Source, scratch: Path) -> Iterator[Source]:
+    """The source itself, or, of an archive, everything in it."""
+    if source.skip or not is_archive(source.path):
+        yield source
+        return
+    prefix = "" if source.name == source.path.name else f"{source.name}/"
+    for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
+        name = prefix + member.name if member.name else source.name
+        yield replace(_source(member.path, name), skip=member.skip)
 
 
 def _run_name(paths: Sequence[Path]) -> str:
@@ -52,7 +74,7 @@ def _run_name(paths: Sequence[Path]) -> str:
     place = first if len(paths) == 1 else first.parent
     if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
         place = place.parent
-    return place.name or "run"
+    return ARCHIVE_SUFFIX.sub("", place.name) or "run"
 
 
 def _sources_of(path: Path) -> Iterator[Source]:
@@ -68,7 +90,8 @@ def _sources_of(path: Path) -> Iterator[Source]:
 
 
 def _source(path: Path, name: str) -> Source:
-    kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), Kind.OTHER)
+    bare = _COMPRESSED.sub("", name)
+    kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
     return Source(name, path, kind, worker_of(name, kind), _attempt_of(name), _reason_to_skip(path))
 
 
@@ -91,5 +114,10 @@ def _reason_to_skip(path: Path) -> str:
     return "" if stat.S_ISREG(mode) else "not a regular file"
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+def _natural(name: str) -> tuple[list[tuple[int, str]], int]:
+    """Names with numbers in the order of the numbers; of a rotated log, the oldest part first."""
+    bare = _COMPRESSED.sub("", name)
+    rotated = _ROTATED.search(bare)
+    base = bare[: rotated.start()] if rotated else bare
+    parts = [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", base)]
+    return parts, -int(rotated[1]) if rotated else 0

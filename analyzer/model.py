@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -75,6 +76,8 @@ class RunDir:
 
     name: str
     sources: tuple[Source, ...]
+    scratch: TemporaryDirectory[str] | None = field(default=None, compare=False)
+    """Where the contents of archives lie; gone with the RunDir."""
 
 
 @dataclass(frozen=True, slots=True)

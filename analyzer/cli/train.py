@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import signal
 import sys
 from pathlib import Path
@@ -51,10 +52,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=_run)
     record = commands.add_parser("record", help="run scenarios and keep them under sample_runs/")
+    record.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        default=catalogue.SAMPLE_RUNS,
+        help="keep them there instead",
+    )
+    record.add_argument("--name", help="call the recording so, not like its scenario")
     record.set_defaults(command=_record)
     for command in (run, record):
         command.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         command.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH")
+        command.add_argument(
+            "--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker"
+        )
+        command.add_argument("--guilty", type=int, metavar="INDEX", help="make another worker guilty")
+        command.add_argument("--stall-timeout", type=int, metavar="SECONDS", help="how long silence may last")
         command.add_argument("--communication", choices=["auto", "ring", "nccl"], default="auto")
         command.add_argument("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     return parser
@@ -80,13 +95,21 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _record(args: argparse.Namespace) -> int:
-    return _each(args, lambda recorder, scenario: recorder.record(scenario, catalogue.SAMPLE_RUNS))
+    def record(recorder: Recorder, scenario: Scenario) -> Path:
+        return recorder.record(scenario, args.output / (args.name or scenario.name))
+
+    return _each(args, record)
 
 
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
     """Work through the scenarios that were asked for, one job at a time."""
-    scenarios = [catalogue.find_scenario(name) for name in args.scenarios]
-    recorder = Recorder(interpreter.ask(args.python), args.communication, lambda line: print(f"  {line}"))
+    scenarios = [catalogue.find_scenario(name, guilty=args.guilty) for name in args.scenarios]
+    if args.stall_timeout:
+        scenarios = [dataclasses.replace(one, stall_timeout=args.stall_timeout) for one in scenarios]
+    other = interpreter.ask(args.guilty_python) if args.guilty_python else None
+    recorder = Recorder(
+        interpreter.ask(args.python), args.communication, lambda line: print(f"  {line}", flush=True), other
+    )
     status = 0
     for scenario in scenarios:
         print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {recorder.interpreter.tensorflow}")

@@ -39,7 +39,8 @@ _LIBRARY = re.compile(
 )
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
 _DEFINED_AT = re.compile(
-    r"Detected at node [^\n]* defined at \(most recent call last\):\n(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
+    r"Detected at node [^\n]* defined at \(most recent call last\):\n"
+    r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
 """Where a graph node was made: frames that TensorFlow puts in front of what went wrong."""
 _VIA = (

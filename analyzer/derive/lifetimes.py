@@ -190,6 +190,8 @@ def _phase(life: Life, how: str) -> str:
         return "training"
     if life.place is not None:
         return "joined"
+    if life.fact("replicas") not in {None, "1"}:
+        return "joined"
     server = life.facts["server_address"]
     if life.facts["agent_connected"] and (
         life.facts["assembled"] or _went_on(life, life.facts["agent_connected"])

@@ -17,7 +17,7 @@ from analyzer.ingest.readings import Reading
 from analyzer.model import Kind, Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES, frame
 
-Reader = Callable[[Source, Matcher], Reading]
+Reader = Callable[[Source, Matcher], Reading | list[Reading]]
 
 READERS: Mapping[Kind, str] = {
     Kind.LOG: "logs",
@@ -35,14 +35,14 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = [_read(source, matcher) for source in run.sources]
+    readings = [reading for source in run.sources for reading in _read(source, matcher)]
     attribute(readings)
     for reading in readings:
         attempts.split(reading)
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
-def _read(source: Source, matcher: Matcher) -> Reading:
+def _read(source: Source, matcher: Matcher) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
@@ -50,10 +50,11 @@ def _read(source: Source, matcher: Matcher) -> Reading:
         reading.skip("no reader for this kind of file")
     else:
         try:
-            return _reader(source.kind)(source, matcher)
+            read = _reader(source.kind)(source, matcher)
+            return read if isinstance(read, list) else [read]
         except OSError as error:
             reading.skip(f"cannot be read: {error.strerror or error}")
-    return reading
+    return [reading]
 
 
 def _reader(kind: Kind) -> Reader:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from analyzer.ingest import announcements
+from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.matcher import Hit, Matcher
+from analyzer.ingest.packed import unpacked
 from analyzer.ingest.progress import Progress
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.records import Record, records
 from analyzer.ingest.text import decode, lines
 from analyzer.model import Source
+from analyzer.naming import worker_of
 
 KEPT_AT_EITHER_END = 60
 """Records of head and tail that are kept whatever they say, as context and for unknown failures."""
@@ -22,25 +25,39 @@ KEPT_AT_EITHER_END = 60
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
-    """Everything that later stages can use of one log.
+def read(source: Source, matcher: Matcher) -> list[Reading]:
+    """Everything that later stages can use of one log; a file of several workers gives a reading for each.
 
     Raises:
-        OSError: the file cannot be read.
-
+        OSError: the file cannot be read, or what it was packed with is broken.
     """
-    reading = Reading(source)
-    data = source.path.read_bytes()
-    reading.bytes = len(data)
+    data = unpacked(source.path)
+    found = streams(decode(data))
+    year = _year(data)
+    readings = [_read_stream(_origin(source, stream, len(found)), stream, year, matcher) for stream in found]
     if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        reading.lost(
-            "holds NUL bytes, as a file does that was not closed properly", offset=data.find(b"\x00")
-        )
-    text = decode(data)
-    found = list(records(lines(text), _year(data)))
-    wanted = sorted(matcher.lines(text.encode("utf-8", "replace")).items())
+        what = "holds NUL bytes, as a file does that was not closed properly"
+        readings[0].lost(what, offset=data.find(b"\x00"))
+    return readings
+
+
+def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
+    """The source that a stream is: the file itself, or a part of it that is named after the worker."""
+    if stream.key is None:
+        return source
+    worker = f"worker:{int(stream.key)}" if stream.key.isdigit() else worker_of(stream.key)
+    name = f"{source.name}#{stream.key}" if streams_in_all > 1 else source.name
+    return replace(source, name=name, worker=worker or source.worker)
+
+
+def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:
+    text = "\n".join(line for _, line in stream.lines)
+    reading = Reading(source, bytes=len(text.encode("utf-8", "replace")), lines=text.count("\n"))
+    reading.lines = len(stream.lines) - (not stream.lines[-1][1])
+    found = list(records(lines(stream.lines), year))
+    local = matcher.lines(text.encode("utf-8", "replace"))
+    wanted = sorted((stream.lines[number - 1][0], ids) for number, ids in local.items())
     _read_records(reading, found, wanted, matcher)
-    reading.lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     return reading
 
 
@@ -121,10 +138,3 @@ def _year(data: bytes) -> int:
     if match := _YEAR.search(data):
         return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
     return 1970
-
-
-def excerpts(source: Source, wanted: set[int]) -> Iterator[tuple[int, str]]:
-    """The named lines of a log, cleaned, for evidence that is shown with its surroundings."""
-    for line in lines(decode(source.path.read_bytes())):
-        if line.number in wanted:
-            yield line

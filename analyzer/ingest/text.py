@@ -7,7 +7,7 @@ progress bar becomes a line of its own here, all with the number of the physical
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 LONGEST = 32_768
@@ -37,9 +37,9 @@ def decode(data: bytes) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
     """Every line, and every state of a redrawn one, without control codes."""
-    for number, physical in enumerate(text.split("\n"), 1):
+    for number, physical in numbered:
         if "\x1b" in physical:
             physical = _ESCAPES.sub("", physical)
         for state in _states(physical):

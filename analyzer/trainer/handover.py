@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from analyzer.trainer.workspace import Workspace
 
 
+NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "mnist-{task}.log"}
+PREFIXES = {"srun": "{index}: ", "compose": "{task}-1  | "}
+TOGETHER = {"srun": "slurm-48213.out", "compose": "docker-compose.log"}
+
+
 class HandoverError(UserError):
     """What a job left cannot be handed over."""
 
@@ -41,24 +46,44 @@ def _write(path: Path, content: bytes, neutral: Neutral, *, binary: bool) -> Non
 
 
 def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    layout = workspace.scenario.layout
+    if layout in PREFIXES:
+        yield TOGETHER[layout], _together(workspace, outcome)
+        return
     for index in outcome.exit_codes:
-        if workspace.scenario.layout == "flat":
-            yield f"worker-{index}.log", workspace.log(index, "out").read_bytes()
-            continue
-        yield f"worker_{index}/stdout.txt", workspace.log(index, "out").read_bytes()
-        yield f"worker_{index}/stderr.txt", workspace.log(index, "err").read_bytes()
+        out, task = workspace.log(index, "out"), workspace.name(index)
+        if layout == "folders":
+            folder = task.replace("-", "_")
+            yield f"{folder}/stdout.txt", out.read_bytes()
+            yield f"{folder}/stderr.txt", workspace.log(index, "err").read_bytes()
+        else:
+            yield NAMES[layout].format(index=index, task=task), out.read_bytes()
 
 
-def _exit_codes(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    lines = [f"worker-{index} {code}\n" for index, code in sorted(outcome.exit_codes.items())]
+def _together(workspace: Workspace, outcome: Outcome) -> bytes:
+    """Return one file with the lines of all workers, each after its writer's name."""
+    prefix = PREFIXES[workspace.scenario.layout]
+    begun: dict[int, bytes] = dict.fromkeys(outcome.exit_codes, b"")
+    told = bytearray()
+    for index, content in [*outcome.heard, *((index, b"\n") for index in outcome.exit_codes)]:
+        *lines, begun[index] = (begun[index] + content).split(b"\n")
+        name = prefix.format(index=index, task=workspace.name(index)).encode()
+        for line in lines:
+            told += name + line + b"\n" if line or content != b"\n" else b""
+    return bytes(told)
+
+
+def _exit_codes(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    lines = [f"{workspace.name(index)} {code}\n" for index, code in sorted(outcome.exit_codes.items())]
     yield "exit_codes.txt", "".join(lines).encode()
 
 
 def _tf_config(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    for index in outcome.exit_codes:
-        flat = workspace.scenario.layout == "flat"
-        name = f"tf_config-{index}.json" if flat else f"worker_{index}/tf_config.json"
-        yield name, workspace.tf_config(index).encode() + b"\n"
+    for index, content in sorted(outcome.tf_config.items()):
+        task = workspace.name(index)
+        folders = workspace.scenario.layout == "folders"
+        name = f"{task.replace('-', '_')}/tf_config.json" if folders else f"tf_config-{index}.json"
+        yield name, content.encode() + b"\n"
 
 
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:
@@ -68,7 +93,7 @@ def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, b
         for index in outcome.exit_codes:
             board = workspace.folder(index) / "tb"
             for path in sorted(board.rglob(pattern)):
-                yield f"tb/worker-{index}/{path.relative_to(board)}", path.read_bytes()
+                yield f"tb/{workspace.name(index)}/{path.relative_to(board)}", path.read_bytes()
 
     return files
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.trainer.interpreter import Interpreter
     from analyzer.trainer.workspace import Workspace
 
@@ -18,12 +20,14 @@ class Neutral:
     paths: dict[str, str]
 
     @classmethod
-    def of(cls, workspace: Workspace, interpreter: Interpreter) -> Neutral:
+    def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> Neutral:
         """Name every path of the workers' machine that a log could show."""
-        packages = f"/opt/venv/lib/python{interpreter.minor}/site-packages"
-        own, base = interpreter.prefixes
-        paths = {base: "/usr", own: "/opt/venv", interpreter.stdlib: f"/usr/lib/python{interpreter.minor}"}
-        paths |= dict.fromkeys(interpreter.site_packages, packages)
+        paths: dict[str, str] = {}
+        for one in interpreters:
+            packages = f"/opt/venv/lib/python{one.minor}/site-packages"
+            own, base = one.prefixes
+            paths |= {base: "/usr", own: "/opt/venv", one.stdlib: f"/usr/lib/python{one.minor}"}
+            paths |= dict.fromkeys(one.site_packages, packages)
         for index in range(workspace.scenario.workers):
             paths[str(workspace.folder(index))] = "/workspace"
         return cls({path: stand_in for path, stand_in in paths.items() if path != stand_in})

@@ -11,7 +11,7 @@ from signal import Signals
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -28,6 +28,7 @@ class Crew:
     def __init__(self, grace: float = 3.0) -> None:
         self.grace = grace
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.started: dict[int, Callable[[], None]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +39,8 @@ class Crew:
     def start(
         self, index: int, command: Sequence[str], cwd: Path, env: Mapping[str, str], out: Path, err: Path
     ) -> None:
-        """Start a worker in a session of its own, with its output in files."""
+        """Start a worker in a session of its own, with its output at the end of files."""
+        self.started[index] = lambda: self.start(index, command, cwd, env, out, err)
         with ExitStack() as files:
             stdout = files.enter_context(out.open("ab"))
             stderr = subprocess.STDOUT if err == out else files.enter_context(err.open("ab"))
@@ -52,6 +54,10 @@ class Crew:
                 start_new_session=True,
                 preexec_fn=_die_with_parent,
             )
+
+    def restart(self, index: int) -> None:
+        """Start a worker once more, as it was started."""
+        self.started[index]()
 
     def send(self, index: int, number: Signals) -> None:
         """Send a signal to one worker, if it still runs."""

@@ -28,6 +28,7 @@ class Progress:
     step: int = 0
     offset: int = 0
     rest: bytes = field(default=b"", repr=False)
+    new: bytes = field(default=b"", repr=False)
 
     def read(self) -> bool:
         """Take in what is new; say whether there was anything."""
@@ -35,12 +36,12 @@ class Progress:
             return False
         with self.path.open("rb") as stream:
             stream.seek(self.offset)
-            new = stream.read()
-        self.offset += len(new)
-        *lines, self.rest = LINE_END.split(self.rest + new)
+            self.new = stream.read()
+        self.offset += len(self.new)
+        *lines, self.rest = LINE_END.split(self.rest + self.new)
         for step in self._steps(lines):
             self.step = max(self.step, step)
-        return bool(new)
+        return bool(self.new)
 
     def _steps(self, lines: list[bytes]) -> Iterator[int]:
         for line in lines:

@@ -29,13 +29,13 @@ ORIGIN = """\
 
 | | |
 |---|---|
-| scenario | `sample_runs/scenarios/{name}.yaml` |
+| scenario | `sample_runs/scenarios/{scenario}.yaml` |
 | guilty worker | {guilty} |
-| TensorFlow | {tensorflow} |
+| TensorFlow | {tensorflow}{other} |
 | Python | {python} |
 | communication | {communication} |
 | recorded | {date} |
-| command | `mwms-train record {name}` |
+| command | `mwms-train record {scenario}{options}` |
 
 `expected.json` was written from the scenario by that command.
 The workers really ran, as processes of one machine, each in a folder of its own;
@@ -51,6 +51,8 @@ class Recorder:
     interpreter: Interpreter
     communication: str
     tell: Tell
+    other: Interpreter | None = None
+    """The guilty worker's own Python, where it has one."""
 
     def run(self, scenario: Scenario, target: Path) -> Outcome:
         """Run one scenario and hand its run directory over."""
@@ -58,30 +60,38 @@ class Recorder:
         # resolved, for it is the resolved path that a traceback shows
         with tempfile.TemporaryDirectory(prefix="job-") as scratch:
             workspace = Workspace.create(Path(scratch).resolve(), scenario)
-            outcome = run_job(workspace, self.interpreter, self.communication, self.tell)
-            hand_over(workspace, outcome, Neutral.of(workspace, self.interpreter), target)
+            each = dict.fromkeys(range(scenario.workers), self.interpreter)
+            if self.other:
+                each[scenario.guilty] = self.other
+            outcome = run_job(workspace, each, self.communication, self.tell)
+            hand_over(workspace, outcome, Neutral.of(workspace, [*each.values()]), target)
         return outcome
 
-    def record(self, scenario: Scenario, home: Path) -> Path:
-        """Run one scenario and keep it below `home`, in place of an older recording."""
+    def record(self, scenario: Scenario, target: Path) -> Path:
+        """Run one scenario and keep it as `target`, in place of an older recording."""
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
-            fresh = Path(scratch) / scenario.name
+            fresh = Path(scratch) / target.name
             self.run(scenario, fresh / "run")
             _check_size(fresh)
             (fresh / "expected.json").write_text(expected_json(scenario))
-            (fresh / "origin.md").write_text(self._origin(scenario))
-            target = home / scenario.name
+            (fresh / "origin.md").write_text(self._origin(scenario, target.name))
             if target.exists():
                 shutil.rmtree(target)
             shutil.copytree(fresh, target)
         return target
 
-    def _origin(self, scenario: Scenario) -> str:
+    def _origin(self, scenario: Scenario, name: str) -> str:
+        options = "" if name == scenario.name else f" --name {name}"
+        if scenario.fault["name"] != "none":
+            options += f" --guilty {scenario.guilty}"
         return ORIGIN.format(
-            name=scenario.name,
+            name=name,
+            scenario=scenario.name,
+            options=options,
             description=scenario.description.strip(),
             guilty=scenario.guilty if scenario.fault["name"] != "none" else "none",
             tensorflow=self.interpreter.tensorflow,
+            other=f" ({self.other.tensorflow} on the guilty worker)" if self.other else "",
             python=self.interpreter.python,
             minor=self.interpreter.minor,
             communication=self.communication,

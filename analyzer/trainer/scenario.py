@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.recipe import Check
 
 PARTS = ("logs", "exit_codes", "tf_config", "events", "trace")
+LAYOUTS = ("flat", "folders", "ranks", "pods", "srun", "compose")
 STYLES = ("bar", "epoch", "plain", "logging", "key_value")
 
 KEYS: dict[str, Check] = {
@@ -27,6 +28,10 @@ KEYS: dict[str, Check] = {
     "step": whole(1),
     "fault": mapping,
     "mode": one_of("fit", "custom"),
+    "chief": flag,
+    "format": one_of("csv", "tfrecord"),
+    "parts": whole(1),
+    "program": several(),
     "log_style": one_of(*STYLES),
     "report": one_of("loss", "local_loss", "both"),
     "log_batches": flag,
@@ -36,12 +41,17 @@ KEYS: dict[str, Check] = {
     "batch_size": whole(1),
     "profile": whole(1),
     "stall_timeout": whole(1),
-    "layout": one_of("flat", "folders"),
+    "layout": one_of(*LAYOUTS),
     "hands_over": several(*PARTS),
     "expect": mapping,
 }
 REQUIRED = ("description", "workers", "mode", "hands_over", "expect")
-EXPECT: dict[str, Check] = {"cause": text, "culprits": several(), "suspects": several()}
+EXPECT: dict[str, Check] = {
+    "cause": text,
+    "culprits": several(),
+    "suspects": several(),
+    "accept": several(),
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,16 @@ class Scenario:
     profile: int = 8
     stall_timeout: int = 20
     layout: str = "flat"
+    chief: bool = False
+    format: str = "csv"
+    parts: int = 0
+    program: tuple[str, ...] = ()
+
+    def task(self, index: int) -> str:
+        """Return the name of a task of the cluster, as in `worker:1`."""
+        if not self.chief:
+            return f"worker:{index}"
+        return f"worker:{index - 1}" if index else "chief:0"
 
     def make_fault(self) -> Fault:
         """Make a fresh fault: what it holds, it holds for one job only."""
@@ -78,20 +98,24 @@ class Scenario:
     def expected(self) -> dict[str, Any]:
         """Return what the diagnosis must say, as `expected.json` holds it."""
         named = {
-            key: [f"worker:{self.guilty}" if name == "guilty" else name for name in self.expect.get(key, [])]
+            key: [self.task(self.guilty) if name == "guilty" else name for name in self.expect.get(key, [])]
             for key in ("culprits", "suspects")
         }
-        return {"cause": self.expect["cause"], **named}
+        accept = {"accept": self.expect["accept"]} if self.expect.get("accept") else {}
+        return {"cause": self.expect["cause"], **named, **accept}
 
 
-def load_scenario(path: Path) -> Scenario:
-    """Read and check one scenario file."""
+def load_scenario(path: Path, guilty: int | None = None) -> Scenario:
+    """Read and check one scenario file; another worker than the one it names may be made guilty."""
     recipe = Recipe.read(path)
+    if guilty is not None:
+        recipe.values["guilty"] = guilty
     recipe.check((), KEYS, REQUIRED)
     recipe.check(("expect",), EXPECT, ("cause", "culprits"))
     values = dict(recipe.values)
     values["guilty"] = _guilty(recipe, values)
     values["hands_over"] = tuple(values["hands_over"])
+    values["program"] = tuple(values.get("program", ()))
     scenario = Scenario(name=path.stem, source=path, **values)
     _check_fault(recipe, scenario)
     return scenario

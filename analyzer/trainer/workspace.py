@@ -6,10 +6,13 @@ import json
 import random
 import shutil
 import socket
+import struct
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import google_crc32c
 
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
@@ -43,17 +46,24 @@ class Workspace:
 
     def part_file(self, index: int) -> Path:
         """Return the one data file that a worker reads when the data are sharded."""
-        return self.folder(index) / f"data/part-{index:05d}.csv"
+        return self.folder(index) / "data" / part_name(self.scenario, index)
 
     def log(self, index: int, stream: str) -> Path:
         """Where a worker's output goes; both streams go to one file in the flat layout."""
         name = f"{index}.{stream}" if self.scenario.layout == "folders" else f"{index}.log"
         return self.root / "logs" / name
 
+    def name(self, index: int) -> str:
+        """Return a worker's name in a file's name, as in `worker-1`."""
+        return self.scenario.task(index).replace(":", "-")
+
     def tf_config(self, index: int) -> str:
         """Return TF_CONFIG as a launcher writes it."""
-        cluster = {"worker": list(self.addresses)}
-        return json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+        cluster: dict[str, list[str]] = {}
+        for task, address in enumerate(self.addresses):
+            cluster.setdefault(self.scenario.task(task).split(":")[0], []).append(address)
+        kind, number = self.scenario.task(index).split(":")
+        return json.dumps({"cluster": cluster, "task": {"type": kind, "index": int(number)}})
 
 
 def free_addresses(count: int) -> tuple[str, ...]:
@@ -61,6 +71,11 @@ def free_addresses(count: int) -> tuple[str, ...]:
     with ExitStack() as held:
         sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return tuple(f"127.0.0.1:{one.getsockname()[1]}" for one in sockets)
+
+
+def part_name(scenario: Scenario, part: int) -> str:
+    """Return the name of a data file."""
+    return f"part-{part:05d}.{scenario.format}"
 
 
 def _fill(folder: Path, scenario: Scenario) -> None:
@@ -71,10 +86,31 @@ def _fill(folder: Path, scenario: Scenario) -> None:
     schedule = "".join(f"{step},{0.02 if step > 5 else 0.004 * step:.4f}\n" for step in range(1, total + 1))
     (folder / "config/schedule.csv").write_text(schedule)
     (folder / "statistics/statistics.json").write_text('{"mean": 0.0, "scale": 1.0}\n')
-    for part in range(scenario.workers):
+    shutil.copyfile(PROGRAM.with_name("windowing.py"), folder / "windowing.py")
+    names = [part_name(scenario, part) for part in range(scenario.parts or scenario.workers)]
+    (folder / "config/files.txt").write_text("".join(f"{name}\n" for name in names))
+    for part, name in enumerate(names):
         # two batches more than the steps need: the pipeline reads ahead
         rows = _rows(seed=part, count=(total + 2) * scenario.batch_size)
-        (folder / f"data/part-{part:05d}.csv").write_text("".join(rows))
+        content = "".join(rows).encode() if scenario.format == "csv" else tfrecords(rows)
+        (folder / "data" / name).write_bytes(content)
+
+
+def tfrecords(rows: list[str]) -> bytes:
+    """Return rows as TFRecords of 32-bit floats."""
+    return b"".join(map(_tfrecord, rows))
+
+
+def _tfrecord(row: str) -> bytes:
+    cells = [float(cell) for cell in row.split(",")]
+    payload = struct.pack(f"<{len(cells)}f", *cells)
+    length = struct.pack("<Q", len(payload))
+    return length + _masked_crc(length) + payload + _masked_crc(payload)
+
+
+def _masked_crc(content: bytes) -> bytes:
+    crc = google_crc32c.value(content)
+    return struct.pack("<I", (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF)
 
 
 def _rows(seed: int, count: int) -> list[str]:

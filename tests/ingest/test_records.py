@@ -42,7 +42,7 @@ Collective ops is aborted by: Socket closed
 
 def read(text: str) -> list[Record]:
     """The records of a text, empty ones left out."""
-    return [record for record in records(lines(text), 2026) if record.text.strip()]
+    return [record for record in records(lines(enumerate(text.split("\n"), 1)), 2026) if record.text.strip()]
 
 
 def test_a_status_and_its_details_are_one_record() -> None:

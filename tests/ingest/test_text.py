@@ -10,7 +10,7 @@ from analyzer.ingest.text import LONGEST, Line, decode, lines
 
 def texts(data: bytes) -> list[str]:
     """The lines of some bytes."""
-    return [line.text for line in lines(decode(data))]
+    return [line.text for line in lines(enumerate(decode(data).split("\n"), 1))]
 
 
 def test_each_state_of_a_progress_bar_is_a_line_with_the_number_of_the_physical_one() -> None:
@@ -22,7 +22,7 @@ def test_each_state_of_a_progress_bar_is_a_line_with_the_number_of_the_physical_
         + "\x08" * 20
         + "\r2/2 [====] - loss: 2.0\nnext"
     )
-    assert list(lines(bar)) == [
+    assert list(lines(enumerate(bar.split("\n"), 1))) == [
         Line(1, "Epoch 1/2"),
         Line(2, "1/2 [=>..] - loss: 2.1"),
         Line(2, "2/2 [====] - loss: 2.0"),

@@ -1,23 +1,57 @@
 """The faults a scenario can name. One file each; to add one, write it and name it here."""
 
+from analyzer.trainer.faults.arguments import Arguments
 from analyzer.trainer.faults.bad_value import BadValue
+from analyzer.trainer.faults.busy_lock import BusyLock
+from analyzer.trainer.faults.busy_machine import BusyMachine
 from analyzer.trainer.faults.damaged_schedule import DamagedSchedule
+from analyzer.trainer.faults.data_file import DataFile
+from analyzer.trainer.faults.environment import Environment
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.faults.feed import Feed
 from analyzer.trainer.faults.hold_lock import HoldLock
 from analyzer.trainer.faults.hold_port import HoldPort
+from analyzer.trainer.faults.late_start import LateStart
+from analyzer.trainer.faults.learning_rate import LearningRate
+from analyzer.trainer.faults.limit import Limit
+from analyzer.trainer.faults.missing_module import MissingModule
 from analyzer.trainer.faults.never_start import NeverStart
+from analyzer.trainer.faults.old_checkpoint import OldCheckpoint
+from analyzer.trainer.faults.request_stop import RequestStop
+from analyzer.trainer.faults.restart import Restart
 from analyzer.trainer.faults.send_signal import SendSignal
+from analyzer.trainer.faults.small_disk import SmallDisk
+from analyzer.trainer.faults.tf_config import TfConfig
+from analyzer.trainer.faults.throttle import Throttle
+from analyzer.trainer.faults.time_limit import TimeLimit
 from analyzer.trainer.faults.unsharded import Unsharded
 
 __all__ = ["FAULTS", "Fault"]
 
 FAULTS: dict[str, type[Fault]] = {
     "none": Fault,
+    "arguments": Arguments,
     "bad_value": BadValue,
+    "busy_lock": BusyLock,
+    "busy_machine": BusyMachine,
     "damaged_schedule": DamagedSchedule,
+    "data_file": DataFile,
+    "environment": Environment,
+    "feed": Feed,
     "hold_lock": HoldLock,
     "hold_port": HoldPort,
+    "late_start": LateStart,
+    "learning_rate": LearningRate,
+    "limit": Limit,
+    "missing_module": MissingModule,
     "never_start": NeverStart,
+    "old_checkpoint": OldCheckpoint,
+    "request_stop": RequestStop,
+    "restart": Restart,
     "send_signal": SendSignal,
+    "small_disk": SmallDisk,
+    "tf_config": TfConfig,
+    "throttle": Throttle,
+    "time_limit": TimeLimit,
     "unsharded": Unsharded,
 }

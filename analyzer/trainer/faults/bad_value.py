@@ -10,14 +10,13 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from analyzer.trainer.workspace import Workspace
 
-COLUMN = 17
-
 
 @dataclass
 class BadValue(Fault):
     """`n/a` makes the parser raise; `nan` is parsed and poisons the loss."""
 
     value: str = "n/a"
+    column: int = 17
 
     def prepare(self, workspace: Workspace) -> None:
         """Write the value into a row that the guilty worker reads at the step."""
@@ -25,6 +24,6 @@ class BadValue(Fault):
         rows = path.read_text().splitlines()
         row = (self.step - 1) * workspace.scenario.batch_size + 5
         cells = rows[row].split(",")
-        cells[COLUMN] = self.value
+        cells[self.column] = self.value
         rows[row] = ",".join(cells)
         path.write_text("\n".join(rows) + "\n")

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from analyzer.trainer.processes import Crew
     from analyzer.trainer.workspace import Workspace
+
+    Alone = Callable[[Sequence[str]], None]
 
 
 @dataclass
@@ -21,6 +23,9 @@ class Fault:
 
     guilty: int
     step: int
+
+    def before(self, workspace: Workspace, alone: Alone) -> None:
+        """Before everything else: `alone` runs the workers' program by itself, to its end."""
 
     def prepare(self, workspace: Workspace) -> None:
         """Before any worker starts, and after its files lie ready."""
@@ -36,6 +41,21 @@ class Fault:
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - a default
         """Return what this worker's command line has besides the usual."""
         return ()
+
+    def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - a default
+        """Return this worker's TF_CONFIG; None when it is not set at all."""
+        return usual
+
+    def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - a default
+        """Return the command that starts this worker."""
+        return usual
+
+    def delay(self, index: int) -> float:  # noqa: ARG002 - a default
+        """Return how many seconds after the first worker this one starts."""
+        return 0.0
+
+    def started(self, pid: int, index: int) -> None:
+        """Act on a worker's process as soon as it is there."""
 
     def on_step(self, crew: Crew, index: int, step: int) -> None:
         """Act when a worker's log has come to a step."""

@@ -1,0 +1,32 @@
+"""Other processes want the machine's processors too: no fault, only a slow job."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from subprocess import Popen
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from analyzer.trainer.workspace import Workspace
+
+
+@dataclass
+class BusyMachine(Fault):
+    """`processes` of them compute as long as the job runs."""
+
+    processes: int = 2
+    others: list[Popen[bytes]] = field(default_factory=list, init=False)
+
+    def prepare(self, workspace: Workspace) -> None:  # noqa: ARG002 - as the job calls it
+        """Start them; each ends by itself should the trainer be killed."""
+        loop = f"while [ -d /proc/{os.getpid()} ]; do :; done"
+        self.others = [Popen(["/bin/sh", "-c", loop]) for _ in range(self.processes)]  # noqa: S603 - ours
+
+    def cleanup(self) -> None:
+        """End them."""
+        for other in self.others:
+            other.kill()
+            other.wait()

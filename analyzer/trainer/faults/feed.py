@@ -1,0 +1,64 @@
+"""The guilty worker's data come through a pipe, as slowly as somebody writes them, or cease to come."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analyzer.trainer.workspace import Workspace
+
+BURST = 16
+
+
+@dataclass
+class Feed(Fault):
+    """`rows_per_second` is the pace; without one, all rows before the step come at once and then none."""
+
+    rows_per_second: int = 0
+    everyone: bool = False
+    over: threading.Event = field(default_factory=threading.Event, init=False)
+    writers: list[threading.Thread] = field(default_factory=list, init=False)
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Put a pipe in the place of the file, and somebody who writes into it."""
+        indices = range(workspace.scenario.workers) if self.everyone else [self.guilty]
+        for index in indices:
+            path = workspace.part_file(index)
+            rows = path.read_bytes().splitlines(keepends=True)
+            if not self.rows_per_second:
+                rows = rows[: (self.step - 1) * workspace.scenario.batch_size]
+            path.unlink()
+            os.mkfifo(path)
+            writer = threading.Thread(target=self._write, args=(path, rows), daemon=True)
+            writer.start()
+            self.writers.append(writer)
+
+    def _write(self, path: Path, rows: list[bytes]) -> None:
+        # opened for both, so that neither a missing reader nor one that left blocks the writer
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        with suppress(OSError):
+            for first in range(0, len(rows), BURST):
+                content = b"".join(rows[first : first + BURST])
+                while content and not self.over.is_set():
+                    try:
+                        content = content[os.write(pipe, content) :]
+                    except BlockingIOError:
+                        time.sleep(0.01)
+                self.over.wait(BURST / self.rows_per_second if self.rows_per_second else 0)
+        self.over.wait()
+        os.close(pipe)
+
+    def cleanup(self) -> None:
+        """Stop writing."""
+        self.over.set()
+        for writer in self.writers:
+            writer.join()

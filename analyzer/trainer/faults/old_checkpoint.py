@@ -1,0 +1,43 @@
+"""The job begins with a checkpoint of an earlier one, which does not serve."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.trainer.faults.fault import Alone
+    from analyzer.trainer.workspace import Workspace
+
+FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir", "")
+
+
+@dataclass
+class OldCheckpoint(Fault):
+    """`cut` shortens the guilty worker's copy; `earlier` are the arguments that the earlier job had."""
+
+    cut: bool = False
+    earlier: list[str] = field(default_factory=list)
+
+    def before(self, workspace: Workspace, alone: Alone) -> None:
+        """Make the checkpoint and give every worker a copy."""
+        alone([*FIRST, *map(str, self.earlier)])
+        made = workspace.folder(0) / "checkpoints"
+        for index in range(workspace.scenario.workers):
+            shutil.copytree(made, workspace.folder(index) / "previous")
+        shutil.rmtree(made)
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Shorten the guilty worker's copy."""
+        if self.cut:
+            for path in (workspace.folder(self.guilty) / "previous").glob("*.data-*"):
+                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Let every worker begin with it."""
+        return ("--restore", "previous/step-00004")

@@ -1,0 +1,33 @@
+"""The guilty worker dies, and its supervisor starts it again a moment later."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from signal import Signals
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from analyzer.trainer.processes import Crew
+
+
+@dataclass
+class Restart(Fault):
+    """`after` is how many seconds the supervisor takes."""
+
+    after: float = 1.0
+    died: float = field(default=0.0, init=False)
+    back: bool = field(default=False, init=False)
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:
+        """End it at the step, and start it again when its time has come."""
+        if index != self.guilty or self.back:
+            return
+        if not self.died and step >= self.step:
+            self.died = time.monotonic()
+            crew.send(index, Signals.SIGKILL)
+        elif self.died and time.monotonic() - self.died > self.after:
+            self.back = True
+            crew.restart(index)

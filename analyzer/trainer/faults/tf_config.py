@@ -1,0 +1,87 @@
+"""A TF_CONFIG that is not what it has to be, on the guilty worker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.trainer.faults.fault import Fault
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def _addresses(config: dict[str, Any]) -> list[str]:
+    addresses: list[str] = config["cluster"]["worker"]
+    return addresses
+
+
+def _twice(config: dict[str, Any]) -> None:
+    index = config["task"]["index"]
+    config["task"]["index"] = index - 1 if index else 1
+
+
+def _outside(config: dict[str, Any]) -> None:
+    config["task"]["index"] = len(_addresses(config))
+
+
+def _larger(config: dict[str, Any]) -> None:
+    host, port = _addresses(config)[-1].rsplit(":", 1)
+    _addresses(config).append(f"{host}:{int(port) + 1}")
+
+
+def _smaller(config: dict[str, Any]) -> None:
+    _addresses(config).pop(0 if config["task"]["index"] else -1)
+    config["task"]["index"] = max(0, config["task"]["index"] - 1)
+
+
+def _no_port(config: dict[str, Any]) -> None:
+    addresses, index = _addresses(config), config["task"]["index"]
+    addresses[index] = addresses[index].rsplit(":", 1)[0]
+
+
+def _wrong_port(config: dict[str, Any]) -> None:
+    """Change the port of the first peer."""
+    addresses = _addresses(config)
+    peer = 0 if config["task"]["index"] else 1
+    host, port = addresses[peer].rsplit(":", 1)
+    addresses[peer] = f"{host}:{int(port) + 1000}"
+
+
+EDITS: dict[str, Edit] = {
+    "no_task": lambda config: config.pop("task"),
+    "no_cluster": lambda config: config.pop("cluster"),
+    "no_port": _no_port,
+    "twice": _twice,
+    "outside": _outside,
+    "unknown_type": lambda config: config["task"].update(type="trainer"),
+    "larger": _larger,
+    "smaller": _smaller,
+    "wrong_port": _wrong_port,
+    "reversed": lambda config: _addresses(config).reverse(),
+}
+
+
+@dataclass
+class TfConfig(Fault):
+    """`change` is `absent`, `not_json`, or one of the edits above."""
+
+    change: str = "absent"
+    everyone: bool = False
+
+    def __post_init__(self) -> None:
+        if self.change not in {"absent", "not_json", *EDITS}:
+            raise ValueError(f"no such change of TF_CONFIG: {self.change!r}")
+
+    def tf_config(self, index: int, usual: str) -> str | None:
+        """Change the guilty worker's, or take it away."""
+        if index != self.guilty and not self.everyone:
+            return usual
+        if self.change == "absent":
+            return None
+        if self.change == "not_json":
+            return usual.replace('"', "'")
+        config = json.loads(usual)
+        EDITS[self.change](config)
+        return json.dumps(config)

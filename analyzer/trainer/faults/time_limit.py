@@ -1,0 +1,22 @@
+"""The job may run for so long only: `timeout` ends every worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass
+class TimeLimit(Fault):
+    """`seconds` from the start of each worker; it says when it ends one."""
+
+    seconds: int = 30
+
+    def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Start the worker under the limit; SIGKILL follows where SIGTERM is only noted down."""
+        return ("timeout", "--verbose", "--kill-after=3", str(self.seconds), *usual)
