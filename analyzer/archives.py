@@ -39,7 +39,7 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, scratch: Path) -> list[Member]:
-    """Every file of an archive, unpacked below `scratch`; a broken archive gives what stood before the break."""
+    """Every file of an archive, unpacked below `scratch`; a broken one gives what stood before the break."""
     members: list[Member] = []
     budget = min(MOST_BYTES, max(1 << 30, archive.stat().st_size * MOST_RATIO))
     try:

@@ -23,7 +23,12 @@ RUNS = [
     ROOT / "sample_runs" / name / "run"
     for name in ("worker-killed", "worker-exception", "worker-never-joined", "healthy-fit")
 ]
-PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress}
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.compress,
+}
 
 Lay = Callable[[Path, Path], Path]
 
@@ -113,9 +118,9 @@ LAYOUTS: dict[str, Lay] = {
     "deep directories": each_log(lambda i: f"a/b/logs/worker-{i}/attempt/output.log"),
     "Kubeflow pods": each_log(lambda i: f"mnist-worker-{i}.log"),
     **{
-        f"worker-0.log.{name}": each_log(lambda i, n=name: f"worker-{i}.log.{n}", pack)
+        f"worker-0.log.{name}": each_log(("worker-{}.log." + name).format, pack)
         for name, pack in PACK.items()
-    },  # type: ignore[misc]
+    },
     "CRI": each_log(
         lambda i: f"worker-{i}.log",
         lambda data: b"\n".join(
