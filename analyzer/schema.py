@@ -138,6 +138,7 @@ EXCEPTIONS = (
     _TIME,
     Column("type", "text", "exception class, without its module"),
     Column("message", "text", "its message, cut to 2,000 characters"),
+    Column("says", "text", "the line that ends the traceback, as it stands there"),
     Column(
         "own", "bool", "raised by this worker's own doing; false where it only passes on a peer's failure"
     ),
@@ -157,6 +158,8 @@ ACCUSATIONS = (
     Column("kind", "text", "transport, heartbeat, down, deadline, cancelled, leader, absent or restarted"),
     Column("method", "text", "gRPC method that was being called, where the line tells"),
     Column("says", "text", "the words of the log"),
+    Column("start", "int", "where in them the accused is named, in characters"),
+    Column("end", "int", "where its name ends"),
     Column(
         "counts", "bool", "false where accused or accuser had finished before, or it only passes on another's"
     ),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.places import line_at
 from analyzer.naming import in_order
 from analyzer.schema import frame
 
@@ -117,16 +118,18 @@ def _task(match: re.Match[str]) -> str:
 
 def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
     text = record["text"]
-    before = text[: found.at].count("\n")
+    says = text[text.rfind("\n", 0, found.at) + 1 :].partition("\n")[0]
     return {
         "accuser": record["worker"],
         "worker": found.worker,
         "source": record["source"],
-        "line": record["line"] + before,
+        "line": line_at(record, found.at),
         "time": record["near"],
         "kind": found.kind,
         "method": found.method,
-        "says": text.split("\n")[before],
+        "says": says,
+        "start": max(0, says.find(_device(found.worker))),
+        "end": max(0, says.find(_device(found.worker))) + len(_device(found.worker)),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.places import line_at
 from analyzer.schema import frame
 
 PASSED_ON = (
@@ -37,6 +38,7 @@ _FRAME = re.compile(
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload"
 )
+_ENDING = re.compile(r"^[^\s|+^]", re.MULTILINE)
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
 _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
@@ -66,34 +68,34 @@ def exceptions(records: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
 
 def _row(record: Mapping[str, Any], last_step: Mapping[str, int]) -> dict[str, Any] | None:
     text = record["text"]
-    kind, message, frames = _take_apart(text)
-    if kind is None:
+    raised = _take_apart(text)
+    if raised is None:
         return None
-    place = {key: record[key] for key in ("worker", "attempt", "source", "line")}
+    kind, message, at = raised
+    frames = text[:at]
+    place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
+        "line": line_at(record, at),
         "time": record["near"],
         "type": kind,
         "message": _DEFINED_AT.sub("", message)[:2_000],
+        "says": text[at:].partition("\n")[0],
         "own": not _passed_on(kind, text),
         "final": last_step.get(record["source"], 0) <= record["last_line"],
-        "frame": _users_frame(frames),
+        "frame": _users_frame(frames[frames.rfind("Traceback") :]),
         "via": next((via for via, pattern in _VIA if re.search(pattern, text)), None),
     }
 
 
-def _take_apart(text: str) -> tuple[str | None, str, str]:
-    """Class, message and frames of the exception that ended a traceback (the last of a chain)."""
+def _take_apart(text: str) -> tuple[str, str, int] | None:
+    """Class and message of the exception that ended a traceback (the last of a chain), and its position."""
     heads = list(_HEAD.finditer(text))
-    body = text[heads[-1].start() :] if heads else text
-    if body.startswith("Fatal Python error: "):
-        return "FatalPythonError", body.partition("\n")[0].partition(": ")[2], body
-    lines = body.split("\n")
-    for number, line in enumerate(lines[1:], 1):
-        if line.strip() and not line.startswith((" ", "\t", "|", "+", "^")):
-            match = _NAME.match("\n".join(lines[number:]))
-            frames = "\n".join(lines[:number])
-            return (match["type"], (match["message"] or "").strip(), frames) if match else (None, "", "")
-    return None, "", ""
+    begin = heads[-1].start() if heads else 0
+    if text.startswith("Fatal Python error: ", begin):
+        return "FatalPythonError", text[begin:].partition("\n")[0].partition(": ")[2], begin
+    ending = _ENDING.search(text, text.find("\n", begin) + 1 or len(text))
+    match = _NAME.match(text, ending.start()) if ending else None
+    return (match["type"], (match["message"] or "").strip(), match.start()) if match else None
 
 
 def _passed_on(kind: str, text: str) -> bool:

@@ -16,6 +16,8 @@ from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
 _CAP_EXPERIMENTAL = 0.7
+_MARKED = ("matches", "accusations")
+"""Tables whose rows say which part of their words was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
         (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
     )
     kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
-    marks = ((row["start"], row["end"]),) if signal.pattern and row["end"] > row["start"] else ()
+    marks = ((int(row["start"]), int(row["end"])),) if signal.table in _MARKED and row["end"] else ()
     worker = row.get("accuser") or row.get("worker")
     return Evidence(says, kind, worker, source, line, words[:2_000] if source else "", marks, row.get("time"))
 

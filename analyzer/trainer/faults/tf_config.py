@@ -49,6 +49,11 @@ def _wrong_port(config: dict[str, Any]) -> None:
     addresses[peer] = f"{host}:{int(port) + 1000}"
 
 
+def _unresolvable(config: dict[str, Any], place: int) -> None:
+    addresses = _addresses(config)
+    addresses[place] = f"mnist-worker-{place}.mnist:{addresses[place].rsplit(':', 1)[1]}"
+
+
 EDITS: dict[str, Edit] = {
     "no_task": lambda config: config.pop("task"),
     "no_cluster": lambda config: config.pop("cluster"),
@@ -65,13 +70,13 @@ EDITS: dict[str, Edit] = {
 
 @dataclass
 class TfConfig(Fault):
-    """`change` is `absent`, `not_json`, or one of the edits above."""
+    """`change` is `absent`, `not_json`, `unresolvable` (its name, for all), or one of the edits above."""
 
     change: str = "absent"
     everyone: bool = False
 
     def __post_init__(self) -> None:
-        if self.change not in {"absent", "not_json", *EDITS}:
+        if self.change not in {"absent", "not_json", "unresolvable", *EDITS}:
             raise ValueError(f"no such change of TF_CONFIG: {self.change!r}")
 
     def tf_config(self, index: int, usual: str) -> str | None:
@@ -83,5 +88,8 @@ class TfConfig(Fault):
         if self.change == "not_json":
             return usual.replace('"', "'")
         config = json.loads(usual)
-        EDITS[self.change](config)
+        if self.change == "unresolvable":
+            _unresolvable(config, self.guilty)
+        else:
+            EDITS[self.change](config)
         return json.dumps(config)
