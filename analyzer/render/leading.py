@@ -14,10 +14,10 @@ def fired(diagnosis: Json) -> list[tuple[int, Json]]:
 
 
 def places(diagnosis: Json, limit: int) -> list[Json]:
-    """Return the evidence for a short report: the verdict's own, then a place of each other finding."""
+    """Return the evidence for a short report: the verdict's own, then a place of each other cause or symptom."""
     chosen: list[Json] = []
     for _, finding in fired(diagnosis):
-        if finding["role"] != "benign":
+        if finding["role"] in {"cause", "symptom"}:
             own = finding["rule"] == diagnosis["rule"]
             chosen += finding["evidence"] if own else finding["evidence"][:1]
     told = {

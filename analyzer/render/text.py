@@ -112,7 +112,8 @@ class _Page:
     def evidence(self) -> Iterator[str]:
         for place in places(self.diagnosis, _MOST_EVIDENCE):
             name = one_line(where(place) or place["worker"] or "all files", 60)
-            said = place["excerpt"] or f"(absent) {place['says']}"
+            absent = "(absent) " if place["kind"] == "absence" else ""
+            said = place["excerpt"] or f"{absent}{place['says']}"
             room = max(self.width - len(name) - 4, 24)
             yield f"  {self.paint(name, '36')}  {one_line(_from_mark(place, said, room), room)}"
 
