@@ -14,6 +14,8 @@ from analyzer.trainer.scenario import load_scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from analyzer.trainer.scenario import Scenario
+
 RECORDED = sorted(path.parent for path in catalogue.SAMPLE_RUNS.glob("*/expected.json"))
 # `inject_prefetch` is an optimization of tf.data, which a trace names
 BETRAYAL = re.compile(
@@ -29,15 +31,24 @@ def files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
+def recipe(home: Path) -> Scenario:
+    """Return the scenario of a recording, with the guilty worker of which its origin tells."""
+    origin = dict(re.findall(r"^\| ([\w ]+?) \| `?(.+?)`? \|$", (home / "origin.md").read_text(), re.MULTILINE))
+    guilty = origin["guilty worker"]
+    path = catalogue.SAMPLE_RUNS.parent / origin["scenario"]
+    return load_scenario(path, None if guilty == "none" else int(guilty))
+
+
 def test_there_are_sample_runs() -> None:
-    """Every scenario has been recorded."""
-    assert {home.name for home in RECORDED} == {one.name for one in catalogue.all_scenarios()}
+    """Every recording has a scenario, and is called like it."""
+    assert RECORDED
+    assert all(home.name.startswith(recipe(home).name) for home in RECORDED)
 
 
 @each_sample_run
 def test_expected_is_what_the_scenario_says(home: Path) -> None:
     """`expected.json` is the trainer's: it differs from the scenario only when a hand changed one of them."""
-    scenario = load_scenario(catalogue.SCENARIOS / f"{home.name}.yaml")
+    scenario = recipe(home)
     assert (home / "expected.json").read_text() == expected_json(scenario)
 
 
@@ -59,9 +70,9 @@ def test_nothing_tells_how_it_was_made(home: Path) -> None:
 @each_sample_run
 def test_what_is_handed_over_is_there(home: Path) -> None:
     """Every part that the scenario hands over left at least one file, and no other part did."""
-    scenario = load_scenario(catalogue.SCENARIOS / f"{home.name}.yaml")
+    scenario = recipe(home)
     signs = {
-        "logs": r"worker-\d+\.log$|stdout\.txt$",
+        "logs": r"\.log$|\.out$|stdout\.txt$",
         "exit_codes": r"exit_codes\.txt$",
         "tf_config": r"tf_config.*\.json$",
         "events": r"events\.out\.tfevents",

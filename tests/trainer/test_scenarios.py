@@ -37,7 +37,7 @@ def write(folder: Path, text: str) -> Path:
 def test_every_scenario_loads() -> None:
     """Every scenario of the checkout is valid, and its culprits are workers of its job."""
     for scenario in catalogue.all_scenarios():
-        names = {f"worker:{index}" for index in range(scenario.workers)}
+        names = {scenario.task(index) for index in range(scenario.workers)}
         assert names.issuperset(scenario.expected()["culprits"]), scenario.name
 
 

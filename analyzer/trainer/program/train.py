@@ -1,4 +1,4 @@
-# ruff: noqa: ANN401, ARG002, PLC0415, T201
+# ruff: noqa: ANN401, ARG002, T201
 """Train the load forecast on every worker of the cluster that TF_CONFIG names."""
 
 from __future__ import annotations
