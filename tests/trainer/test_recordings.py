@@ -33,7 +33,9 @@ def files(folder: Path) -> list[Path]:
 
 def recipe(home: Path) -> Scenario:
     """Return the scenario of a recording, with the guilty worker of which its origin tells."""
-    origin = dict(re.findall(r"^\| ([\w ]+?) \| `?(.+?)`? \|$", (home / "origin.md").read_text(), re.MULTILINE))
+    origin = dict(
+        re.findall(r"^\| ([\w ]+?) \| `?(.+?)`? \|$", (home / "origin.md").read_text(), re.MULTILINE)
+    )
     guilty = origin["guilty worker"]
     path = catalogue.SAMPLE_RUNS.parent / origin["scenario"]
     return load_scenario(path, None if guilty == "none" else int(guilty))
