@@ -14,7 +14,7 @@ def fired(diagnosis: Json) -> list[tuple[int, Json]]:
 
 
 def places(diagnosis: Json, limit: int) -> list[Json]:
-    """Return the evidence for a short report: the verdict's own, then a place of each other cause or symptom."""
+    """Return evidence for a short report: the verdict's own, then a place of each other cause or symptom."""
     chosen: list[Json] = []
     for _, finding in fired(diagnosis):
         if finding["role"] in {"cause", "symptom"}:
