@@ -167,18 +167,26 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
     """What only the others can tell: who vanished, who left early, who was merely torn down at the end."""
     training = [life for life in lives if life.row["trains"]]
-    places = [life.place.order for life in training if life.place]
-    foremost = max(places, default=(0, 0))
+    foremost = max((life.place.order for life in training if life.place), default=(0, 0))
     someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
-    killed = [life for life in training if life.exit_code in {-_SIGKILL, -_SIGTERM}]
+    torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
     for life in lives:
         how, sure = ended[life.worker]
         if how == "unknown" and someone_fell and life.row["trains"] and life.row["seen"]:
             ended[life.worker] = ("vanished", False)
         if how == "finished" and not sure and life.place and life.place.order < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
-        if how == "signal" and len(killed) > 1 and len(killed) == len(training):
+        if how == "signal" and torn_down:
             ended[life.worker] = ("stopped", False)
+    if _stopped_together(training, ended):
+        ended |= {life.worker: ("finished", True) for life in training}
+
+
+def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
+    """Whether all left before the plan was done, in good order and at the same place: they meant to."""
+    places = {life.place.order for life in training if life.place}
+    left = all(ended[life.worker][0] == "exited" and life.exit_code == 0 for life in training)
+    return bool(training) and left and len(places) == 1
 
 
 def _phase(life: Life, how: str) -> str:

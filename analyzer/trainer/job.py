@@ -47,9 +47,10 @@ class Launcher:
         """Start one worker."""
         workspace, fault = self.workspace, self.fault
         command = [str(self.interpreters[index].path), "train.py", *_arguments(workspace, self.communication)]
+        command = [*fault.command(index, [*command, *fault.arguments(index)])]
         crew.start(
             index,
-            fault.command(index, [*command, *fault.arguments(index)]),
+            workspace.hosts.command(index, command) if workspace.hosts else command,
             cwd=workspace.folder(index),
             env=self.environment(index),
             out=workspace.log(index, "out"),
@@ -87,12 +88,16 @@ def run_job(
     fault = workspace.scenario.make_fault()
     launcher = Launcher(workspace, fault, interpreters, communication)
     try:
+        if workspace.hosts:
+            workspace.hosts.make()
         fault.before(workspace, launcher.alone)
         fault.prepare(workspace)
         with Crew() as crew:
             return _watch(crew, launcher, tell)
     finally:
         fault.cleanup()
+        if workspace.hosts:
+            workspace.hosts.remove()
 
 
 def _arguments(workspace: Workspace, communication: str) -> list[str]:

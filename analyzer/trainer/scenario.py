@@ -29,6 +29,7 @@ KEYS: dict[str, Check] = {
     "fault": mapping,
     "mode": one_of("fit", "custom"),
     "chief": flag,
+    "hosts": flag,
     "format": one_of("csv", "tfrecord"),
     "parts": whole(1),
     "program": several(),
@@ -80,6 +81,7 @@ class Scenario:
     stall_timeout: int = 20
     layout: str = "flat"
     chief: bool = False
+    hosts: bool = False
     format: str = "csv"
     parts: int = 0
     program: tuple[str, ...] = ()

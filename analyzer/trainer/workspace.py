@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import google_crc32c
 
+from analyzer.trainer.hosts import Hosts
+
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
@@ -28,11 +30,14 @@ class Workspace:
     root: Path
     scenario: Scenario
     addresses: tuple[str, ...]
+    hosts: Hosts | None = None
 
     @classmethod
     def create(cls, root: Path, scenario: Scenario) -> Workspace:
         """Fill the folder of every worker."""
-        workspace = cls(root, scenario, free_addresses(scenario.workers))
+        hosts = Hosts(scenario.workers) if scenario.hosts else None
+        addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
+        workspace = cls(root, scenario, addresses, hosts)
         (root / "logs").mkdir()
         first = workspace.folder(0)
         _fill(first, scenario)

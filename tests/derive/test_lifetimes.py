@@ -32,7 +32,6 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         (STEPS + "training finished\n", None, "finished"),
         (STEPS + "training finished\nterminate called without an active exception\n", "-6", "finished"),
         ("Epoch 1/1\n20/20 - 1s - loss: 0.5\n", None, "finished"),
-        ("Epoch 1/3\n20/20 - 1s - loss: 0.5\nEpoch 2/3\n", "0", "exited"),
         (STEPS + RAISED.format("KeyError: 'x'"), None, "exception"),
         (STEPS + LOST, "1", "aborted_by_peer"),
         (STEPS, "-9", "signal"),
@@ -73,3 +72,18 @@ def test_a_second_life_in_the_same_log_is_told_apart(tables_of: TablesOf) -> Non
     server = "2026-11-21 01:53:0{}.0: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:438] Started server with target: grpc://a:1\n"
     found = life(tables_of({"worker-0.log": server.format(1) + STEPS + server.format(9)}), "worker:0")
     assert (found["attempts"], found["restarted"], found["phase"]) == (2, True, "server_up")
+
+
+def test_all_that_stop_together_in_good_order_have_finished_and_one_alone_has_not(
+    tables_of: TablesOf,
+) -> None:
+    """Early stopping on every worker is a plan; on one worker it is a fault."""
+    early, later = (
+        "Epoch 1/3\n20/20 - 1s - loss: 0.5\n",
+        "Epoch 1/3\n20/20 - 1s - loss: 0.5\nEpoch 2/3\n5/20 - 1s - loss: 0.4\n",
+    )
+    codes = {"exit_codes.txt": "worker-0 0\nworker-1 0\n"}
+    together = tables_of({"worker-0.log": early, "worker-1.log": early} | codes)
+    assert {life(together, f"worker:{index}")["ended"] for index in range(2)} == {"finished"}
+    alone = tables_of({"worker-0.log": early, "worker-1.log": later} | codes)
+    assert life(alone, "worker:0")["ended"] == "exited"

@@ -15,6 +15,7 @@ from analyzer.trainer.faults.late_start import LateStart
 from analyzer.trainer.faults.learning_rate import LearningRate
 from analyzer.trainer.faults.limit import Limit
 from analyzer.trainer.faults.missing_module import MissingModule
+from analyzer.trainer.faults.network_rule import NetworkRule
 from analyzer.trainer.faults.never_start import NeverStart
 from analyzer.trainer.faults.old_checkpoint import OldCheckpoint
 from analyzer.trainer.faults.request_stop import RequestStop
@@ -44,6 +45,7 @@ FAULTS: dict[str, type[Fault]] = {
     "learning_rate": LearningRate,
     "limit": Limit,
     "missing_module": MissingModule,
+    "network_rule": NetworkRule,
     "never_start": NeverStart,
     "old_checkpoint": OldCheckpoint,
     "request_stop": RequestStop,

@@ -54,6 +54,11 @@ def _unresolvable(config: dict[str, Any], place: int) -> None:
     addresses[place] = f"mnist-worker-{place}.mnist:{addresses[place].rsplit(':', 1)[1]}"
 
 
+def _loopback(config: dict[str, Any]) -> None:
+    addresses = _addresses(config)
+    addresses[:] = [f"localhost:{address.rsplit(':', 1)[1]}" for address in addresses]
+
+
 EDITS: dict[str, Edit] = {
     "no_task": lambda config: config.pop("task"),
     "no_cluster": lambda config: config.pop("cluster"),
@@ -64,6 +69,7 @@ EDITS: dict[str, Edit] = {
     "larger": _larger,
     "smaller": _smaller,
     "wrong_port": _wrong_port,
+    "loopback": _loopback,
     "reversed": lambda config: _addresses(config).reverse(),
 }
 

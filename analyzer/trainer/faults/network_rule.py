@@ -1,0 +1,54 @@
+"""The network of the guilty worker's host, from the start or from the step on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.hosts import PORT
+
+if TYPE_CHECKING:
+    from analyzer.trainer.hosts import Hosts
+    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.workspace import Workspace
+
+RULES = {
+    "firewall": [f"iptables -A INPUT -i eth0 -p tcp --dport {PORT} -j DROP"],
+    "partition": ["iptables -A INPUT -i eth0 -j DROP", "iptables -A OUTPUT -o eth0 -j DROP"],
+    "narrow": ["tc qdisc add dev eth0 root tbf rate 6mbit burst 64kb latency 500ms"],
+}
+
+
+@dataclass
+class NetworkRule(Fault):
+    """`rule` is `firewall` (nobody gets in), `partition` (nothing in or out) or `narrow` (6 Mbit/s out)."""
+
+    rule: str = "firewall"
+    everyone: bool = False
+    hosts: Hosts | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"no such rule: {self.rule!r}")
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Set the rule up now, unless it waits for a step."""
+        self.hosts = workspace.hosts
+        if self.hosts is None:
+            raise ValueError("a network rule needs `hosts: true`")
+        if self.step == 1:
+            self._set(range(workspace.scenario.workers) if self.everyone else [self.guilty])
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+        """Set it up when the guilty worker has come to the step."""
+        if index == self.guilty and 1 < self.step <= step:
+            self._set([index])
+
+    def _set(self, indices: list[int] | range) -> None:
+        hosts, self.hosts = self.hosts, None
+        if hosts is None:
+            return
+        for index in indices:
+            for command in RULES[self.rule]:
+                hosts.run(index, command)

@@ -1,0 +1,85 @@
+"""A host for each worker: a network namespace with an address, all on one switch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PORT = 2222
+
+
+class HostsError(UserError):
+    """The hosts cannot be made."""
+
+
+@dataclass
+class Hosts:
+    """The namespaces of one job. They and all that is in them are gone after `remove`."""
+
+    count: int
+    made: list[str] = field(default_factory=list)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where each worker listens."""
+        return tuple(f"{self._ip(index)}:{PORT}" for index in range(self.count))
+
+    def make(self) -> None:
+        """Make the switch, and plug every host into it."""
+        if os.geteuid():
+            raise HostsError("hosts of their own need root, for network namespaces")
+        switch = self._space("switch")
+        self._add(switch)
+        self._ip_of(switch, "link add bridge type bridge")
+        self._ip_of(switch, "link set bridge up")
+        for index in range(self.count):
+            host = self._space(str(index))
+            self._add(host)
+            self._ip_of(switch, f"link add port{index} type veth peer name eth0 netns {host}")
+            self._ip_of(switch, f"link set port{index} master bridge up")
+            self._ip_of(host, f"addr add {self._ip(index)}/24 dev eth0")
+            self._ip_of(host, "link set eth0 up")
+            self._ip_of(host, "link set lo up")
+
+    def command(self, index: int, command: Sequence[str]) -> list[str]:
+        """Return the command that runs there."""
+        return ["ip", "netns", "exec", self._space(str(index)), *command]
+
+    def run(self, index: int, command: str) -> None:
+        """Run a command there, to its end."""
+        self._run(self.command(index, command.split()))
+
+    def remove(self) -> None:
+        """Take everything away again."""
+        while self.made:
+            with suppress(HostsError):
+                self._run(["ip", "netns", "del", self.made.pop()])
+
+    def _space(self, name: str) -> str:
+        return f"mwms-{os.getpid()}-{name}"
+
+    def _ip(self, index: int) -> str:
+        return f"10.20.0.{11 + index}"
+
+    def _add(self, space: str) -> None:
+        self._run(["ip", "netns", "add", space])
+        self.made.append(space)
+
+    def _ip_of(self, space: str, words: str) -> None:
+        self._run(["ip", "-n", space, *words.split()])
+
+    def _run(self, command: Sequence[str]) -> None:
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - words of ours
+        except OSError as error:
+            raise HostsError(f"{command[0]}: {error.strerror}") from error
+        except subprocess.CalledProcessError as error:
+            raise HostsError(f"{' '.join(command)}: {error.stderr.strip()}") from error
