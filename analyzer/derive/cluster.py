@@ -39,11 +39,10 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
         column = "task" if key == "claims" else key
         rows = facts.filter((pl.col("key") == column) & pl.col("worker").is_not_null())
         yield key, {row["worker"]: row["value"] for row in rows.iter_rows(named=True)}
-    releases = facts.filter((pl.col("key") == "tensorflow") & pl.col("worker").is_not_null())
-    yield (
-        "tensorflow_release",
-        {row["worker"]: _release(row["value"]) for row in releases.iter_rows(named=True)},
-    )
+    stated = facts.filter((pl.col("key") == "tensorflow") & pl.col("worker").is_not_null())
+    releases = {row["worker"]: _release(row["value"]) for row in stated.iter_rows(named=True)}
+    yield "tensorflow_release", releases
+    yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
     specs = _comparable(cluster_specs(facts))
     yield "cluster_spec", {worker: json.dumps(spec, sort_keys=True) for worker, spec in specs.items()}
     yield "cluster_size", {worker: str(sum(map(len, spec.values()))) for worker, spec in specs.items()}
@@ -52,6 +51,12 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
     configured = set(specs)
     yield "tf_config", {worker: _yes(worker in configured) for worker in seen}
+
+
+def _start_up(release: str) -> str:
+    """How a release assembles its cluster: from 2.9 on through the coordination service of the leader."""
+    major, _, minor = release.partition(".")
+    return "coordination service" if (int(major), int(minor or 0)) >= (2, 9) else "health check"
 
 
 def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -33,6 +33,8 @@ _LABELS = {
     "evaluator_listed": "Evaluator in the cluster",
     "tf_config": "Cluster configuration seen",
     "gpu": "GPU",
+    "start_up": "Assembles by",
+    "tensorflow_release": "TensorFlow release",
     "batch_size": "Batch size",
 }
 
