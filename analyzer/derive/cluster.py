@@ -25,6 +25,7 @@ COMPARED = (
     "claims",
     "gpu",
     "batch_size",
+    "server_address",
 )
 
 

@@ -34,8 +34,9 @@ _LABELS = {
     "tf_config": "Cluster configuration seen",
     "gpu": "GPU",
     "start_up": "Assembles by",
-    "tensorflow_release": "TensorFlow release",
+    "server_address": "Own address",
     "batch_size": "Batch size",
+    "tensorflow_release": "TensorFlow release",
 }
 
 
