@@ -51,4 +51,10 @@ def read(run: RunDir, pack: RulePack) -> Tables:
 
 
 def _made_with(pack: RulePack) -> Mapping[str, object]:
-    return {"mwms_analyze": __version__, "rules": len(pack.rules), "rules_digest": pack.digest, "options": {}}
+    options = {"overlay": pack.overlay} if pack.overlay else {}
+    return {
+        "mwms_analyze": __version__,
+        "rules": len(pack.rules),
+        "rules_digest": pack.digest,
+        "options": options,
+    }

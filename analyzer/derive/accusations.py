@@ -36,6 +36,8 @@ _RESTARTED = re.compile(
     r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration"
     r"|ncarnation ID mismatch)"
 )
+_BARE_CALL = re.compile(r"RPC: /tensorflow\.(?P<method>CoordinationService/\w+)")
+"""A call of which no remote target is named; TensorFlow 2.21 words a deadline so."""
 _LEADER = re.compile(
     r"Failed to send RPC to coordination service|coordination +leader[^\n]{0,40}has restarted"
 )
@@ -65,8 +67,9 @@ def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFr
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     closed = {row["end_source"]: row["end_line"] for row in ends.values() if row["end_line"]}
     first: dict[tuple[str, str, str], dict[str, Any]] = {}
+    leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
     for record in records.filter(pl.col("level").is_in(["W", "E", "F"])).iter_rows(named=True):
-        for found in _named(record["text"]) if _REACHES.search(record["text"]) else ():
+        for found in _named(record["text"], leader) if _REACHES.search(record["text"]) else ():
             accuser = record["worker"]
             if accuser and (found.worker != accuser or found.kind == "restarted"):
                 row = _row(record, found) | {"counts": _counts(record, found, ends, closed)}
@@ -76,7 +79,7 @@ def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFr
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
 
-def _named(text: str) -> Iterator[Accusation]:
+def _named(text: str, leader: str) -> Iterator[Accusation]:
     if match := _HEARTBEAT.search(text):
         yield Accusation(_task(match), "heartbeat", None, match.start())
     if match := _UNHEALTHY.search(text):
@@ -86,6 +89,8 @@ def _named(text: str) -> Iterator[Accusation]:
         yield Accusation(_task(match), "down", None, match.start())
     if (match := _RESTARTED.search(text)) and match["role"]:
         yield Accusation(_task(match), "restarted", None, match.start())
+    if (match := _BARE_CALL.search(text)) and (_DEADLINE.search(text) or _TRANSPORT.search(text)):
+        yield Accusation(leader, "leader", match["method"], match.start())
     yield from _remote(text)
 
 

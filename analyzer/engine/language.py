@@ -18,6 +18,13 @@ training worker, or the worker that hosts the coordination service."""
 BLAMES = ("subject", "suspects", "none")
 """What a fired rule says of its subjects: that they are culprits, that one of them is, or nothing."""
 
+KINDS = ("line", "absence", "fact", "value")
+"""What the evidence of a signal is."""
+
+STATUSES = ("experimental", "test", "stable")
+RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
+OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
+
 Condition = Mapping[str, object]
 
 
@@ -100,6 +107,8 @@ class RulePack:
     causes: Mapping[str, str]
     """Cause id → what it means."""
     digest: str
+    overlay: str = ""
+    """The overlay files that were laid over them, if any."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

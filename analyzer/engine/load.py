@@ -9,9 +9,21 @@ from pathlib import Path
 
 import regex
 
-from analyzer.engine import conditions, expressions, texts
+from analyzer.engine import conditions, expressions, overlay, texts
 from analyzer.engine.document import Document, read
-from analyzer.engine.language import BLAMES, SCOPES, Case, Confidence, Rule, RulePack, Signal
+from analyzer.engine.language import (
+    BLAMES,
+    KINDS,
+    OWNERS,
+    RETRIES,
+    SCOPES,
+    STATUSES,
+    Case,
+    Confidence,
+    Rule,
+    RulePack,
+    Signal,
+)
 from analyzer.errors import RuleError
 from analyzer.model import Action, Kind, Pattern, Role, Step, Verdict
 from analyzer.schema import TABLES
@@ -41,9 +53,8 @@ _NEEDED = ("id", "title", "role", "signals", "when", "summary")
 _SIGNAL_KEYS = {"table", "where", "log", "of", "who", "at_least", "says", "kind"}
 _LOG_KEYS = {"any_of", "regex", "levels", "example"}
 _CASE_KEYS = {"name", "origin", "given", "run", "expect"}
-_RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
-_OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
-_STATUSES = ("experimental", "test", "stable")
+_OTHERS = ("causes.yaml", overlay.NAME)
+"""Files of a rules directory that hold no rule."""
 
 
 def load(directories: Sequence[Path]) -> RulePack:
@@ -55,13 +66,17 @@ def load(directories: Sequence[Path]) -> RulePack:
     """
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     causes, faults = _causes(files)
-    documents = [(file, read(file, _name(file, directories))) for file in files if file.name != "causes.yaml"]
-    rules = [rule for _, document in documents if (rule := _rule(document, causes))]
-    faults += [fault for _, document in documents for fault in document.faults]
+    documents = [read(file, _name(file, directories)) for file in files if file.name not in _OTHERS]
+    rules = [rule for document in documents if (rule := _rule(document, causes))]
+    faults += [fault for document in documents for fault in document.faults]
     faults += _duplicates(rules)
+    overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
+    known = {document.data.get("id") for document in documents}
+    faults += [fault for each in overlays for fault in overlay.faults(each, known)]
     if faults:
         raise RuleError("\n".join(faults))
-    return RulePack(tuple(sorted(rules, key=lambda rule: rule.id)), causes, _digest(files))
+    tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
+    return RulePack(tuple(tuned), causes, _digest(files), ", ".join(each.file for each in overlays))
 
 
 def _causes(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
@@ -123,7 +138,7 @@ def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
         verdict=Verdict(
             _one_of(document, ("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])
         ),
-        status=_one_of(document, ("status",), data.get("status", "experimental"), _STATUSES),
+        status=_one_of(document, ("status",), data.get("status", "experimental"), STATUSES),
         requires=tuple(_requires(document)),
         blame=_one_of(document, ("blame",), data.get("blame", "none"), BLAMES),
         explains=_strings(document, "explains"),
@@ -181,9 +196,7 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
         says=str(body.get("says", name.replace("_", " "))),
         pattern=pattern,
         example=example,
-        kind=_one_of(
-            document, (*path, "kind"), body.get("kind", "line"), ("line", "absence", "fact", "value")
-        ),
+        kind=_one_of(document, (*path, "kind"), body.get("kind", "line"), KINDS),
     )
 
 
@@ -291,8 +304,8 @@ def _action(document: Document) -> Action:
     data = document.data.get("action") or {}
     _only(document, ("action",), data, {"retry", "owner"})
     return Action(
-        _one_of(document, ("action", "retry"), data.get("retry", "unknown"), _RETRIES),
-        _one_of(document, ("action", "owner"), data.get("owner", "unknown"), _OWNERS),
+        _one_of(document, ("action", "retry"), data.get("retry", "unknown"), RETRIES),
+        _one_of(document, ("action", "owner"), data.get("owner", "unknown"), OWNERS),
     )
 
 

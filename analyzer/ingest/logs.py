@@ -31,6 +31,7 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
     Raises:
         OSError: the file cannot be read, or what it was packed with is broken.
     """
+    matcher.begin_file()
     data = unpacked(source.path)
     found = streams(decode(data))
     year = _year(data)
@@ -38,7 +39,15 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
     if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "holds NUL bytes, as a file does that was not closed properly"
         readings[0].lost(what, offset=data.find(b"\x00"))
+    for pattern in sorted(matcher.slow):
+        readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings
+
+
+def _given_up(pattern: str) -> str:
+    """What is lost with a regex that takes too long: nothing of the file, but what one rule looks for in it."""
+    rule, _, signal = pattern.partition("/")
+    return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 
 
 def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:

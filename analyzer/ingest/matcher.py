@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import thread_time
 from typing import NamedTuple
 
 import hyperscan
@@ -17,6 +18,12 @@ from analyzer.model import Pattern
 
 TIME_LIMIT = 0.25
 """Seconds that one regex may take on one record."""
+
+TIME_IN_ALL = 0.7
+"""Seconds that one regex may waste in a run, counted over the records on which it was slow."""
+
+_SLOW = 0.05
+"""Seconds on one record that count as wasted; no linear regex takes as long."""
 
 
 class Hit(NamedTuple):
@@ -30,16 +37,23 @@ class Hit(NamedTuple):
 class Matcher:
     """Finds the records that some pattern wants.
 
-    Raises nothing on hostile text: a regex that exceeds its time is noted in `slow` and counts as no match.
+    Raises nothing on hostile text: a regex that exceeds its time is noted in `slow`, counts as no match, and
+    is not tried again on that file; one that used up its time in all is not tried again on any.
     """
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         """Compile all literals of `patterns` into one database."""
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
+        """Ids of the patterns that were given up on the present file."""
+        self._wasted: dict[str, float] = {}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
         self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
         self._database = _compile([literal.encode() for literal in literals])
+
+    def begin_file(self) -> None:
+        """Try again what was given up on the file before."""
+        self.slow.clear()
 
     def lines(self, data: bytes) -> dict[int, set[str]]:
         """Physical line number (from 1) → ids of the patterns of which a literal stands in it."""
@@ -64,14 +78,25 @@ class Matcher:
         if pattern.regex is None:
             literal = next((literal for literal in pattern.literals if literal in text), None)
             return Hit(pattern.id, {}, literal) if literal else None
-        try:
-            match = regex.compile(pattern.regex, regex.DOTALL).search(text, timeout=TIME_LIMIT)
-        except TimeoutError:
-            self.slow.add(pattern.id)
-            return None
+        match = self._search(pattern.id, pattern.regex, text)
         if not match:
             return None
         return Hit(pattern.id, {k: v for k, v in match.groupdict().items() if v is not None}, match[0])
+
+    def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
+        left = TIME_IN_ALL - self._wasted.get(pattern, 0.0)
+        if pattern in self.slow or left <= 0:
+            self.slow.add(pattern)
+            return None
+        began = thread_time()
+        try:
+            return regex.compile(expression, regex.DOTALL).search(text, timeout=min(TIME_LIMIT, left))
+        except TimeoutError:
+            self.slow.add(pattern)
+            return None
+        finally:
+            if (took := thread_time() - began) > _SLOW:
+                self._wasted[pattern] = self._wasted.get(pattern, 0.0) + took
 
 
 def _compile(literals: Sequence[bytes]) -> hyperscan.Database | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,17 +45,22 @@ class Feed(Fault):
     def _write(self, path: Path, rows: list[bytes]) -> None:
         # opened for both, so that neither a missing reader nor one that left blocks the writer
         pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-        with suppress(OSError):
-            for first in range(0, len(rows), BURST):
-                content = b"".join(rows[first : first + BURST])
-                while content and not self.over.is_set():
-                    try:
-                        content = content[os.write(pipe, content) :]
-                    except BlockingIOError:
-                        time.sleep(0.01)
-                self.over.wait(BURST / self.rows_per_second if self.rows_per_second else 0)
+        pause = BURST / self.rows_per_second if self.rows_per_second else 0
+        bursts = [b"".join(rows[first : first + BURST]) for first in range(0, len(rows), BURST)]
+        # with a pace they come for ever, as the reader repeats its file for ever
+        for content in itertools.cycle(bursts) if pause else bursts:
+            self._write_all(pipe, content)
+            if self.over.wait(pause):
+                break
         self.over.wait()
         os.close(pipe)
+
+    def _write_all(self, pipe: int, content: bytes) -> None:
+        while content and not self.over.is_set():
+            try:
+                content = content[os.write(pipe, content) :]
+            except BlockingIOError:
+                time.sleep(0.01)
 
     def cleanup(self) -> None:
         """Stop writing."""

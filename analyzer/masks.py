@@ -1,0 +1,24 @@
+"""A text without what differs from run to run: addresses, paths, tasks and numbers."""
+
+from __future__ import annotations
+
+import re
+
+_VOLATILE = (
+    (re.compile(r"https?://\S+|\w+://\S+"), "<url>"),
+    (re.compile(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
+    (re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
+    (
+        re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
+        "<task>",
+    ),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]+:\d{2,5}\b"), "<address>"),
+    (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
+)
+
+
+def masked(text: str) -> str:
+    """A text without what differs from run to run."""
+    for pattern, mask in _VOLATILE:
+        text = pattern.sub(mask, text)
+    return " ".join(text.split())
