@@ -49,7 +49,7 @@ _TRANSPORT = re.compile(
 _DEADLINE = re.compile(r"Deadline Exceeded|DEADLINE_EXCEEDED|grpc_status\W{1,3}4\b")
 _CANCELLED = re.compile(r"CANCELLED|Cancelled|grpc_status\W{1,3}1\b")
 _REACHES = re.compile(
-    r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|coordination|Duplicate task"
+    r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|[Cc]oordination|Duplicate task"
 )
 
 
