@@ -235,6 +235,7 @@ WAITS = (
     Column("step_time", "number", "seconds from one collective to the next of the same name, median"),
     Column("delay_share", "number", "share of a step for which the others wait for it"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
+    Column("collective_share", "number", "share of a step that it spends in collectives, all names together"),
     Column("input_share", "number", "share of the traced time that it waits for its input"),
 )
 

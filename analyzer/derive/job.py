@@ -55,14 +55,12 @@ def _stalled(training: pl.DataFrame) -> bool:
         return False
     if training.filter(~pl.col("phase").is_in(["joined", "training"])).height:
         return False
-    waited = training.filter(pl.col("ended").is_in(["running", "stopped"])).height
+    if training.filter(~pl.col("ended").is_in(["running", "stopped"])).height:
+        return False
     silences = [each for each in training["silent_for"].to_list() if each is not None]
-    return waited == training.height and (not silences or max(silences) >= _STALL or not _timed(training))
-
-
-def _timed(training: pl.DataFrame) -> bool:
-    """Whether something after the silence carries a time (a caught SIGTERM does)."""
-    return bool(training.filter("sigterm").height)
+    if training.filter("sigterm").height:
+        return not silences or max(silences) >= _STALL
+    return bool(training.filter(pl.col("ended") == "running").height)
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:

@@ -14,7 +14,9 @@ import polars as pl
 
 from analyzer.schema import frame
 
-_WAITS_FOR_INPUT = r"^Iterator::Root$|IteratorGetNext"
+_WAITS_FOR_INPUT = (pl.col("kind") == "input") & pl.col("name").str.contains(
+    r"^Iterator::Root$|IteratorGetNext"
+)
 
 
 def waits(spans: pl.DataFrame) -> pl.DataFrame:
@@ -42,6 +44,7 @@ def _row(
     others = [wait for other, wait in typical.items() if other != worker]
     own = collectives.filter(pl.col("worker") == worker)
     step = _step_time(own)
+    traced = closed.filter(pl.col("worker") == worker)
     return {
         "worker": worker,
         "collectives": own.height,
@@ -50,7 +53,10 @@ def _row(
         "step_time": step,
         "delay_share": max(0.0, median(others) - typical[worker]) / step if others and step else None,
         "least": bool(others) and typical[worker] * 2 < min(others),
-        "input_share": _input_share(closed.filter(pl.col("worker") == worker)),
+        "collective_share": float(own["seconds"].sum()) / (step * own.height / own["name"].n_unique())
+        if step
+        else None,
+        "input_share": _share(traced, traced.filter(_WAITS_FOR_INPUT)),
     }
 
 
@@ -60,10 +66,10 @@ def _step_time(collectives: pl.DataFrame) -> float | None:
     return median(gaps.to_list()) if len(gaps) else None
 
 
-def _input_share(spans: pl.DataFrame) -> float | None:
-    start, end = spans["start"].min(), spans["end"].max()
+def _share(traced: pl.DataFrame, part: pl.DataFrame) -> float | None:
+    """The share of the traced time that some spans take on one thread; of several threads, the most."""
+    start, end = traced["start"].min(), traced["end"].max()
     if start is None or end is None or end == start:
         return None
-    waiting = spans.filter((pl.col("kind") == "input") & pl.col("name").str.contains(_WAITS_FOR_INPUT))
-    waited = waiting.group_by("thread").agg(pl.col("seconds").sum())["seconds"].max()
-    return float(waited or 0.0) / (float(end) - float(start))  # type: ignore[arg-type]
+    spent = part.group_by("thread").agg(pl.col("seconds").sum())["seconds"].max()
+    return float(spent or 0.0) / (float(end) - float(start))  # type: ignore[arg-type]

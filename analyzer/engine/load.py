@@ -71,7 +71,7 @@ def load(directories: Sequence[Path]) -> RulePack:
     faults += [fault for document in documents for fault in document.faults]
     faults += _duplicates(rules)
     overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
-    known = {document.data.get("id") for document in documents}
+    known = {str(document.data.get("id")) for document in documents}
     faults += [fault for each in overlays for fault in overlay.faults(each, known)]
     if faults:
         raise RuleError("\n".join(faults))
@@ -322,7 +322,7 @@ def _cases(document: Document) -> tuple[Case, ...]:
             Case(
                 name=str(case.get("name", "")),
                 origin=str(case.get("origin", "")),
-                given=case.get("given") or {},
+                given=_given(document, (*path, "given"), case.get("given") or {}),
                 fires=expect.get("fires") is True,
                 culprits=tuple(expect.get("culprits") or ()),
                 suspects=tuple(expect.get("suspects") or ()),
@@ -332,8 +332,22 @@ def _cases(document: Document) -> tuple[Case, ...]:
     return tuple(made)
 
 
+def _given(document: Document, path: tuple[str | int, ...], files: object) -> Mapping[str, str]:
+    """File name → contents; a name stays inside the run."""
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        document.fault(path, "`given` maps names of files to their contents")
+        return {}
+    for name in files:
+        if name.startswith("/") or ".." in name.split("/"):
+            document.fault((*path, name), f"`{name}` lies outside the run")
+    return files
+
+
 def _check(document: Document, rule: Rule, causes: Mapping[str, str]) -> None:
     """What only shows when the parts are seen together."""
+    for key, value in document.data.items():
+        if str(value).startswith("TODO"):
+            document.fault((key,), f"`{key}` is still to be written")
     stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
     if rule.id != stem:
         document.fault(("id",), f"the id `{rule.id}` is not the file's name `{stem}`")

@@ -43,7 +43,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(each)
 
 
-def rewritten(value: Any, finder: Finder) -> Any:
+def rewritten(value: Any, finder: Finder) -> Any:  # noqa: ANN401 - any part of a document
     """The document with the changes made that `finder` finds in its texts; keys stay."""
     if isinstance(value, str):
         return changed(value, finder(value))

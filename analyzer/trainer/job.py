@@ -154,6 +154,9 @@ def _watch(crew: Crew, launcher: Launcher, tell: Tell) -> Outcome:
         for index in sorted(set(alive) - set(crew.running())):
             tell(f"worker {index} ended with {crew.exit_codes()[index]} at step {logs[index].step}")
         alive = crew.running()
+        if scenario.mode == "ps" and not due and 0 not in alive:
+            crew.end()  # servers serve for ever: the launcher ends them with the chief
+            alive = []
         stalled = bool(alive) and time.monotonic() - heard > scenario.stall_timeout
     if stalled:
         tell(f"nothing said for {scenario.stall_timeout} s: ending the job")

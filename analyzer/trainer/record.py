@@ -82,14 +82,14 @@ class Recorder:
 
     def _origin(self, scenario: Scenario, name: str) -> str:
         options = "" if name == scenario.name else f" --name {name}"
-        if scenario.fault["name"] != "none":
+        if scenario.blames:
             options += f" --guilty {scenario.guilty}"
         return ORIGIN.format(
             name=name,
             scenario=scenario.name,
             options=options,
             description=scenario.description.strip(),
-            guilty=scenario.guilty if scenario.fault["name"] != "none" else "none",
+            guilty=scenario.guilty if scenario.blames else "none",
             tensorflow=self.interpreter.tensorflow,
             other=f" ({self.other.tensorflow} on the guilty worker)" if self.other else "",
             python=self.interpreter.python,

@@ -27,7 +27,7 @@ KEYS: dict[str, Check] = {
     "seed": whole(0),
     "step": whole(1),
     "fault": mapping,
-    "mode": one_of("fit", "custom"),
+    "mode": one_of("fit", "custom", "ps"),
     "chief": flag,
     "hosts": flag,
     "format": one_of("csv", "tfrecord"),
@@ -67,6 +67,8 @@ class Scenario:
     hands_over: tuple[str, ...]
     expect: dict[str, Any]
     guilty: int = 0
+    blames: bool = False
+    """Whether the recipe makes one worker guilty, and not all or nobody."""
     seed: int = 0
     step: int = 1
     fault: dict[str, Any] = field(default_factory=lambda: {"name": "none"})
@@ -88,9 +90,8 @@ class Scenario:
 
     def task(self, index: int) -> str:
         """Return the name of a task of the cluster, as in `worker:1`."""
-        if not self.chief:
-            return f"worker:{index}"
-        return f"worker:{index - 1}" if index else "chief:0"
+        first = ["chief:0", "ps:0"] if self.mode == "ps" else ["chief:0"] * self.chief
+        return first[index] if index < len(first) else f"worker:{index - len(first)}"
 
     def make_fault(self) -> Fault:
         """Make a fresh fault: what it holds, it holds for one job only."""
@@ -115,6 +116,7 @@ def load_scenario(path: Path, guilty: int | None = None) -> Scenario:
     recipe.check((), KEYS, REQUIRED)
     recipe.check(("expect",), EXPECT, ("cause", "culprits"))
     values = dict(recipe.values)
+    values["blames"] = "guilty" in values
     values["guilty"] = _guilty(recipe, values)
     values["hands_over"] = tuple(values["hands_over"])
     values["program"] = tuple(values.get("program", ()))

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class SendSignal(Fault):
-    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM."""
+    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM.
+
+    It is sent when the guilty worker has come to the step, or, with `when: anyone`, when somebody has.
+    """
 
     signal: str = "KILL"
+    when: str = "guilty"
     sent: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -25,6 +29,6 @@ class SendSignal(Fault):
 
     def on_step(self, crew: Crew, index: int, step: int) -> None:
         """Send it once, to the guilty worker only."""
-        if index == self.guilty and step >= self.step and not self.sent:
+        if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.sent:
             self.sent = True
-            crew.send(index, Signals[f"SIG{self.signal}"])
+            crew.send(self.guilty, Signals[f"SIG{self.signal}"])

@@ -318,10 +318,38 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
     return mean
 
 
+def serve(resolver: Any, reporter: Reporter) -> None:
+    """Work for the chief, for ever."""
+    task, index = resolver.task_type, resolver.task_id
+    server = tf.distribute.Server(resolver.cluster_spec(), job_name=task, task_index=index, protocol="grpc")
+    reporter.say(f"serving as {task}:{index}")
+    server.join()
+
+
+def parameter_server(args: argparse.Namespace, reporter: Reporter) -> float:
+    """Train on the workers with variables on the parameter servers; return the last loss."""
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    if resolver.task_type != "chief":
+        serve(resolver, reporter)
+    strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
+    coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
+    reporter.say(f"replicas in sync: {strategy.num_replicas_in_sync}, task {resolver.task_type}:0")
+    _, _, train_step = make_step(args, strategy)
+    paths = part_files(args)
+    batches = iter(coordinator.create_per_worker_dataset(lambda: make_dataset(args, paths)))
+    next_step = tf.function(lambda iterator: train_step(next(iterator))[0])
+    loss = float("nan")
+    for step in range(1, args.epochs * args.steps + 1):
+        started = time.time()
+        loss = float(coordinator.schedule(next_step, args=(batches,)).fetch())
+        reporter.step(step, loss, loss, time.time() - started)
+    return loss
+
+
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mode", choices=["fit", "custom"], default="fit")
+    parser.add_argument("--mode", choices=["fit", "custom", "ps"], default="fit")
     parser.add_argument("--data", default="data")
     parser.add_argument("--manifest", default="config/files.txt", help="names of the data files")
     parser.add_argument("--format", choices=["csv", "tfrecord"], default="csv")
@@ -365,6 +393,10 @@ def main() -> None:
     reporter.say(f"TensorFlow {tf.__version__}")
     if args.warm_up:
         tf.linalg.matmul(tf.ones([64, 64]), tf.ones([64, 64]))
+    if args.mode == "ps":
+        parameter_server(args, reporter)
+        reporter.say("training complete")
+        return
     strategy = make_strategy(args.communication)
     resolver = strategy.cluster_resolver
     reporter.say(

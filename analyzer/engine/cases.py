@@ -1,0 +1,74 @@
+"""The cases of a rule, tried: each is a small run, written out or recorded, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from analyzer.engine.evaluate import match
+from analyzer.engine.language import Case, Rule, RulePack
+from analyzer.errors import UserError
+from analyzer.model import Finding, Outcome, Tables
+
+Read = Callable[[Path, RulePack], Tables]
+"""What reads a run for a pack; the engine itself opens no run."""
+
+
+class Trial(NamedTuple):
+    """One case, tried: `fault` says how it went wrong, `missing` which recorded run is not there."""
+
+    rule: Rule
+    case: Case
+    fault: str = ""
+    missing: str = ""
+
+
+def tried(rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
+    """What becomes of a case; `home` is where recorded runs are looked for, `scratch` an empty directory."""
+    run = place(case, home, scratch)
+    if not run.exists():
+        return Trial(rule, case, missing=f"its run {case.run} is not there")
+    try:
+        return Trial(rule, case, fault=difference(case, finding(rule, run, read)))
+    except UserError as error:
+        return Trial(rule, case, fault=str(error))
+
+
+def place(case: Case, home: Path, scratch: Path) -> Path:
+    """The directory of the run that a case spells out, or names; of a recording, its part `run`."""
+    if case.run:
+        recording = home / case.run
+        return recording / "run" if (recording / "run").is_dir() else recording
+    write(case.given, scratch)
+    return scratch
+
+
+def write(files: Mapping[str, str], folder: Path) -> None:
+    """Lay out a small run."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def finding(rule: Rule, run: Path, read: Read) -> Finding:
+    """What one rule, all alone, says of a run."""
+    alone = RulePack((rule,), {}, "")
+    return match(alone, read(run, alone))[0]
+
+
+def difference(case: Case, found: Finding) -> str:
+    """How a finding differs from what its case expects; empty where it does not."""
+    if case.fires and found.outcome is not Outcome.FIRED:
+        return f"should fire, but is {found.outcome.value} ({found.reason})"
+    if not case.fires:
+        return f"should stay quiet, but fires: {found.summary}" if found.outcome is Outcome.FIRED else ""
+    blamed = {"culprits": (case.culprits, found.culprits), "suspects": (case.suspects, found.suspects)}
+    wrong = [
+        f"{part} are {_list(got)}, not {_list(want)}" for part, (want, got) in blamed.items() if want != got
+    ]
+    return "; ".join(wrong)
+
+
+def _list(workers: tuple[str, ...]) -> str:
+    return ", ".join(workers) or "nobody"

@@ -1,0 +1,46 @@
+"""What the rules leave open: causes without a rule, rules without a recording, rules that never fired."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from analyzer.engine.language import Case, Rule, RulePack
+
+_VERDICTS = frozenset({"healthy", "unknown"})
+"""Entries of causes.yaml that are verdicts; no rule can name them."""
+
+_RECORDED = re.compile(r"\brecorded run\b")
+
+
+def causes_without_rule(pack: RulePack) -> list[str]:
+    """Causes of causes.yaml that no rule names."""
+    named = {rule.cause for rule in pack.rules}
+    return [cause for cause in pack.causes if cause not in named | _VERDICTS]
+
+
+def rules_without_recording(pack: RulePack) -> list[str]:
+    """Rules of which no firing case comes from a recorded run."""
+    return [rule.id for rule in pack.rules if not any(is_recorded(case) for case in rule.cases if case.fires)]
+
+
+def is_recorded(case: Case) -> bool:
+    """Whether a case names the recorded run that it comes from, as `run` or in its origin."""
+    return bool(case.run or _RECORDED.search(case.origin))
+
+
+def rules_never_fired(pack: RulePack, fired: Collection[str]) -> list[str]:
+    """Rules that are not among those that fired on some runs."""
+    return [rule.id for rule in pack.rules if rule.id not in fired]
+
+
+def described(rule: Rule) -> dict[str, str | None]:
+    """One line of the list of rules."""
+    return {
+        "id": rule.id,
+        "role": rule.role.value,
+        "cause": rule.cause,
+        "status": rule.status,
+        "title": rule.title,
+        "file": rule.file,
+    }

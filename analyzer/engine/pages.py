@@ -1,0 +1,206 @@
+"""A rule as people read it: a page in Markdown, and its entry in the catalogue. The same headings for every rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from analyzer.engine.expressions import Expression
+from analyzer.engine.language import Case, Rule, RulePack, Signal
+from analyzer.engine.texts import placeholders
+from analyzer.model import Pattern
+
+_WHOSE: Mapping[str, str] = MappingProxyType(
+    {
+        "subject": "of the worker in question",
+        "others": "of some other worker",
+        "every_other": "of each other training worker",
+        "anyone": "of any worker",
+        "everyone": "of every training worker",
+        "leader": "of the worker that hosts the coordination service",
+    }
+)
+_BLAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "subject": "The worker in question is the culprit.",
+        "suspects": "The workers in question are suspects: one of them is guilty, and the files cannot say which.",
+        "none": "Nobody.",
+    }
+)
+_OPERATORS: Mapping[str, str] = MappingProxyType(
+    {
+        "at_least": "is at least",
+        "at_most": "is at most",
+        "above": "is above",
+        "below": "is below",
+        "contains": "contains",
+        "matches": "matches",
+        "not": "is not",
+    }
+)
+
+
+def page(rule: Rule, causes: Mapping[str, str]) -> str:
+    """The whole rule, in words."""
+    sections = {
+        "What it means": _meaning(rule, causes),
+        "What it looks for": _sought(rule),
+        "Whom it blames": [_BLAMED[rule.blame]],
+        "Confidence": _confidence(rule),
+        "What it explains": [", ".join(f"`{each}`" for each in rule.explains)],
+        "What to do": [line for step in rule.next for line in _step(step.text, step.command)],
+        "Cases": [_case(case) for case in rule.cases],
+        "References": [f"- <{each}>" for each in rule.references],
+    }
+    parts = [f"# {rule.title}", _kind(rule)]
+    for heading, lines in sections.items():
+        parts += [f"## {heading}", "\n".join(line for line in lines if line) or "Nothing."]
+    return "\n\n".join(parts) + "\n"
+
+
+def catalogue(pack: RulePack) -> str:
+    """All rules by family, each in a few lines."""
+    families = groupby(
+        sorted(pack.rules, key=lambda rule: rule.file), key=lambda rule: rule.file.split("/")[1]
+    )
+    lines = [
+        "# The rules",
+        "",
+        f"{len(pack.rules)} rules; `mwms-rules show ID` prints one in full, with its cases.",
+        "Generated from the rule files by `python docs/generate.py`.",
+    ]
+    for family, rules in families:
+        lines += ["", f"## {family}"]
+        for rule in rules:
+            lines += ["", *_entry(rule)]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(rule: Rule) -> Iterator[str]:
+    yield f"### [{rule.id}]({rule.file.partition('/')[2]})"
+    yield ""
+    yield f"{rule.title}."
+    yield _kind(rule)
+    yield ""
+    yield f"- Says: {_plain(rule.summary)}"
+    yield f"- Fires when: {_spelled(rule.when, outermost=True)}"
+    yield f"- Blames: {_BLAMED[rule.blame]}"
+    yield f"- To do: {_plain(rule.next[0].text) if rule.next else 'nothing.'}"
+
+
+def _kind(rule: Rule) -> str:
+    cause = f" of `{rule.cause}`" if rule.cause else ""
+    return f"*{rule.role.value}*{cause}; {rule.status}; makes the job {rule.verdict.value}; rule `{rule.id}`."
+
+
+def _meaning(rule: Rule, causes: Mapping[str, str]) -> Iterator[str]:
+    yield _plain(rule.summary)
+    if rule.cause:
+        yield f"`{rule.cause}`: {causes.get(rule.cause, 'not in causes.yaml')}."
+    if rule.why:
+        yield ""
+        yield from (f"- {_plain(text)}" for text in rule.why)
+
+
+def _sought(rule: Rule) -> Iterator[str]:
+    yield f"It fires when {_spelled(rule.when, outermost=True)}."
+    if rule.requires:
+        yield f"It needs sources of kind {_either(rule.requires)}; without them it is not applicable."
+    if rule.despite_finish:
+        yield "It stands even where every training worker reached the planned end."
+    yield ""
+    yield from (f"- **{name}**: {_signal(signal)}" for name, signal in rule.signals.items())
+
+
+def _signal(signal: Signal) -> str:
+    what = _record(signal.pattern) if signal.pattern else f"a row of `{signal.table}`"
+    implied = {"pattern", "after_end"} if signal.pattern else set()
+    tests = [_condition(*each) for each in signal.where.items() if each[0] not in implied]
+    where = f" where {' and '.join(tests)}" if tests else ""
+    whose = "" if signal.table == "job" else f" {_WHOSE[signal.of]}"
+    many = f", at least {signal.at_least} times" if signal.at_least > 1 else ""
+    return f"{what}{whose}{where}{many}."
+
+
+def _record(pattern: Pattern) -> str:
+    matches = f" and matches {_code(pattern.regex)}" if pattern.regex else ""
+    levels = f", of level {_either(sorted(pattern.levels))}," if pattern.levels else ""
+    return f"a log record that contains {_either(pattern.literals)}{matches}{levels}"
+
+
+def _condition(column: str, condition: object) -> str:
+    if not isinstance(condition, Mapping):
+        return f"{column} is {_value(condition)}"
+    return " and ".join(_test(column, operator, operand) for operator, operand in condition.items())
+
+
+def _test(column: str, operator: str, operand: object) -> str:
+    if operator == "known":
+        return f"{column} is {'known' if operand else 'unknown'}"
+    return f"{column} {_OPERATORS[operator]} {_value(operand)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return _either([str(each) for each in value])
+    return ("true" if value else "false") if isinstance(value, bool) else _code(str(value))
+
+
+def _either(values: Sequence[str]) -> str:
+    return " or ".join(_code(each) for each in values)
+
+
+def _code(text: str) -> str:
+    """A span of code, whatever back-ticks stand in it."""
+    text = " ".join(text.split()) if "\n" in text else text
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _spelled(expression: Expression, *, outermost: bool = False) -> str:
+    if expression.operator == "signal":
+        return f"**{expression.name}**"
+    if expression.operator == "not":
+        return f"not {_spelled(expression.parts[0])}"
+    text = f" {expression.operator} ".join(_spelled(part) for part in expression.parts)
+    return text if outermost else f"({text})"
+
+
+def _confidence(rule: Rule) -> Iterator[str]:
+    known = rule.confidence
+    yield f"{known.base:.2f} to begin with."
+    yield from (f"- {extra:+.2f} where **{name}** holds" for name, extra in known.add.items())
+    yield from (f"- never above {cap:.2f} without **{name}**" for name, cap in known.cap_without.items())
+    if rule.status == "experimental":
+        yield "- never above 0.70 while it is experimental"
+
+
+def _step(text: str, command: str | None) -> Iterator[str]:
+    yield f"- {_plain(text)}"
+    if command:
+        yield from ("", "  ```sh", *(f"  {line}" for line in command.splitlines()), "  ```", "")
+
+
+def _case(case: Case) -> str:
+    blamed = ", ".join(case.culprits or case.suspects)
+    outcome = ("fires" + (f", blames {blamed}" if blamed else "")) if case.fires else "stays quiet"
+    return f"- {case.name}: {outcome}. Origin: {case.origin}."
+
+
+def _plain(text: str) -> str:
+    """A text whose placeholders read as what they stand for."""
+    for name, column in placeholders(text):
+        text = text.replace(f"{{{name}.{column}}}" if column else f"{{{name}}}", _stand_in(name, column))
+    return text
+
+
+def _stand_in(name: str, column: str | None) -> str:
+    words = {"subject": "the worker", "others": "the other workers"}
+    return f"‹{(column or words.get(name, name)).replace('_', ' ')}›"
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as aligned columns; the last one is as wide as it likes."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -1,0 +1,125 @@
+"""The shape of a rule file as a JSON Schema, for editors. Made of the vocabulary that `load` checks against.
+
+What a schema cannot say (that an example matches its regex, that a text names a signal) only `load` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analyzer.engine.conditions import OPERATORS
+from analyzer.engine.language import BLAMES, KINDS, OWNERS, RETRIES, SCOPES, STATUSES
+from analyzer.model import Kind, Role
+from analyzer.schema import TABLES, Column
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_TYPES = {"text": "string", "bool": "boolean", "int": "integer", "number": "number", "time": "number"}
+
+
+def rule_schema() -> Schema:
+    """JSON Schema (2020-12) of `rules/<family>/<id>.yaml`."""
+    rule = _map(
+        id={"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "description": "the file's name"},
+        title=_TEXT,
+        role=_one_of([role.value for role in Role]),
+        cause={"type": "string", "description": "id of causes.yaml; for role cause"},
+        verdict=_one_of(["failed", "degraded", "healthy"]),
+        status=_one_of(STATUSES),
+        requires={"type": "array", "items": _one_of([kind.value for kind in Kind])},
+        signals={"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/signal"}},
+        when={"type": "string", "description": "names of signals, and, or, not, parentheses"},
+        blame=_one_of(BLAMES),
+        confidence=_map(["base"], base=_SHARE, add=_by_signal(), cap_without=_by_signal()),
+        explains=_TEXTS,
+        despite_finish={"type": "boolean"},
+        summary=_TEXT,
+        why=_TEXTS,
+        next={"type": "array", "items": {"anyOf": [_TEXT, _map(["text"], text=_TEXT, command=_TEXT)]}},
+        action=_map(retry=_one_of(RETRIES), owner=_one_of(OWNERS)),
+        references=_TEXTS,
+        cases={"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/case"}},
+        required=["id", "title", "role", "signals", "when", "summary", "cases"],
+    )
+    heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A rule of mwms-analyze"}
+    return {**heading, **rule, "$defs": {"signal": _signal(), "case": _case(), "log": _log()}}
+
+
+def _signal() -> Schema:
+    signal = _map(
+        table=_one_of(tuple(TABLES)),
+        log={"$ref": "#/$defs/log"},
+        where={"type": "object"},
+        of=_one_of(SCOPES),
+        who=_TEXT,
+        at_least={"type": "integer", "minimum": 1},
+        says=_TEXT,
+        kind=_one_of(KINDS),
+    )
+    columns = [_columns({"table": {"const": name}}, "table", TABLES[name]) for name in TABLES]
+    return {
+        **signal,
+        "oneOf": [{"required": ["table"]}, {"required": ["log"]}],
+        "allOf": [*columns, _columns({}, "log", TABLES["matches"])],
+    }
+
+
+def _columns(given: Schema, key: str, columns: Sequence[Column]) -> Schema:
+    """`where` of a signal on this table names its columns."""
+    where = _map(**{column.name: _condition(column) for column in columns})
+    return {"if": {"required": [key], "properties": given}, "then": {"properties": {"where": where}}}
+
+
+def _condition(column: Column) -> Schema:
+    value: Schema = {"type": _TYPES[column.type]}
+    values: Schema = {"anyOf": [value, {"type": "array", "items": value}]}
+    operand: Mapping[str, Schema] = {
+        "known": {"type": "boolean"},
+        "contains": {"anyOf": [_TEXT, _TEXTS]},
+        "matches": {"type": "string", "format": "regex"},
+        "not": values,
+    }
+    tests = _map(**{name: operand.get(name, {"type": "number"}) for name in sorted(OPERATORS)})
+    return {"description": column.meaning, "anyOf": [*values["anyOf"], {**tests, "minProperties": 1}]}
+
+
+def _log() -> Schema:
+    literal = {"type": "string", "minLength": 4}
+    return _map(
+        any_of={"anyOf": [literal, {"type": "array", "minItems": 1, "items": literal}]},
+        regex=_TEXT,
+        levels={"type": "array", "items": _one_of(["I", "W", "E", "F"])},
+        example={"type": "string", "description": "a line that the pattern matches"},
+        required=["any_of", "example"],
+    )
+
+
+def _case() -> Schema:
+    workers = {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_]*:[0-9]+$"}}
+    case = _map(
+        name=_TEXT,
+        origin={"type": "string", "description": "a recorded run, or the source that the words are from"},
+        given={"type": "object", "additionalProperties": _TEXT, "description": "file name to contents"},
+        run={"type": "string", "description": "instead of `given`: a recorded run"},
+        expect=_map(["fires"], fires={"type": "boolean"}, culprits=workers, suspects=workers),
+        required=["name", "origin", "expect"],
+    )
+    return {**case, "oneOf": [{"required": ["given"]}, {"required": ["run"]}]}
+
+
+def _map(required: Sequence[str] = (), **properties: Schema) -> Schema:
+    """A mapping with these keys and no others."""
+    made = {"type": "object", "additionalProperties": False, "properties": properties}
+    return {**made, "required": list(required)} if required else made
+
+
+def _one_of(values: Sequence[str]) -> Schema:
+    return {"enum": list(values)}
+
+
+def _by_signal() -> Schema:
+    return {"type": "object", "additionalProperties": _SHARE}

@@ -1,0 +1,191 @@
+"""Secrets that only their name gives away: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
+
+Found by the name, whatever the dialect: environment dumps, JSON also inside a string, YAML, command
+lines, query strings, Python reprs, Kubernetes' pairs of name and value. Then the value is judged, for logs
+speak of tokens and passwords all the time without giving any away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from analyzer.redact.vendors import Stretch
+
+_STRONG = (
+    r"pass(?:word|wd|phrase|code)|(?<=db_)pass|(?<=smtp_)pass|(?<=mysql_)pass|(?<=redis_)pass|(?<=user_)pass"
+    r"|pwd|secret|credentials?|(?:api|access|secret|private|account|auth|encryption|signing|master)[_-]?key"
+)
+_WEAK = r"token|(?<![a-z])_?auth"
+_NAME = (
+    rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))"
+    r"(?:[_-]?\d{1,2}|[_-](?:prod|dev|staging|test|base|value|plain|hex|b64|base64|string))?"
+)
+_TYPE = r"(?:\s?:\s?(?:str|bytes|Optional\[str\])(?:\s?\|\s?None)?(?=\s?=))?"
+_BETWEEN = (
+    r"(?P<between>\\*[\"']?\s{0,20},?\s{0,40}\\*[\"']?\bvalue\\*[\"']?\s{0,3}[:=]\s{0,3}"  # Kubernetes
+    r"|\\*[\"']?\]?\s{0,3}(?:=>|:=|=(?!=)|:(?!:)|%3D)[^\S\n]{0,3}"
+    r"|\\*[\"']\s{0,3},\s{0,3}(?=[bu]?\\*[\"'])"  # a pair, or an option and its value
+    r"|[^\S\n]{1,3}(?![-=:])"  # an option and its value in a shell
+    r"|>)"  # XML
+)
+_VALUE = (
+    r"(?:[bBuUrRfF]{0,2}(?:(?P<escaped>\\+[\"'])(?P<inner>[^\n]{1,4000}?)(?:(?P=escaped)|(?=\n|\Z))"
+    r"|(?P<quote>[\"'])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,4000}+))"
+    r"|(?P<bare>[^\s\"'<>\\][^\s\"'<>]{0,500}+))"
+)
+_NAMED = re.compile(
+    rf"(?<!un)(?:{_NAME})(?![a-z]){_TYPE}{_BETWEEN}{_VALUE}",
+    re.IGNORECASE,
+)
+LITERALS = ("pass", "pwd", "secret", "credential", "key", "token", "auth")
+"""A text without any of them, in small letters, names nothing of the kind."""
+
+_BEFORE = re.compile(r"[\w.\-]{0,80}\Z")
+_SPECIAL_TOKEN = re.compile(
+    r"(?:^|[_.\-])(?:pad|eos|bos|mask|unk|sep|cls|oov|start|end|stop|next|special|last|first|per|each|image|audio"
+    r"|prompt|completion|input|output|target|page|cancellation|step|xla|control)[_.\-]*$|[a-z]s_$",
+    re.IGNORECASE,
+)
+_SPOKEN_OF = re.compile(
+    r"\b(?:unexpected|expected|unknown|special|oov|next|last|first|each|per)\s$", re.IGNORECASE
+)
+_NOTHING = frozenset(
+    """none null nil true false yes no on off str string bytes int bool float any optional undefined unset
+    empty required missing invalid expired incorrect failed denied default unknown n/a na not is was are must
+    should cannot could does did has have had the a an and or for from to in of with without file path error
+    unable authentication authorization access permission rejected revoked mismatch accepted ok eof illegal
+    wrong too provided found set given using got object class type redacted masked hidden removed""".split()
+)
+_PLACEHOLDER = re.compile(
+    r"[*•.x…_?-]+|<[^<>]*>|\[[^\[\]]*\]|\{+[^{}]*\}+|%\(?\w*\)?[sdr]|\$[A-Z_][A-Z0-9_]*|\$\{.*|\$\(.*|\[secret:.*"
+    r"|token\[.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_PLACE = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@+\-/\\]*|\w[\w.+-]*://[^\s]*")
+_EXPRESSION = re.compile(
+    r"[A-Za-z_][\w.]*[(\[].*|(?:self|args|FLAGS|config|cfg|os|env|settings|kwargs|opts|options|params)\..*"
+    r"|(?:[a-z_]*_)?(?:password|passwd|secret|token|key|credentials?)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)[%a-zA-Z]{0,2}")
+_NEXT = re.compile(r"[,;]\s?[\w.\-]+[=:]|&|[)\]}]+[,;.:]|\\n|(?<=\w)%26")
+_REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:]+){1,11}[^\S\n]*(?=\n|\Z)")
+
+
+class _Named(NamedTuple):
+    """A name that promises a secret, what stands before it, and the value."""
+
+    before: str
+    match: re.Match[str]
+    start: int
+    value: str
+
+    @property
+    def is_bare(self) -> bool:
+        return self.match["bare"] is not None
+
+    @property
+    def is_option(self) -> bool:
+        return self.before.startswith("--")
+
+    @property
+    def is_environment(self) -> bool:
+        name = self.before + (self.match["strong"] or self.match["weak"])
+        return name.isupper()
+
+    @property
+    def is_weak(self) -> bool:
+        return self.match["weak"] is not None
+
+
+def find_named(text: str) -> Iterator[Stretch]:
+    """Each value in a text whose name says that it is a secret."""
+    at = 0
+    while match := _NAMED.search(text, at):
+        at = match.end("strong") if match["strong"] else match.end("weak")
+        named = _read(text, match)
+        if named and _stands_for_a_value(text, named) and _is_secret(named):
+            kind = "token" if named.is_weak else _kind(match["strong"].lower())
+            yield Stretch(named.start, named.start + len(named.value), kind)
+            at = max(at, named.start + len(named.value))
+
+
+def _kind(word: str) -> str:
+    if word.startswith("pass") or word == "pwd":
+        return "password"
+    return "key" if word.endswith("key") else "secret" if word == "secret" else "credential"
+
+
+def _read(text: str, match: re.Match[str]) -> _Named | None:
+    """The name and its value, without what follows the value."""
+    before = _BEFORE.search(text[max(0, match.start() - 80) : match.start()])
+    group = "inner" if match["escaped"] else "quoted" if match["quote"] else "bare"
+    start, value = match.start(group), match[group]
+    named = _Named(before[0] if before else "", match, start, value)
+    if group != "bare":
+        return named
+    if _placed_alone(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
+        return named._replace(value=(value + rest[0]).rstrip())
+    if not named.is_environment and (following := _NEXT.search(value)):
+        value = value[: following.start()]
+    elif "&" in value and "?" in text[max(0, match.start() - 300) : match.start()]:
+        value = value.partition("&")[0]
+    return named._replace(value=value.rstrip(",;)]}.:\\"))
+
+
+def _placed_alone(text: str, match: re.Match[str], named: _Named) -> bool:
+    """Whether a line has nothing but the name and its value, of several words: YAML, or an environment."""
+    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" -\t")
+    alone = line == named.before or line == f"export {named.before}"
+    first = (match["bare"] or "").casefold().strip(".,:;")
+    said = match["between"].strip()
+    return alone and not named.is_weak and said in {"=", ":"} and first not in _NOTHING
+
+
+def _stands_for_a_value(text: str, named: _Named) -> bool:
+    """Whether what stands between name and value binds them."""
+    match, between = named.match, named.match["between"]
+    ahead = text[max(0, match.start() - len(named.before) - 4) : match.start() - len(named.before)]
+    if between == ">":
+        return ahead.endswith("<")
+    if between.isspace():
+        return named.is_option
+    if "," in between and "alue" not in between:
+        return named.is_option or bool(re.search(r"\(\s?[bu]?\\*[\"']$", ahead))
+    return not (ahead.endswith("/") and ":" in between and not named.match["quote"])
+
+
+def _is_secret(named: _Named) -> bool:
+    """Whether the value is one, and not a word about it, a placeholder, a place or a piece of code."""
+    value = named.value
+    if len(value) < 3 or value.casefold().strip(" .,:;!") in _NOTHING or _PLACEHOLDER.fullmatch(value):
+        return False
+    if _PLACE.fullmatch(value):
+        return False
+    if named.is_bare and not named.is_environment and not named.is_option and _EXPRESSION.fullmatch(value):
+        return False
+    return _is_token(named) if named.is_weak else _is_given_away(named)
+
+
+def _is_given_away(named: _Named) -> bool:
+    """After a colon, in plain words, a sentence may follow instead of a secret."""
+    value, between = named.value, named.match["between"]
+    if not named.is_bare or "=" in between or between.isspace() or named.is_environment:
+        return True
+    rest = named.match.string[named.start + len(value) :].partition("\n")[0].strip(" ,;)]}\\\"'")
+    return not rest or bool(re.search(r"[\d!@#$%^&*+/=~]", value)) or "alue" in between
+
+
+def _is_token(named: _Named) -> bool:
+    """Tokens are words of a text, too, and counted."""
+    value, match = named.value, named.match
+    spoken = _SPOKEN_OF.search(match.string[max(0, match.start() - 16) : match.start()])
+    if _SPECIAL_TOKEN.search(named.before) or spoken or _NUMBER.fullmatch(value) or len(value) < 6:
+        return False
+    if re.search(r"\d", value) and re.search(r"[A-Za-z]", value) and not re.search(r"\s", value):
+        return True
+    is_auth = (match["weak"] or "").lower().endswith("auth")
+    expected = named.is_environment or named.is_option or (named.is_bare is False and bool(named.before))
+    return (expected and not is_auth) or (len(value) >= 20 and not re.search(r"\s", value))

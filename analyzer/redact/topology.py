@@ -1,0 +1,144 @@
+"""Hosts, addresses and people of one document, each with the stable name that stands for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
+from itertools import chain
+from typing import Any
+
+from analyzer.redact.walk import Change, strings
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
+_IN_HOST = re.compile(
+    r"(?<![\w.\-])"
+    rf"(?:ip-\d{{1,3}}(?:-\d{{1,3}}){{3}}(?:\.{_LABEL}){{0,6}}"
+    rf"|(?:{_LABEL}\.){{1,7}}(?:local|internal|svc|lan|corp|intra|cluster|home|amazonaws\.com))(?![\w\-])"
+)
+_AT_PLACE = re.compile(
+    rf"(?:\bgrpc://|\bhostname=|\bnode(?:name)?=|\bhost=|\bssh\s|(?<=\w)@)(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}})(?![\w.]*\()"
+    rf"|\"(?P<task>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}\"",
+    re.IGNORECASE,
+)
+_V4 = re.compile(r"(?<![\w.\-])(?<!==)(?<!ersion )\d{1,3}(?:\.\d{1,3}){3}(?![\w\-]|\.\d)")
+_V6 = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?![\w:])")
+_HOME = re.compile(
+    r"(?:/home|/Users|/export/home|\\Users)(?:/|\\{1,2})(?P<user>[A-Za-z0-9_][\w.\-]{0,63})", re.IGNORECASE
+)
+_USER = re.compile(
+    r"(?:\buser(?:name)?|\blogname)[=:]\s?[\"']?(?P<user>[a-z_][a-z0-9_.\-]{1,31})\b", re.IGNORECASE
+)
+_GENERIC = re.compile(
+    r"localhost|(?:ip6-)?loopback|unknown|none|null|host|node|all|secret"
+    r"|(?:worker|chief|ps|evaluator|master|rank|task|node|host|job)[-_.:]?\d*"
+    r"|(?:host|address|user)-\d+",
+    re.IGNORECASE,
+)
+"""Names that give nobody away."""
+_SYSTEM_USERS = frozenset(
+    {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default"}
+)
+
+
+class Topology:
+    """Hosts, addresses and people, numbered in the order in which the document comes to speak of them."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        texts = list(strings(document))
+        hosts = dict.fromkeys(
+            name for name in chain(_declared(document), *map(_hosts, texts)) if _tells(name)
+        )
+        self._names: dict[str, str] = {}
+        self._name("host", dict.fromkeys(map(_short, hosts)), hosts)
+        users = dict.fromkeys(name for text in texts for name in _users(text))
+        self._name("user", users, users)
+        self._addresses: dict[str, str] = {}
+        for text in texts:
+            for match in _addresses(text):
+                self._addresses.setdefault(match[0].lower(), f"address-{len(self._addresses) + 1}")
+        self._any = _anywhere(self._names)
+
+    def _name(self, kind: str, owners: Mapping[str, object], names: Mapping[str, object]) -> None:
+        """A name for each owner; the long and the short form of a host are one."""
+        given = {owner: f"{kind}-{number}" for number, owner in enumerate(owners, 1)}
+        for name in (*names, *owners):
+            self._names.setdefault(name.lower(), given[_short(name) if kind == "host" else name])
+
+    def found(self, text: str) -> Sequence[Change]:
+        """Where they stand in a text, and their names."""
+        changes = [
+            Change(*m.span(), self._addresses[m[0].lower()])
+            for m in _addresses(text)
+            if m[0].lower() in self._addresses
+        ]
+        if self._any:
+            changes += [Change(*m.span(), self._names[m[0].lower()]) for m in self._any.finditer(text)]
+        return list(_apart(changes))
+
+
+def _declared(document: Mapping[str, Any]) -> Iterator[str]:
+    """The hosts that the document itself gives its workers."""
+    for worker in document.get("workers") or ():
+        if isinstance(worker, Mapping) and isinstance(worker.get("host"), str):
+            yield worker["host"]
+
+
+def _hosts(text: str) -> Iterator[str]:
+    yield from (match[0] for match in _IN_HOST.finditer(text))
+    yield from (match["host"] or match["task"] for match in _AT_PLACE.finditer(text))
+
+
+def _tells(name: str) -> bool:
+    """Whether a name is one of a machine: no address, no role, no word that could stand in any sentence."""
+    if (
+        len(name) < 3
+        or not re.search(r"[\d.\-_]", name)
+        or _GENERIC.fullmatch(name.partition(".")[0])
+        and "." not in name
+    ):
+        return False
+    return not _is_address(name) and bool(re.search(r"[A-Za-z]", name))
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0].lower()
+
+
+def _users(text: str) -> Iterator[str]:
+    for pattern in (_HOME, _USER):
+        for match in pattern.finditer(text):
+            name = match["user"].rstrip(".-")
+            if len(name) > 2 and name.lower() not in _SYSTEM_USERS and not _GENERIC.fullmatch(name):
+                yield name
+
+
+def _addresses(text: str) -> Iterator[re.Match[str]]:
+    """Addresses that lead to one machine; loopback stays, for it may be the cause."""
+    for match in chain(_V4.finditer(text), _V6.finditer(text)):
+        if _is_address(match[0]):
+            address = ip_address(match[0])
+            if not (address.is_loopback or address.is_unspecified) and len(match[0]) > 5:
+                yield match
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _anywhere(names: Mapping[str, str]) -> re.Pattern[str] | None:
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    either = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![A-Za-z0-9_\-])(?:{either})(?![A-Za-z0-9_\-])", re.IGNORECASE) if names else None
+
+
+def _apart(changes: Sequence[Change]) -> Iterator[Change]:
+    end = 0
+    for change in sorted(changes, key=lambda each: (each.start, -each.end)):
+        if change.start >= end:
+            yield change
+            end = change.end
