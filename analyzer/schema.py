@@ -181,6 +181,7 @@ LIFETIMES = (
     Column("exit_code", "int", "exit code; negative for a signal"),
     Column("signal", "int", "signal number that ended it"),
     Column("sigterm", "bool", "TensorFlow says that it caught SIGTERM"),
+    Column("went_on", "bool", "it made progress after it had caught SIGTERM"),
     Column("started", "time", "first sign of life"),
     Column("joined", "time", "when the cluster accepted it"),
     Column("last_seen", "time", "last sign of life"),

@@ -58,6 +58,8 @@ def _stalled(training: pl.DataFrame) -> bool:
     if training.filter(~pl.col("ended").is_in(["running", "stopped"])).height:
         return False
     silences = [each for each in training["silent_for"].to_list() if each is not None]
+    if training.filter("went_on").height:
+        return False
     if training.filter("sigterm").height:
         return not silences or max(silences) >= _STALL
     return bool(training.filter(pl.col("ended") == "running").height)

@@ -236,6 +236,7 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "exit_code": code,
         "signal": -code if code is not None and code < 0 else None,
         "sigterm": bool(life.facts["sigterm"]),
+        "went_on": _went_on_training(life),
         "started": life.times[0],
         "joined": joined[-1]["time"] if joined else None,
         "last_seen": life.times[1],
@@ -250,6 +251,13 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "end_source": end.get("source"),
         "end_line": end.get("line"),
     }
+
+
+def _went_on_training(life: Life) -> bool:
+    caught, place = life.facts["sigterm"], life.place
+    if not caught or place is None or place.line is None:
+        return False
+    return bool(caught[0]["source"] == place.source and place.line > caught[0]["line"])
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
