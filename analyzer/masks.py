@@ -15,6 +15,7 @@ _VOLATILE = (
     (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]+:\d{2,5}\b"), "<address>"),
     (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
 )
+_MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
 
 def masked(text: str) -> str:
@@ -22,3 +23,8 @@ def masked(text: str) -> str:
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return " ".join(text.split())
+
+
+def unmasked(text: str) -> list[str]:
+    """The stretches of a masked text between its masks."""
+    return _MASK.split(text)

@@ -1,6 +1,6 @@
 """The stages, in order. Each hands the next a value; none calls back.
 
-paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis
+paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis ─redact→ Diagnosis
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from analyzer.engine import RulePack, load_kept, match
 from analyzer.errors import NothingReadable
 from analyzer.ingest import ingest
 from analyzer.model import Diagnosis, RunDir, Tables
+from analyzer.redact import redact
 from analyzer.resources import resource
 
 
-def analyze(paths: Sequence[Path], pack: RulePack | None = None) -> Diagnosis:
+def analyze(paths: Sequence[Path], pack: RulePack | None = None, *, topology: bool = False) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
+
+    No secret is in it; with `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -31,7 +34,8 @@ def analyze(paths: Sequence[Path], pack: RulePack | None = None) -> Diagnosis:
     run = discover(paths)
     tables = read(run, pack)
     findings = match(pack, tables)
-    return diagnose(run.name, findings, tables, _made_with(pack))
+    diagnosis = diagnose(run.name, findings, tables, _made_with(pack))
+    return Diagnosis(redact(diagnosis.document, topology=topology))
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:

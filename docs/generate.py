@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from analyzer.engine import pages
+from analyzer.engine.load import load
+from analyzer.engine.rule_schema import rule_schema
 from analyzer.schema import READ, TABLES
 
 HERE = Path(__file__).resolve().parent
+RULES = HERE.parent / "rules"
 
 
 def tables() -> str:
@@ -35,7 +40,21 @@ def _table(name: str) -> Iterator[str]:
     yield ""
 
 
-DOCUMENTS = {HERE / "tables.md": tables}
+def catalogue() -> str:
+    """All rules by family, in a few lines each."""
+    return pages.catalogue(load([RULES]))
+
+
+def schema() -> str:
+    """The JSON Schema of a rule file, for editors."""
+    return json.dumps(rule_schema(), indent=1) + "\n"
+
+
+DOCUMENTS = {
+    HERE / "tables.md": tables,
+    RULES / "README.md": catalogue,
+    RULES / "rule.schema.json": schema,
+}
 
 if __name__ == "__main__":
     for path, make in DOCUMENTS.items():

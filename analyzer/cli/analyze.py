@@ -72,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
         "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
     )
     parser.add_argument(
+        "--redact",
+        choices=("secrets", "topology"),
+        default="secrets",
+        help="what is masked in every output; topology: hosts, addresses and users too (default: secrets)",
+    )
+    parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
     )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
@@ -81,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace) -> int:
     formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
-        diagnosis = analyze(paths, load_rules([_directory(each) for each in arguments.rules]))
+        pack = load_rules([_directory(each) for each in arguments.rules])
+        diagnosis = analyze(paths, pack, topology=arguments.redact == "topology")
         written = _write(diagnosis, formats, arguments.output, paths)
     if arguments.output != "-":
         _show(diagnosis, arguments.color)

@@ -346,7 +346,7 @@ def _given(document: Document, path: tuple[str | int, ...], files: object) -> Ma
 def _check(document: Document, rule: Rule, causes: Mapping[str, str]) -> None:
     """What only shows when the parts are seen together."""
     for key, value in document.data.items():
-        if str(value).startswith("TODO"):
+        if any(str(each).startswith("TODO") for each in (value if isinstance(value, list) else [value])):
             document.fault((key,), f"`{key}` is still to be written")
     stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
     if rule.id != stem:

@@ -119,6 +119,7 @@ def _signal(signal: Signal) -> str:
     tests = [_condition(*each) for each in signal.where.items() if each[0] not in implied]
     where = f" where {' and '.join(tests)}" if tests else ""
     whose = "" if signal.table == "job" else f" {_WHOSE[signal.of]}"
+    whose += "" if signal.who == "worker" else f" as its {signal.who}"
     many = f", at least {signal.at_least} times" if signal.at_least > 1 else ""
     return f"{what}{whose}{where}{many}."
 

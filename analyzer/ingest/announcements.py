@@ -43,6 +43,8 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "gpu": (("Created device", "Created TensorFlow device"), r"Created (?:TensorFlow )?device \(?/job:\S+/device:(?P<gpu>GPU:\d+)"),
     "gpu_library_missing": (("Could not load dynamic library", "Cannot dlopen some GPU libraries"), r"(?:Could not load dynamic library '(?P<gpu_library_missing>[^']+)'|Cannot dlopen some GPU libraries)"),
 }  # fmt: skip
+_UNFINISHED = re.compile(r"_temp/|tempstate")
+"""Parts of a checkpoint that was never completed; nothing can be resumed from them."""
 _PREFIX = "announces/"
 
 PATTERNS = tuple(
@@ -64,7 +66,7 @@ def facts(hit: Hit) -> Iterator[tuple[str, str]]:
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """One captured group in the one spelling that later stages know."""
-    if key in {"task_type", "task_id", "channel_job"}:
+    if key in {"task_type", "task_id", "channel_job"} or (key == "checkpoint" and _UNFINISHED.search(value)):
         return
     if key == "channels":
         addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)

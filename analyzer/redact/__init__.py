@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.redact.secrets import Secrets
-from analyzer.redact.topology import Topology
 from analyzer.redact.walk import rewritten, strings
 
 
@@ -26,6 +25,8 @@ def redact(document: Mapping[str, Any], *, topology: bool = False) -> dict[str, 
     if secrets.masked:
         made = _noted(rewritten(made, secrets.found), masked=str(secrets.masked))
     if topology:
+        from analyzer.redact.topology import Topology
+
         made = _noted(rewritten(made, Topology(made).found), redact="topology")
     return made
 

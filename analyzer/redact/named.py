@@ -39,8 +39,6 @@ _NAMED = re.compile(
     rf"(?<!un)(?:{_NAME})(?![a-z]){_TYPE}{_BETWEEN}{_VALUE}",
     re.IGNORECASE,
 )
-LITERALS = ("pass", "pwd", "secret", "credential", "key", "token", "auth")
-"""A text without any of them, in small letters, names nothing of the kind."""
 
 _BEFORE = re.compile(r"[\w.\-]{0,80}\Z")
 _SPECIAL_TOKEN = re.compile(
@@ -51,12 +49,13 @@ _SPECIAL_TOKEN = re.compile(
 _SPOKEN_OF = re.compile(
     r"\b(?:unexpected|expected|unknown|special|oov|next|last|first|each|per)\s$", re.IGNORECASE
 )
-_NOTHING = frozenset(
-    """none null nil true false yes no on off str string bytes int bool float any optional undefined unset
-    empty required missing invalid expired incorrect failed denied default unknown n/a na not is was are must
-    should cannot could does did has have had the a an and or for from to in of with without file path error
-    unable authentication authorization access permission rejected revoked mismatch accepted ok eof illegal
-    wrong too provided found set given using got object class type redacted masked hidden removed""".split()
+_NOTHING = re.compile(
+    r"none|null|nil|true|false|yes|no|on|off|str|string|bytes|int|bool|float|any|optional|undefined|unset|empty"
+    r"|required|missing|invalid|expired|incorrect|failed|denied|default|unknown|n/?a|not|is|was|are|must|should"
+    r"|cannot|could|does|did|has|have|had|the|an?|and|or|for|from|to|in|of|with|without|file|path|error|unable"
+    r"|authentication|authorization|access|permission|rejected|revoked|mismatch|accepted|ok|eof|illegal|wrong"
+    r"|too|provided|found|set|given|using|got|object|class|type|redacted|masked|hidden|removed",
+    re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
     r"[*•.x…_?-]+|<[^<>]*>|\[[^\[\]]*\]|\{+[^{}]*\}+|%\(?\w*\)?[sdr]|\$[A-Z_][A-Z0-9_]*|\$\{.*|\$\(.*|\[secret:.*"
@@ -139,9 +138,9 @@ def _placed_alone(text: str, match: re.Match[str], named: _Named) -> bool:
     """Whether a line has nothing but the name and its value, of several words: YAML, or an environment."""
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" -\t")
     alone = line == named.before or line == f"export {named.before}"
-    first = (match["bare"] or "").casefold().strip(".,:;")
+    first = (match["bare"] or "").strip(".,:;")
     said = match["between"].strip()
-    return alone and not named.is_weak and said in {"=", ":"} and first not in _NOTHING
+    return alone and not named.is_weak and said in {"=", ":"} and not _NOTHING.fullmatch(first)
 
 
 def _stands_for_a_value(text: str, named: _Named) -> bool:
@@ -160,7 +159,7 @@ def _stands_for_a_value(text: str, named: _Named) -> bool:
 def _is_secret(named: _Named) -> bool:
     """Whether the value is one, and not a word about it, a placeholder, a place or a piece of code."""
     value = named.value
-    if len(value) < 3 or value.casefold().strip(" .,:;!") in _NOTHING or _PLACEHOLDER.fullmatch(value):
+    if len(value) < 3 or _NOTHING.fullmatch(value.strip(" .,:;!")) or _PLACEHOLDER.fullmatch(value):
         return False
     if _PLACE.fullmatch(value):
         return False

@@ -6,14 +6,24 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from analyzer.redact.named import LITERALS, find_named
 from analyzer.redact.vendors import DETECTORS, PRIVATE_KEYS, Stretch
 from analyzer.redact.walk import Change
 
 _ODD = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """What is masked wherever it stands once it is known to be a secret: no word of any language."""
 _MOST_ODD = 400
-_FINDERS = (*((each.literals, each.find) for each in (*PRIVATE_KEYS, *DETECTORS)), (LITERALS, find_named))
+_KEYS = tuple(f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master"))
+_NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
+"""A text without any of these has no name that `named` knows."""
+
+
+def _find_named(text: str) -> Iterator[Stretch]:
+    from analyzer.redact.named import find_named
+
+    return find_named(text)
+
+
+_FINDERS = (*((each.literals, each.find) for each in (*PRIVATE_KEYS, *DETECTORS)), (_NAMES, _find_named))
 
 
 class Secrets:

@@ -91,12 +91,8 @@ def _hosts(text: str) -> Iterator[str]:
 
 def _tells(name: str) -> bool:
     """Whether a name is one of a machine: no address, no role, no word that could stand in any sentence."""
-    if (
-        len(name) < 3
-        or not re.search(r"[\d.\-_]", name)
-        or _GENERIC.fullmatch(name.partition(".")[0])
-        and "." not in name
-    ):
+    generic = _GENERIC.fullmatch(name.partition(".")[0]) and "." not in name
+    if len(name) < 3 or generic or not re.search(r"[\d.\-_]", name):
         return False
     return not _is_address(name) and bool(re.search(r"[A-Za-z]", name))
 

@@ -59,6 +59,8 @@ class _Page:
         yield from self.section("Evidence", self.evidence())
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("What could not be read", self.unread())
+        if masked := d["made_with"]["options"].get("masked"):
+            yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
 
     def decision(self) -> Iterator[str]:
         d = self.diagnosis

@@ -17,8 +17,9 @@ from analyzer.trainer.workspace import Workspace
 
 if TYPE_CHECKING:
     from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.job import Outcome, Tell
+    from analyzer.trainer.job import Outcome
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.watch import Tell
 
 LIMIT = 1_000_000
 

@@ -1,0 +1,208 @@
+"""`mwms-rules`: what a person who writes rules needs."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analyzer.discover import discover
+from analyzer.engine import RulePack, coverage, match, pages
+from analyzer.engine.cases import Trial, tried
+from analyzer.engine.draft import draft
+from analyzer.engine.load import load
+from analyzer.engine.rule_schema import rule_schema
+from analyzer.errors import NothingReadable, RuleError, UsageError, UserError
+from analyzer.model import Outcome, Tables
+from analyzer.pipeline import load_rules, read
+from analyzer.resources import resource
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Follow one command; 0 when all is well, 1 when a case fails or a cause has no rule, 2 for what is wrong."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.command(arguments)
+    except UserError as error:
+        print(f"mwms-rules: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="name all rules")
+    listing.add_argument("--json", action="store_true", help="for programs")
+    listing.set_defaults(command=_list)
+    show = commands.add_parser("show", help="print one rule as a page")
+    show.add_argument("id", metavar="ID", help="the rule's id")
+    show.set_defaults(command=_show)
+    lint = commands.add_parser("lint", help="name every fault of every rule file")
+    lint.set_defaults(command=_lint)
+    test = commands.add_parser("test", help="try every case of every rule")
+    test.set_defaults(command=_test)
+    covered = commands.add_parser("coverage", help="say what the rules leave open")
+    covered.add_argument("--runs", metavar="DIR", type=Path, help="a directory of runs, to try the rules on")
+    covered.set_defaults(command=_coverage)
+    schema = commands.add_parser("schema", help="print the JSON Schema of a rule file")
+    schema.set_defaults(command=_schema)
+    new = commands.add_parser("new", help="draft a rule from a run that no rule explains")
+    new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
+    new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
+    new.set_defaults(command=_new)
+    for command in (lint, test):
+        help_text = "your own rules (default: those of the package)"
+        command.add_argument("directories", nargs="*", metavar="DIR", help=help_text)
+    for command in (listing, show, covered, new):
+        command.add_argument(
+            "--rules", dest="directories", metavar="DIR", action="append", default=[],
+            help="another directory of rules",
+        )  # fmt: skip
+    return parser
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    rows = [coverage.described(rule) for rule in _kept(arguments).rules]
+    if arguments.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    names = ("id", "role", "cause", "status", "title")
+    print(pages.table([names, *([row[name] or "-" for name in names] for row in rows)]))
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    pack = _kept(arguments)
+    rules = {rule.id: rule for rule in pack.rules}
+    if arguments.id not in rules:
+        near = difflib.get_close_matches(arguments.id, rules, n=3)
+        raise UsageError(f"there is no rule {arguments.id}" + (f"; is it {' or '.join(near)}?" if near else ""))
+    print(pages.page(rules[arguments.id], pack.causes), end="")
+    return 0
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    try:
+        own = _own(_pack(arguments), arguments)
+    except RuleError as error:
+        print(error)
+        print(f"{len(str(error).splitlines())} faults")
+        return 2
+    print(f"{len(own.rules)} rules, no faults")
+    return 0
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    trials = []
+    for trial in _trials(arguments):
+        outcome = "FAIL" if trial.fault else "skip" if trial.missing else "pass"
+        print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
+        if reason := trial.fault or trial.missing:
+            print(f"      {reason}")
+        trials.append(trial)
+    failed = sum(bool(trial.fault) for trial in trials)
+    skipped = sum(bool(trial.missing) for trial in trials)
+    print(f"{len(trials)} cases, {failed} failed, {skipped} skipped")
+    return 1 if failed or (skipped and arguments.directories) else 0
+
+
+def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
+    """Every case of the user's own rules, tried; a recorded run lies beside the directory of its rule."""
+    homes = {file.stem: folder.parent for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
+    for rule in _own(_pack(arguments), arguments).rules:
+        for case in rule.cases:
+            with tempfile.TemporaryDirectory(prefix="mwms-") as scratch:
+                yield tried(rule, case, homes[rule.id], Path(scratch), _read)
+
+
+def _coverage(arguments: argparse.Namespace) -> int:
+    pack = _kept(arguments)
+    causes = coverage.causes_without_rule(pack)
+    _listed("causes without a rule", causes)
+    _listed("rules without a firing case from a recorded run", coverage.rules_without_recording(pack))
+    if arguments.runs:
+        fired = _fired(pack, arguments.runs)
+        _listed(f"rules that fired on no run of {arguments.runs}", coverage.rules_never_fired(pack, fired))
+    return 1 if causes else 0
+
+
+def _schema(_: argparse.Namespace) -> int:
+    print(json.dumps(rule_schema(), indent=2))
+    return 0
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    run = discover([arguments.run])
+    name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
+    drafted = draft(read(run, _kept(arguments)), run.name, name)
+    if drafted is None:
+        raise UsageError(f"{arguments.run}: no warning or error tells one of its workers from the others")
+    print(drafted, end="")
+    return 0
+
+
+def _words(text: str) -> list[str]:
+    return "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in text).lower().split()
+
+
+def _folders(arguments: argparse.Namespace) -> list[Path]:
+    """The user's own directories of rules, or that of the package."""
+    for name in arguments.directories:
+        if not Path(name).is_dir():
+            raise UsageError(f"{name}: no such directory")
+    return [Path(name).resolve() for name in arguments.directories] or [resource("rules")]
+
+
+def _kept(arguments: argparse.Namespace) -> RulePack:
+    """The rules of the package and those of the user, kept between calls."""
+    return load_rules([folder for folder in _folders(arguments) if folder != resource("rules")])
+
+
+def _pack(arguments: argparse.Namespace) -> RulePack:
+    """The same, read and checked anew."""
+    return load(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
+
+
+def _own(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
+    """Those rules of a pack that lie in the user's own directories."""
+    own = {file.stem for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
+    return RulePack(tuple(rule for rule in pack.rules if rule.id in own), pack.causes, pack.digest)
+
+
+def _read(run: Path, pack: RulePack) -> Tables:
+    return read(discover([run]), pack)
+
+
+def _fired(pack: RulePack, runs: Path) -> set[str]:
+    """The rules that fired on at least one run of a directory."""
+    if not runs.is_dir():
+        raise UsageError(f"--runs {runs}: no such directory")
+    fired: set[str] = set()
+    for folder in sorted(path for path in runs.iterdir() if path.is_dir()):
+        run = folder / "run" if (folder / "run").is_dir() else folder
+        try:
+            findings = match(pack, _read(run, pack))
+        except NothingReadable as error:
+            print(f"mwms-rules: left out: {error}", file=sys.stderr)
+            continue
+        fired |= {finding.rule for finding in findings if finding.outcome is Outcome.FIRED}
+    return fired
+
+
+def _listed(heading: str, names: Sequence[str]) -> None:
+    print(f"{heading}: {len(names) or 'none'}")
+    for name in names:
+        print(f"  {name}")

@@ -1,0 +1,143 @@
+"""A rule drafted from a run that no rule explains: from the lines that tell one worker from the others.
+
+These are warnings, errors and tracebacks that only one worker has, or that come after the last step which
+all workers share. What a rule pattern knows already is left out as long as anything else is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from analyzer.engine.draft_text import Spoken, spelled
+from analyzer.masks import masked
+from analyzer.model import Tables
+
+MOST_LINES = 3
+"""Lines that a draft looks for; more would only fit the one run."""
+_AROUND = 3
+"""Other lines of a worker that its case shows."""
+_LONGEST_TRACEBACK = 30
+_Row = dict[str, object]
+
+
+class Telling(NamedTuple):
+    """A record that may tell what happened, and how much it does."""
+
+    worker: str
+    source: str
+    line: int
+    text: str
+    said: str
+    mask: str
+    score: int
+
+
+def draft(tables: Tables, run: str, rule_id: str) -> str | None:
+    """A rule file with texts to fill in; None where no line tells one worker from the others."""
+    found = _telling(tables)
+    if not found:
+        return None
+    best = max(found, key=lambda each: each.score)
+    chosen = _chosen(found, best)
+    ordinary = _ordinary(tables, {each.mask for each in found})
+    own = ordinary.pop(best.worker, [])
+    fires = {best.worker: [*own, *(_cut(each.text) for each in chosen)], **ordinary}
+    quiet = {best.worker: own or ["step 1 loss 0.5"], **ordinary}
+    return spelled(rule_id, run, best.worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
+
+
+def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
+    """The most telling lines of that worker, each said once, in the order of its log."""
+    once: dict[str, Telling] = {}
+    for each in found:
+        if each.worker == best.worker and each.source == best.source and each.score >= best.score - 1:
+            once.setdefault(each.mask, each)
+    foremost = sorted(once.values(), key=lambda each: (-each.score, each.line))[:MOST_LINES]
+    return sorted(foremost, key=lambda each: each.line)
+
+
+def _telling(tables: Tables) -> list[Telling]:
+    alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
+    rows = tables["records"].filter(alarming & pl.col("worker").is_not_null()).to_dicts()
+    known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
+    last = _last_common(tables["scalars"])
+    said = {id(row): (line := _said(str(row["text"])), masked(line)) for row in rows}
+    workers: dict[str, set[object]] = {}
+    for row in rows:
+        workers.setdefault(said[id(row)][1], set()).add(row["worker"])
+    unheard = [row for row in rows if not _covers(row, known)]
+    made = []
+    for row in unheard or rows:
+        line, mask = said[id(row)]
+        only, after = len(workers[mask]) == 1, int(str(row["line"])) > last.get(str(row["source"]), 1 << 60)
+        severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
+        score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
+        if (only or after) and Spoken(line, mask).literal:
+            made.append(_as_telling(row, line, mask, score))
+    return made
+
+
+def _as_telling(row: _Row, said: str, mask: str, score: int) -> Telling:
+    return Telling(
+        str(row["worker"]), str(row["source"]), int(str(row["line"])), str(row["text"]), said, mask, score
+    )
+
+
+def _places(table: pl.DataFrame) -> dict[str, list[int]]:
+    """Source → lines of it that a table names."""
+    places: dict[str, list[int]] = {}
+    for source, line in table.select("source", "line").drop_nulls().iter_rows():
+        places.setdefault(source, []).append(line)
+    return places
+
+
+def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
+    first, last = int(str(row["line"])), int(str(row["last_line"]))
+    return any(first <= line <= last for line in places.get(str(row["source"]), ()))
+
+
+def _last_common(scalars: pl.DataFrame) -> dict[str, int]:
+    """Source → the line at which its worker shows the last step that all workers show."""
+    place = pl.struct(pl.col("epoch").fill_null(0), pl.col("step"))
+    logged = scalars.filter(pl.col("line").is_not_null() & pl.col("step").is_not_null())
+    steps = logged.select("worker", "source", "line", place=place)
+    of = {worker: set(map(_order, rows["place"])) for (worker,), rows in steps.group_by("worker")}
+    common = set.intersection(*of.values()) if of else set()
+    if not common:
+        return {}
+    shown = steps.filter(pl.col("place").map_elements(lambda p: _order(p) == max(common), pl.Boolean))
+    return dict(shown.group_by("source").agg(pl.col("line").min()).iter_rows())
+
+
+def _order(place: dict[str, int]) -> tuple[int, int]:
+    return place["epoch"], place["step"]
+
+
+def _said(text: str) -> str:
+    """The line of a record that says what is wrong: the first, or the last one of a traceback."""
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
+    if "Traceback (most recent call last)" not in text:
+        return lines[0]
+    ends = [line for line in lines if line[0] not in " \t|+^" and "Traceback (" not in line]
+    return next((line for line in reversed(ends) if ":" in line), lines[-1])
+
+
+def _ordinary(tables: Tables, telling: set[str]) -> dict[str, list[str]]:
+    """Worker → a few lines of its log that tell nothing."""
+    plain = tables["records"].filter(pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"]))
+    kept: dict[str, list[str]] = {}
+    for row in plain.iter_rows(named=True):
+        if masked(_said(row["text"])) not in telling and row["text"].isprintable():
+            kept.setdefault(row["worker"], []).append(row["text"][:400])
+    return {worker: lines[-_AROUND:] for worker, lines in kept.items()}
+
+
+def _cut(text: str) -> str:
+    """A long traceback without its middle."""
+    lines: Sequence[str] = text.splitlines()
+    if len(lines) > _LONGEST_TRACEBACK:
+        lines = [*lines[:3], *lines[-_LONGEST_TRACEBACK + 3 :]]
+    return "\n".join(lines)

@@ -1,0 +1,122 @@
+"""What was drafted, spelled as a rule file; what only the author can know reads TODO, which `lint` refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import regex
+import yaml
+
+from analyzer.masks import unmasked
+
+_PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
+"""What TensorFlow's C++ code prints before its message."""
+
+
+class Spoken(NamedTuple):
+    """A line, and the same masked."""
+
+    line: str
+    mask: str
+
+    @property
+    def parts(self) -> list[str]:
+        """The stretches of its message that every run prints alike."""
+        message = self.mask.partition("] ")[2] if "] " in self.line and _cc(self.line) else self.mask
+        parts = unmasked(message)
+        while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
+            parts.pop(0)
+        return parts
+
+    @property
+    def literal(self) -> str | None:
+        """The longest stretch that stands in the line, if it is long enough to be looked for."""
+        words = sorted((part.strip() for part in self.parts), key=len, reverse=True)
+        return next((each for each in words if len(each) >= 4 and each in self.line), None)
+
+    @property
+    def regex(self) -> str | None:
+        """What matches the line whatever its numbers, addresses and paths; None where the literal says it all."""
+        parts = [re.escape(part).replace(r"\ ", r"\s+") for part in self.parts]
+        expression = r"\S+?".join(parts).strip()
+        matches = len(parts) > 1 and regex.search(expression, self.line, timeout=0.25)
+        return expression if matches else None
+
+
+def spelled(
+    rule_id: str,
+    run: str,
+    worker: str,
+    spoken: Sequence[Spoken],
+    fires: Mapping[str, Sequence[str]],
+    quiet: Mapping[str, Sequence[str]],
+) -> str:
+    """The rule file. `fires` and `quiet` are the lines of each worker in its two cases."""
+    names = ["said"] if len(spoken) == 1 else [f"said_{number + 1}" for number in range(len(spoken))]
+    groups: list[dict[str, Any]] = [
+        {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
+         "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
+        {"signals": {name: _signal(each) for name, each in zip(names, spoken, strict=True)}},
+        {"when": " and ".join(names), "blame": "subject", "confidence": {"base": 0.6},
+         "explains": ["peer.*", "symptom-*"]},
+        {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
+         "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},
+        {"cases": [
+            {"name": "the run that it was drafted from", "origin": f"recorded run {run}", "given": _Files(fires),
+             "expect": {"fires": True, "culprits": [worker]}},
+            {"name": "the same run without these lines", "origin": "near miss, made from the case above",
+             "given": _Files(quiet), "expect": {"fires": False}},
+        ]},
+    ]  # fmt: skip
+    heading = f"# Drafted from {_one_line(run)}: what {worker} alone says, or says after the last common step.\n"
+    return heading + "\n".join(_dumped(group) for group in groups)
+
+
+def _signal(spoken: Spoken) -> dict[str, Any]:
+    log = {"any_of": [spoken.literal], "regex": spoken.regex, "example": spoken.line}
+    given = {key: value for key, value in log.items() if value}
+    return {"log": given, "of": "subject", "says": "{subject} says so"}
+
+
+def _cc(line: str) -> bool:
+    return bool(_PREFIX.match(line))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class _Files(dict[str, str]):
+    """The logs of a case, each as a block of text."""
+
+    def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(_contents(lines))
+
+
+def _contents(lines: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for worker, texts in sorted(lines.items()):
+        yield f"{worker.replace(':', '-')}.log", "\n".join(texts) + "\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Short lists and mappings on one line, texts of several lines as blocks."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+def _files(dumper: yaml.SafeDumper, files: _Files) -> yaml.Node:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", files.items(), flow_style=False)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(_Files, _files)
+
+
+def _dumped(group: Mapping[str, Any]) -> str:
+    return yaml.dump(
+        group, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=2_000
+    )

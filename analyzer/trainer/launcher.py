@@ -1,0 +1,91 @@
+"""How each worker of a job is started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from analyzer.trainer.faults import Fault
+    from analyzer.trainer.interpreter import Interpreter
+    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """Starts the workers of one job, each with what the fault makes of it."""
+
+    workspace: Workspace
+    fault: Fault
+    interpreters: Mapping[int, Interpreter]
+    communication: str
+
+    def start(self, crew: Crew, index: int) -> None:
+        """Start one worker."""
+        workspace, fault = self.workspace, self.fault
+        command = [str(self.interpreters[index].path), "train.py", *_arguments(workspace, self.communication)]
+        command = [*fault.command(index, [*command, *fault.arguments(index)])]
+        crew.start(
+            index,
+            workspace.hosts.command(index, command) if workspace.hosts else command,
+            cwd=workspace.folder(index),
+            env=self.environment(index),
+            out=workspace.log(index, "out"),
+            err=workspace.log(index, "err"),
+        )
+        fault.started(crew.processes[index].pid, index)
+
+    def environment(self, index: int) -> dict[str, str]:
+        """Return a worker's environment; what the fault sets to nothing is not set."""
+        usual = _environment(self.workspace, self.interpreters[index])
+        config = self.tf_config(index)
+        there = {"TF_CONFIG": config} if config is not None else {}
+        env = {**usual, **there, **self.fault.environment(index)}
+        return {key: value for key, value in env.items() if value}
+
+    def tf_config(self, index: int) -> str | None:
+        """Return a worker's TF_CONFIG."""
+        return self.fault.tf_config(index, self.workspace.tf_config(index))
+
+    def alone(self, arguments: Sequence[str]) -> None:
+        """Run the program without a cluster, in the first worker's folder."""
+        env = self.environment(0)
+        env.pop("TF_CONFIG", None)
+        usual = _arguments(self.workspace, self.communication)
+        command = [str(self.interpreters[0].path), "train.py", *usual, *arguments]
+        subprocess.run(  # noqa: S603 - the trainer's own program
+            command, cwd=self.workspace.folder(0), env=env, check=True, capture_output=True, timeout=120
+        )
+
+
+def _arguments(workspace: Workspace, communication: str) -> list[str]:
+    scenario = workspace.scenario
+    arguments = ["--mode", scenario.mode, "--log-style", scenario.log_style, "--report", scenario.report]
+    arguments += ["--epochs", str(scenario.epochs), "--steps", str(scenario.steps)]
+    arguments += ["--batch-size", str(scenario.batch_size), "--communication", communication]
+    arguments += ["--format", scenario.format, *scenario.program]
+    arguments += ["--log-batches"] * scenario.log_batches
+    if {"events", "trace"} & set(scenario.hands_over):
+        arguments += ["--logdir", "tb"]
+    if "trace" in scenario.hands_over:
+        arguments += ["--profile", str(scenario.profile)]
+    return arguments
+
+
+def _environment(workspace: Workspace, interpreter: Interpreter) -> dict[str, str]:
+    """Return the launcher's own environment without what would change how TensorFlow behaves."""
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("TF_", "PYTHON", "GRPC_")) and not key.lower().endswith("_proxy")
+    }
+    if workspace.scenario.unbuffered:
+        env["PYTHONUNBUFFERED"] = "1"
+    if interpreter.needs_legacy_keras:
+        env["TF_USE_LEGACY_KERAS"] = "1"
+    return env

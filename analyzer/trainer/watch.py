@@ -1,0 +1,82 @@
+"""Following a job until it ends, or nobody says anything any more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.progress import Progress
+
+if TYPE_CHECKING:
+    from analyzer.trainer.launcher import Launcher
+    from analyzer.trainer.processes import Crew
+
+Tell = Callable[[str], None]
+POLL = 0.02
+CHIEF = 0
+
+
+@dataclass
+class Watch:
+    """Starts the workers when they are due, and hears what they say."""
+
+    crew: Crew
+    launcher: Launcher
+    tell: Tell
+    due: dict[int, float] = field(default_factory=dict)
+    logs: dict[int, Progress] = field(default_factory=dict)
+    errors: dict[int, Progress] = field(default_factory=dict)
+    chunks: list[tuple[int, bytes]] = field(default_factory=list)
+    heard: float = 0.0
+    alive: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        workspace, fault = self.launcher.workspace, self.launcher.fault
+        scenario, self.heard = workspace.scenario, time.monotonic()
+        for index in filter(fault.should_start, range(scenario.workers)):
+            self.due[index] = self.heard + fault.delay(index)
+            self.logs[index] = Progress(workspace.log(index, "out"), scenario.steps)
+            if scenario.layout == "folders":
+                self.errors[index] = Progress(workspace.log(index, "err"), scenario.steps)
+
+    def to_the_end(self) -> bool:
+        """Follow the job to its end; say whether it stood still instead."""
+        timeout = self.launcher.workspace.scenario.stall_timeout
+        while self.due or self.alive:
+            self._start_those_due()
+            time.sleep(POLL)
+            self._listen()
+            self._note_who_ended()
+            if self.alive and time.monotonic() - self.heard > timeout:
+                self.tell(f"nothing said for {timeout} s: ending the job")
+                return True
+        return False
+
+    def _start_those_due(self) -> None:
+        for index in [index for index, moment in self.due.items() if moment <= time.monotonic()]:
+            del self.due[index]
+            self.launcher.start(self.crew, index)
+
+    def _listen(self) -> None:
+        for index in self.crew.processes:
+            log = self.logs[index]
+            if log.read():
+                self.chunks.append((index, log.new))
+                self.heard = time.monotonic()
+            if index in self.errors and self.errors[index].read():
+                self.heard = time.monotonic()
+            self.launcher.fault.on_step(self.crew, index, log.step)
+
+    def _note_who_ended(self) -> None:
+        running = self.crew.running()
+        for index in sorted(set(self.alive) - set(running)):
+            self.tell(
+                f"worker {index} ended with {self.crew.exit_codes()[index]} at step {self.logs[index].step}"
+            )
+        self.alive = running
+        if self.launcher.workspace.scenario.mode == "ps" and not self.due and CHIEF not in running:
+            # servers serve for ever: they are ended with the chief
+            self.crew.end()
+            self.alive = []
