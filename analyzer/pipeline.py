@@ -1,6 +1,6 @@
 """The stages, in order. Each hands the next a value; none calls back.
 
-paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis ─redact→ Diagnosis
+paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis, then redacted
 """
 
 from __future__ import annotations

@@ -231,12 +231,12 @@ CURVES = (
 WAITS = (
     _WORKER,
     Column("collectives", "int", "collectives in its trace that every other traced worker shares"),
-    Column("wait", "number", "seconds that it spends in a collective, median"),
-    Column("others_wait", "number", "the same of the other workers, median of their medians"),
     Column("step_time", "number", "seconds from one collective to the next of the same name, median"),
-    Column("delay_share", "number", "share of a step for which the others wait for it"),
+    Column(
+        "collective_share", "number", "share of the time, first to last collective, that it spends in them"
+    ),
+    Column("delay_share", "number", "share of the time for which the others wait for it"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
-    Column("collective_share", "number", "share of a step that it spends in collectives, all names together"),
     Column("input_share", "number", "share of the traced time that it waits for its input"),
 )
 

@@ -89,7 +89,9 @@ def _show(arguments: argparse.Namespace) -> int:
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:
         near = difflib.get_close_matches(arguments.id, rules, n=3)
-        raise UsageError(f"there is no rule {arguments.id}" + (f"; is it {' or '.join(near)}?" if near else ""))
+        raise UsageError(
+            f"there is no rule {arguments.id}" + (f"; is it {' or '.join(near)}?" if near else "")
+        )
     print(pages.page(rules[arguments.id], pack.causes), end="")
     return 0
 
@@ -155,7 +157,9 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _words(text: str) -> list[str]:
-    return "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in text).lower().split()
+    return (
+        "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in text).lower().split()
+    )
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from analyzer.errors import UserError
 from analyzer.trainer import catalogue, interpreter
+from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder
+from analyzer.trainer.scoreboard import mark_all, scoreboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +45,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list | run | record")
+    commands = parser.add_subparsers(required=True, metavar="list | run | record | matrix | score")
     listing = commands.add_parser("list", help="name the scenarios")
     listing.set_defaults(command=_list)
     run = commands.add_parser("run", help="run a scenario and hand over its run directory")
@@ -62,6 +64,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--name", help="call the recording so, not like its scenario")
     record.set_defaults(command=_record)
+    matrix = commands.add_parser("matrix", help="record scenarios × versions × guilty workers, then score")
+    matrix.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
+    matrix.add_argument("--guilty", type=int, nargs="*", default=[], metavar="INDEX")
+    matrix.add_argument("--python", type=Path, nargs="+", default=[Path(sys.executable)], metavar="PATH")
+    matrix.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
+    matrix.set_defaults(command=_matrix)
+    score = commands.add_parser("score", help="how the analyzer does on recordings")
+    score.add_argument("home", type=Path, nargs="?", default=catalogue.SAMPLE_RUNS, metavar="DIR")
+    score.set_defaults(command=_score)
     for command in (run, record):
         command.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         command.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH")
@@ -101,15 +112,43 @@ def _record(args: argparse.Namespace) -> int:
     return _each(args, record)
 
 
+def _matrix(args: argparse.Namespace) -> int:
+    """Record what is not there yet, as far as it can be, and say how the analyzer does on all of it."""
+    names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
+    wanted = cells(
+        names,
+        [interpreter.ask(path) for path in args.python],
+        args.guilty,
+        lambda name, guilty: catalogue.find_scenario(name, guilty=guilty),
+    )
+    status = 0
+    for cell in missing(wanted, args.output):
+        print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
+        try:
+            Recorder(cell.interpreter, "auto", _tell).record(cell.scenario, args.output / cell.name)
+        except UserError as error:
+            print(f"mwms-train: {error}", file=sys.stderr)
+            status = 1
+    print(scoreboard(mark_all(args.output)))
+    return status
+
+
+def _score(args: argparse.Namespace) -> int:
+    print(scoreboard(mark_all(args.home)))
+    return 0
+
+
+def _tell(line: str) -> None:
+    print(f"  {line}", flush=True)
+
+
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
     """Work through the scenarios that were asked for, one job at a time."""
     scenarios = [catalogue.find_scenario(name, guilty=args.guilty) for name in args.scenarios]
     if args.stall_timeout:
         scenarios = [dataclasses.replace(one, stall_timeout=args.stall_timeout) for one in scenarios]
     other = interpreter.ask(args.guilty_python) if args.guilty_python else None
-    recorder = Recorder(
-        interpreter.ask(args.python), args.communication, lambda line: print(f"  {line}", flush=True), other
-    )
+    recorder = Recorder(interpreter.ask(args.python), args.communication, _tell, other)
     status = 0
     for scenario in scenarios:
         print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {recorder.interpreter.tensorflow}")

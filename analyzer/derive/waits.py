@@ -24,11 +24,21 @@ def waits(spans: pl.DataFrame) -> pl.DataFrame:
     closed = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
     closed = closed.with_columns(seconds=pl.col("end") - pl.col("start"))
     collectives = _shared(closed.filter((pl.col("kind") == "collective") & pl.col("instance").is_not_null()))
-    typical = {
-        worker: median(group["seconds"].to_list())
+    shares = {
+        worker: _collective_share(group)
         for (worker,), group in collectives.group_by("worker", maintain_order=True)
     }
-    return frame("waits", (_row(worker, typical, collectives, closed) for worker in typical))
+    return frame("waits", (_row(worker, shares, collectives, closed) for worker in shares))
+
+
+def _collective_share(own: pl.DataFrame) -> float:
+    """How much of the time between a worker's first and last collective it spends in them.
+
+    The sum and not the median: of several collectives in a step only the first one waits.
+    """
+    start, end = own["start"].min(), own["end"].max()
+    covered = float(end) - float(start)  # type: ignore[arg-type]
+    return min(1.0, float(own["seconds"].sum()) / covered) if covered else 0.0
 
 
 def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
@@ -39,23 +49,18 @@ def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
 
 
 def _row(
-    worker: object, typical: Mapping[object, float], collectives: pl.DataFrame, closed: pl.DataFrame
+    worker: object, shares: Mapping[object, float], collectives: pl.DataFrame, closed: pl.DataFrame
 ) -> dict[str, Any]:
-    others = [wait for other, wait in typical.items() if other != worker]
+    others = [share for other, share in shares.items() if other != worker]
     own = collectives.filter(pl.col("worker") == worker)
-    step = _step_time(own)
     traced = closed.filter(pl.col("worker") == worker)
     return {
         "worker": worker,
         "collectives": own.height,
-        "wait": typical[worker],
-        "others_wait": median(others) if others else None,
-        "step_time": step,
-        "delay_share": max(0.0, median(others) - typical[worker]) / step if others and step else None,
-        "least": bool(others) and typical[worker] * 2 < min(others),
-        "collective_share": float(own["seconds"].sum()) / (step * own.height / own["name"].n_unique())
-        if step
-        else None,
+        "step_time": _step_time(own),
+        "collective_share": shares[worker],
+        "delay_share": max(0.0, median(others) - shares[worker]) if others else None,
+        "least": bool(others) and shares[worker] * 2 < min(others),
         "input_share": _share(traced, traced.filter(_WAITS_FOR_INPUT)),
     }
 

@@ -127,7 +127,9 @@ def _said(text: str) -> str:
 
 def _ordinary(tables: Tables, telling: set[str]) -> dict[str, list[str]]:
     """Worker → a few lines of its log that tell nothing."""
-    plain = tables["records"].filter(pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"]))
+    plain = tables["records"].filter(
+        pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
+    )
     kept: dict[str, list[str]] = {}
     for row in plain.iter_rows(named=True):
         if masked(_said(row["text"])) not in telling and row["text"].isprintable():

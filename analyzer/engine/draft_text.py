@@ -70,7 +70,9 @@ def spelled(
              "given": _Files(quiet), "expect": {"fires": False}},
         ]},
     ]  # fmt: skip
-    heading = f"# Drafted from {_one_line(run)}: what {worker} alone says, or says after the last common step.\n"
+    heading = (
+        f"# Drafted from {_one_line(run)}: what {worker} alone says, or says after the last common step.\n"
+    )
     return heading + "\n".join(_dumped(group) for group in groups)
 
 

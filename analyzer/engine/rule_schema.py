@@ -46,7 +46,8 @@ def rule_schema() -> Schema:
         required=["id", "title", "role", "signals", "when", "summary", "cases"],
     )
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A rule of mwms-analyze"}
-    return {**heading, **rule, "$defs": {"signal": _signal(), "case": _case(), "log": _log()}}
+    tests = {name: _test(type_) for name, type_ in _TYPES.items()}
+    return {**heading, **rule, "$defs": {"signal": _signal(), "case": _case(), "log": _log(), **tests}}
 
 
 def _signal() -> Schema:
@@ -75,7 +76,12 @@ def _columns(given: Schema, key: str, columns: Sequence[Column]) -> Schema:
 
 
 def _condition(column: Column) -> Schema:
-    value: Schema = {"type": _TYPES[column.type]}
+    return {"description": column.meaning, "$ref": f"#/$defs/{column.type}"}
+
+
+def _test(type_: str) -> Schema:
+    """What a column of this type can be compared with: a value, several, or operators and operands."""
+    value: Schema = {"type": type_}
     values: Schema = {"anyOf": [value, {"type": "array", "items": value}]}
     operand: Mapping[str, Schema] = {
         "known": {"type": "boolean"},
@@ -84,7 +90,7 @@ def _condition(column: Column) -> Schema:
         "not": values,
     }
     tests = _map(**{name: operand.get(name, {"type": "number"}) for name in sorted(OPERATORS)})
-    return {"description": column.meaning, "anyOf": [*values["anyOf"], {**tests, "minProperties": 1}]}
+    return {"anyOf": [*values["anyOf"], {**tests, "minProperties": 1}]}
 
 
 def _log() -> Schema:

@@ -61,6 +61,13 @@ def test_a_chief_is_task_0_of_its_own_kind(tmp_path: Path) -> None:
     assert [job.name(index) for index in range(3)] == ["chief-0", "worker-0", "worker-1"]
 
 
+def test_a_parameter_server_job_has_a_chief_and_one_server(tmp_path: Path) -> None:
+    """The others are its workers."""
+    job = workspace(tmp_path, mode="ps", workers=4)
+    assert [job.name(index) for index in range(4)] == ["chief-0", "ps-0", "worker-0", "worker-1"]
+    assert list(json.loads(job.tf_config(0))["cluster"]) == ["chief", "ps", "worker"]
+
+
 def test_records_carry_their_checksums() -> None:
     """As TensorFlow wants them: masked CRC-32C of the length and of the content."""
     row = ",".join(["0.5"] * 65)

@@ -1,0 +1,246 @@
+"""`mwms-rules` as a person who writes rules calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analyzer.cli.analyze import main as analyze
+from analyzer.cli.rules import main
+from analyzer.engine import load_kept
+from analyzer.engine.rule_schema import rule_schema
+from analyzer.resources import resource
+from tests.conftest import ROOT, SAMPLE_RUNS
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+HEADINGS = [
+    "What it means", "What it looks for", "Whom it blames", "Confidence", "What it explains", "What to do",
+    "Cases", "References",
+]  # fmt: skip
+RULE = """\
+id: mine
+title: A lease was revoked
+role: cause
+cause: storage.unreachable
+signals:
+  said:
+    log: {any_of: ["lease revoked"], example: "E: lease revoked"}
+    of: subject
+when: said
+blame: subject
+summary: "{subject} lost its lease"
+cases:
+  - name: revoked
+    origin: recorded run job-17
+    given: {worker-0.log: "step 1 loss 0.5\\n", worker-1.log: "step 1 loss 0.5\\nlease revoked\\n"}
+    expect: {fires: true, culprits: ["worker:1"]}
+  - name: not revoked
+    origin: near miss
+    given: {worker-0.log: "step 1 loss 0.5\\n"}
+    expect: {fires: false}
+"""
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A directory of rules with one rule."""
+    folder = tmp_path / "my-rules"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(RULE, encoding="utf-8")
+    return folder
+
+
+def change(folder: Path, right: str, wrong: str) -> None:
+    """Another text in the rule."""
+    assert right in RULE
+    (folder / "mine.yaml").write_text(RULE.replace(right, wrong), encoding="utf-8")
+
+
+def test_list_names_every_rule_in_columns(capsys: Said) -> None:
+    """The columns are aligned, and every rule has one line."""
+    assert main(["list"]) == 0
+    heading, *lines = capsys.readouterr().out.splitlines()
+    at = heading.index("title")
+    assert heading.split() == ["id", "role", "cause", "status", "title"]
+    assert len(lines) == len(load_kept([resource("rules")]).rules)
+    assert all(line[at - 2 : at] == "  " and line[at] != " " for line in lines)
+
+
+def test_list_for_programs_holds_the_same(mine: Path, capsys: Said) -> None:
+    """And the rules of one's own."""
+    assert main(["list", "--json", "--rules", str(mine)]) == 0
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["mine"] == {
+        "id": "mine", "role": "cause", "cause": "storage.unreachable", "status": "experimental",
+        "title": "A lease was revoked", "file": "my-rules/mine.yaml",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["mine", "worker-killed", "benign-no-gpu-found"])
+def test_show_prints_every_rule_under_the_same_headings(rule: str, mine: Path, capsys: Said) -> None:
+    """And without a placeholder left in it."""
+    assert main(["show", rule, "--rules", str(mine)]) == 0
+    page = capsys.readouterr().out
+    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == HEADINGS
+    assert "{subject}" not in page
+
+
+def test_show_knows_what_was_meant(capsys: Said) -> None:
+    """A slip of the pen is answered with the rules that come nearest."""
+    assert main(["show", "worker-kiled"]) == 2
+    assert "is it worker-killed" in capsys.readouterr().err
+
+
+def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> None:
+    """Of all files at once."""
+    change(mine, "of: subject", "of: object")
+    (mine / "yours.yaml").write_text(RULE.replace("role: cause", "role: kause"), encoding="utf-8")
+    assert main(["lint", str(mine)]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"{len(lines) - 1} faults"
+    assert any(line.startswith("my-rules/mine.yaml:8: `object` is none of") for line in lines)
+    assert any(line.startswith("my-rules/yours.yaml:3: `kause` is none of") for line in lines)
+
+
+def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
+    """One's own rules, and those of the package when no directory is named."""
+    assert main(["lint", str(mine)]) == 0
+    assert capsys.readouterr().out == "1 rules, no faults\n"
+    assert main(["lint"]) == main(["lint", str(resource("rules"))]) == 0
+
+
+def test_test_tries_every_case_of_ones_own_rules(mine: Path, capsys: Said) -> None:
+    """And only of those."""
+    assert main(["test", str(mine)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "pass  mine: revoked", "pass  mine: not revoked", "2 cases, 0 failed, 0 skipped",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ('culprits: ["worker:1"]', 'culprits: ["worker:0"]', "culprits are worker:1, not worker:0"),
+        ("loss 0.5\\nlease revoked", "loss 0.5\\nlease kept", "should fire, but is quiet (not seen: said)"),
+        ('0.5\\n"}\n    expect: {fires: false}', '0.5\\nlease revoked"}\n    expect: {fires: false}',
+         "should stay quiet, but fires: worker:0 lost its lease"),
+        ('given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18", "its run job-18 is not there"),
+    ],
+)  # fmt: skip
+def test_test_says_how_a_case_fails(right: str, wrong: str, says: str, mine: Path, capsys: Said) -> None:
+    """In words, and with exit status 1; a recording that is not there proves nothing either."""
+    change(mine, right, wrong)
+    assert main(["test", str(mine)]) == 1
+    assert says in capsys.readouterr().out
+
+
+def test_a_case_may_name_a_run_beside_the_directory(mine: Path) -> None:
+    """Whether its files lie in the run itself or in a folder `run`, as `mwms-train record` leaves them."""
+    change(mine, 'given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18")
+    run = mine.parent / "job-18" / "run"
+    run.mkdir(parents=True)
+    (run / "worker-0.log").write_text("step 1 loss 0.5\n", encoding="utf-8")
+    assert main(["test", str(mine)]) == 0
+
+
+def test_coverage_says_what_is_left_open(mine: Path, tmp_path: Path, capsys: Said) -> None:
+    """Causes without a rule, rules without a recording, and rules that fired on no run."""
+    (mine / "causes.yaml").write_text('mine.own: {means: "nobody wrote its rule"}\n', encoding="utf-8")
+    runs = tmp_path / "runs"
+    (runs / "broken").mkdir(parents=True)
+    (runs / "broken" / "worker-1.log").write_text("step 1 loss 0.5\nlease revoked\n", encoding="utf-8")
+    (runs / "empty").mkdir()
+    assert main(["coverage", "--rules", str(mine), "--runs", str(runs)]) == 1
+    causes, recordings, fired = [part.splitlines() for part in capsys.readouterr().out.split("rules ")]
+    assert "  mine.own" in causes
+    assert not {"  healthy", "  unknown"} & {*causes}
+    assert "  mine" not in recordings
+    assert "  mine" not in fired
+    assert "  worker-killed" in fired
+
+
+def test_schema_prints_what_the_repository_holds(capsys: Said) -> None:
+    """The file for editors and the command say the same."""
+    assert main(["schema"]) == 0
+    held = json.loads((ROOT / "rules" / "rule.schema.json").read_text(encoding="utf-8"))
+    assert json.loads(capsys.readouterr().out) == held == rule_schema()
+
+
+LEASE = {
+    "exit_codes.txt": "worker-0 1\nworker-1 3\n",
+    "worker-0.log": "step 1 loss 0.7\nstep 2 loss 0.6\nWARNING:app:slow disk\n",
+    "worker-1.log": "WARNING:app:slow disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n"
+    "ERROR:store:lease 4711 on /data/features/17 revoked by 10.0.0.9:7070\n",
+}
+
+
+def drafted(run: Path, folder: Path, capsys: Said) -> dict[str, object]:
+    """The draft of a rule, with its TODO texts filled in the plainest way."""
+    assert main(["new", "--from", str(run), "--id", "drafted"]) == 0
+    text = capsys.readouterr().out
+    folder.mkdir()
+    (folder / "drafted.yaml").write_text(text, encoding="utf-8")
+    assert main(["lint", str(folder)]) == 2
+    faults = capsys.readouterr().out.splitlines()[:-1]
+    assert all("is still to be written" in fault or "is no cause" in fault for fault in faults), faults
+    filled = text.replace("TODO an id of causes.yaml", "storage.unreachable").replace("TODO ", "")
+    (folder / "drafted.yaml").write_text(filled, encoding="utf-8")
+    document: dict[str, object] = yaml.safe_load(filled)
+    return document
+
+
+def test_a_draft_holds_what_one_worker_alone_says(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
+    """Masked; and it passes `lint` and its own two cases once its texts are filled in."""
+    rule = drafted(make_run(LEASE), tmp_path / "rules-of-mine", capsys)
+    assert list(rule["signals"]) == ["said"]  # type: ignore[call-overload]
+    log = rule["signals"]["said"]["log"]  # type: ignore[index]
+    assert "lease" in str(log)
+    assert not {"4711", "10.0.0.9", "features"} & set(log["regex"].replace("\\", " ").split())
+    assert main(["lint", str(tmp_path / "rules-of-mine")]) == 0
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
+
+
+BROKEN = [sample for sample in SAMPLE_RUNS if "healthy" not in sample.name]
+
+
+@pytest.mark.parametrize("sample", BROKEN, ids=lambda path: path.name)
+def test_a_draft_from_a_recorded_run_proves_itself(sample: Path, tmp_path: Path, capsys: Said) -> None:
+    """Tracebacks, long paths and control codes among its lines do no harm; where no line tells, it says so."""
+    if main(["new", "--from", str(sample / "run")]) == 2:
+        assert "tells one of its workers from the others" in capsys.readouterr().err
+        return
+    capsys.readouterr()
+    drafted(sample / "run", tmp_path / "rules-of-mine", capsys)
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0, capsys.readouterr().out
+
+
+def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: Said) -> None:
+    """Rather than one that fits everything."""
+    assert main(["new", "--from", str(make_run({"worker-0.log": "step 1 loss 0.5\n"}))]) == 2
+    assert "tells one of its workers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["lint", "nowhere"], ["list", "--rules", "nowhere"], ["new", "--from", "nowhere"]]
+)
+def test_wrong_usage_is_2(arguments: list[str], capsys: Said) -> None:
+    """One line that says what is wrong."""
+    assert main(arguments) == 2
+    assert "nowhere: no such" in capsys.readouterr().err
+
+
+def test_an_overlay_is_named_in_the_diagnosis(mine: Path, make_run: MakeRun, capsys: Said) -> None:
+    """What it switches off is not tried."""
+    run = make_run({"worker-0.log": "step 1 loss 0.5\n", "worker-1.log": "step 1 loss 0.5\nlease revoked\n"})
+    (mine / "overlay.yaml").write_text("switch_off: [worker-killed]\nverdict: {mine: degraded}\n", "utf-8")
+    assert analyze([str(run), "--rules", str(mine), "--format", "json", "-o", "-"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["made_with"]["options"] == {"overlay": "my-rules/overlay.yaml"}
+    assert document["rule"] == "mine"
+    assert document["verdict"] == "degraded"
+    assert "worker-killed" not in {finding["rule"] for finding in document["findings"]}

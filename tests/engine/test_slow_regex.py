@@ -1,0 +1,102 @@
+"""A regex that never ends does not hold up a run, and the report says whose it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.engine import RulePack
+from analyzer.engine.load import load
+from analyzer.ingest.matcher import Matcher
+from analyzer.model import Pattern
+from analyzer.pipeline import analyze
+from analyzer.render import FORMATS, render
+from analyzer.resources import resource
+
+SLOW = Pattern("mine/said", ("aaaa",), "(a+)+$")
+LINE = "E: " + "a" * 400 + "!"
+RULE = """\
+id: mine
+title: A line of letters
+role: symptom
+signals:
+  said:
+    log: {any_of: ["aaaa"], regex: "(a+)+$", example: "aaaa"}
+when: said
+summary: "letters"
+cases:
+  - {name: yes, origin: here, given: {worker-0.log: "aaaa"}, expect: {fires: true}}
+  - {name: no, origin: here, given: {worker-0.log: "bbbb"}, expect: {fires: false}}
+"""
+SAYS = "rule mine, signal said: its regex took too long and was given up"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Eight workers that all print such lines."""
+    folder = tmp_path / "job-17"
+    folder.mkdir()
+    for worker in range(8):
+        (folder / f"worker-{worker}.log").write_text("step 1 loss 0.5\n" + f"{LINE}\n" * 50, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> RulePack:
+    """The rules of the package and one with an exponential regex."""
+    (tmp_path / "my-rules").mkdir()
+    (tmp_path / "my-rules" / "mine.yaml").write_text(RULE, encoding="utf-8")
+    return load([resource("rules"), tmp_path / "my-rules"])
+
+
+def test_it_costs_less_than_a_second(run: Path, pack: RulePack) -> None:
+    """However many files and lines it would have to look at."""
+    without = RulePack(tuple(rule for rule in pack.rules if rule.id != "mine"), pack.causes, pack.digest)
+    analyze([run], without)
+    times = []
+    for each in (without, pack):
+        began = process_time()
+        analyze([run], each)
+        times.append(process_time() - began)
+    assert times[1] - times[0] < 1.0
+
+
+def test_every_report_names_it(run: Path, pack: RulePack) -> None:
+    """Once for each log, which is not called damaged otherwise."""
+    document = analyze([run], pack).document
+    assert [(damage["source"], damage["what"]) for damage in document["damage"]] == [
+        (f"worker-{worker}.log", SAYS) for worker in range(8)
+    ]
+    assert {source["read"] for source in document["sources"]} == {"complete"}
+    for name in FORMATS:
+        if name != "junit":
+            assert "its regex took too long" in render(document, name), name
+
+
+def test_it_is_tried_once_a_file_and_then_no_more() -> None:
+    """A second record of the file is not looked at; the next file is, until its time is used up."""
+    matcher = Matcher([SLOW])
+    assert confirmations(matcher, 3) == [0, 0, 0]
+    assert matcher.confirm({"mine/said"}, "aaaa", None) == []
+    matcher.begin_file()
+    assert len(matcher.confirm({"mine/said"}, "aaaa", None)) == 1
+    for _ in range(4):
+        matcher.begin_file()
+        confirmations(matcher, 1)
+    matcher.begin_file()
+    assert matcher.confirm({"mine/said"}, "aaaa", None) == []
+    assert matcher.slow == {"mine/said"}
+
+
+def confirmations(matcher: Matcher, times: int) -> list[int]:
+    """How many hits each try of the slow line gives."""
+    return [len(matcher.confirm({"mine/said"}, LINE, None)) for _ in range(times)]
+
+
+def test_a_quick_regex_is_not_held_up_by_a_slow_one(run: Path, pack: RulePack) -> None:
+    """Every worker's step is read all the same."""
+    assert len(discover([run]).sources) == 8
+    assert {worker["last_step"]["step"] for worker in analyze([run], pack).document["workers"]} == {1}
