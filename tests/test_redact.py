@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import analyzer.pipeline
@@ -20,6 +20,7 @@ from analyzer.pipeline import analyze
 from analyzer.redact import redact
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
+from tests.conftest import ROOT
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 
@@ -74,11 +75,16 @@ PLANTED: Mapping[str, tuple[str, str]] = {
         "signed url of Azure": ("GET https://a.blob.core.windows.net/c/b?sv=2022-11-02&sp=r&sig=@@", letters("az", 43) + "%3D"),
         "bearer": ("> Authorization: Bearer @@", letters("bearer", 32)),
         "basic": ("'Authorization': 'Basic @@'", letters("basic", 24) + "=="),
-        "cookie": ("Cookie: session=@@; theme=dark", letters("cookie", 26)),
+        "cookie": ("Set-Cookie: session=@@", letters("cookie", 26)),
         "private key": ("loaded\n@@\nend of key", _PEM),
         "private key in JSON": ('{"private_key": "@@", "type": "service_account"}', _PEM.replace("\n", "\\n")),
         "e-mail": ("job of @@ was queued", "ada.lovelace@analytical-engines.example.org"),
         "token in a query": ("http://127.0.0.1:8888/?token=@@", hexa("jupyter", 48)),
+        "password in a sentence": ("login refused with password @@ for ml", "s3ntenced"),
+        "option in a list": ("['train.py', '--api-key', '@@', '--lr', '0.1']", "lis7ed-value"),
+        "header of curl": ("curl -H 'X-Api-Key: @@' https://ml.example/x", letters("curl", 12)),
+        "user of curl": ("curl -u ml:@@ https://ml.example/x", "curl3d-it"),
+        "webhook": ("POST https://hooks.slack.com/services/@@ 404", "T00000000/B00000000/" + letters("hook", 24)),
         "pair of a tuple": ("[('API_TOKEN', '@@'), ('PATH', '/bin')]", "tuple-t0ken"),
     }.items()
 }  # fmt: skip
@@ -124,6 +130,10 @@ password: ******
 GITHUB_TOKEN=${{ secrets.GITHUB_TOKEN }}
 std::__detail::_Hash_node<std::pair<int, absl::string_view>>
 hf_model_name bert_base
+reading tokens and 2 passwords from 4 secret places
+password is required
+WARNING: token 17 of 128 out of vocabulary
+TF_CONFIG={"cluster": {"worker": ["10.0.0.5:2222", "10.0.0.6:2222"]}, "task": {"type": "worker", "index": 1}}
 sk-learn-pipeline-with-steps
 """.strip().splitlines()
 
@@ -142,7 +152,7 @@ def traceback_with(lines: str) -> str:
 def document_with(*excerpts: str, name: str = "job") -> dict[str, Any]:
     """A diagnosis that quotes some texts, each in evidence of its own."""
     document: dict[str, Any] = json.loads(
-        (analyzer.pipeline.resource("reports").parent / "tests/render/diagnoses/r101.json").read_text()
+        (ROOT / "tests/render/diagnoses/r101.json").read_text(encoding="utf-8")
     )
     like = copy.deepcopy(document["findings"][0]["evidence"][0])
     document["findings"][0]["evidence"] = [
@@ -310,20 +320,24 @@ def test_marks_still_mark_the_same_words() -> None:
     assert shown == ["Cancelled", "worker:1", "refused", made["excerpt"]]
 
 
+_KEYS = st.sampled_from(["excerpt", "context", "marks", "host", "workers", "made_with", "options"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["excerpt", "context", "marks", "host", "workers"]), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS | st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
 )  # fmt: skip
 _PIECES = ["password", "=", ":", " ", '"', "'", "\\", "\n", "token", "ghp_", "-----BEGIN PRIVATE KEY-----", "://", "@",
            "a1B2c3D4e5F6g7H8i9J0", "eyJ", ".", "example.com", "/home/", "10.0.0.1", "sig", "Cookie", "Bearer", "(", ",", "…"]  # fmt: skip
 
 
-@given(st.dictionaries(st.text(), JSON), st.booleans())
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(_KEYS | st.text(max_size=9), JSON, max_size=4), st.booleans())
 def test_it_takes_every_document(document: dict[str, Any], topology: bool) -> None:
     """Also one that keeps no contract."""
     redact(document, topology=topology)
 
 
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(_PIECES) | st.text(), max_size=30).map("".join), st.booleans())
 def test_no_text_grows_without_bound(text: str, topology: bool) -> None:
     """A token is short, whatever it stands for; and marks stay within the text."""

@@ -24,7 +24,7 @@ from analyzer.resources import resource
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Follow one command; 0 when all is well, 1 when a case fails or a cause has no rule, 2 for what is wrong."""
+    """Follow one command; 1 when a case fails or a cause has no rule, 2 when a rule or the usage is wrong."""
     arguments = _parser().parse_args(argv)
     try:
         status: int = arguments.command(arguments)

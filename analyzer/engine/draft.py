@@ -42,7 +42,7 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
         return None
     best = max(found, key=lambda each: each.score)
     chosen = _chosen(found, best)
-    ordinary = _ordinary(tables, {each.mask for each in found})
+    ordinary = _ordinary(tables, {each.mask for each in found}, chosen[0])
     own = ordinary.pop(best.worker, [])
     fires = {best.worker: [*own, *(_cut(each.text) for each in chosen)], **ordinary}
     quiet = {best.worker: own or ["step 1 loss 0.5"], **ordinary}
@@ -61,7 +61,9 @@ def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
 
 def _telling(tables: Tables) -> list[Telling]:
     alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
-    rows = tables["records"].filter(alarming & pl.col("worker").is_not_null()).to_dicts()
+    ends = dict(tables["lifetimes"].select("end_source", "end_line").drop_nulls().iter_rows())
+    all_rows = tables["records"].filter(alarming & pl.col("worker").is_not_null()).to_dicts()
+    rows = [row for row in all_rows if row["line"] <= ends.get(row["source"], row["line"])]
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = _last_common(tables["scalars"])
     said = {id(row): (line := _said(str(row["text"])), masked(line)) for row in rows}
@@ -125,14 +127,15 @@ def _said(text: str) -> str:
     return next((line for line in reversed(ends) if ":" in line), lines[-1])
 
 
-def _ordinary(tables: Tables, telling: set[str]) -> dict[str, list[str]]:
-    """Worker → a few lines of its log that tell nothing."""
+def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
+    """Worker → a few lines of its log that tell nothing; those of one worker precede its first that does."""
     plain = tables["records"].filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
     )
     kept: dict[str, list[str]] = {}
     for row in plain.iter_rows(named=True):
-        if masked(_said(row["text"])) not in telling and row["text"].isprintable():
+        behind = row["source"] == first.source and row["line"] > first.line
+        if not behind and masked(_said(row["text"])) not in telling and row["text"].isprintable():
             kept.setdefault(row["worker"], []).append(row["text"][:400])
     return {worker: lines[-_AROUND:] for worker, lines in kept.items()}
 

@@ -1,4 +1,4 @@
-"""What was drafted, spelled as a rule file; what only the author can know reads TODO, which `lint` refuses."""
+"""A draft, spelled as a rule file; what only the author can know reads TODO, which `lint` refuses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Spoken(NamedTuple):
 
     @property
     def regex(self) -> str | None:
-        """What matches the line whatever its numbers, addresses and paths; None where the literal says it all."""
+        """What matches the line whatever its numbers, addresses and paths; None where it has none."""
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in self.parts]
         expression = r"\S+?".join(parts).strip()
         matches = len(parts) > 1 and regex.search(expression, self.line, timeout=0.25)
@@ -64,8 +64,8 @@ def spelled(
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},
         {"cases": [
-            {"name": "the run that it was drafted from", "origin": f"recorded run {run}", "given": _Files(fires),
-             "expect": {"fires": True, "culprits": [worker]}},
+            {"name": "the run that it was drafted from", "origin": f"recorded run {run}",
+             "given": _Files(fires), "expect": {"fires": True, "culprits": [worker]}},
             {"name": "the same run without these lines", "origin": "near miss, made from the case above",
              "given": _Files(quiet), "expect": {"fires": False}},
         ]},

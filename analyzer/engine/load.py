@@ -6,11 +6,13 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import regex
 
 from analyzer.engine import conditions, expressions, overlay, texts
 from analyzer.engine.document import Document, read
+from analyzer.engine.document import Path as Place
 from analyzer.engine.language import (
     BLAMES,
     KINDS,
@@ -134,7 +136,7 @@ def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
         when=_when(document, signals),
         summary=str(data["summary"]),
         confidence=_confidence(document, signals),
-        cause=data.get("cause"),
+        cause=None if data.get("cause") is None else str(data["cause"]),
         verdict=Verdict(
             _one_of(document, ("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])
         ),
@@ -178,7 +180,7 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
             else "names neither `table` nor `log`",
         )
         table = "job"
-    where = dict(body.get("where") or {})  # type: ignore[call-overload]
+    where = dict(_map_at(document, (*path, "where"), body.get("where")))
     _check_where(document, path, table, where)
     pattern, example = _pattern(document, (*path, "log"), name, log) if isinstance(log, dict) else (None, "")
     if pattern:
@@ -272,14 +274,22 @@ def _when(document: Document, signals: Mapping[str, Signal]) -> expressions.Expr
 
 
 def _confidence(document: Document, signals: Mapping[str, Signal]) -> Confidence:
-    data = document.data.get("confidence", {"base": 0.5})
-    if not _is_map(document, ("confidence",), data):
-        return Confidence(0.5)
+    data = _map_at(document, ("confidence",), document.data.get("confidence"))
     _only(document, ("confidence",), data, {"base", "add", "cap_without"})
+    by_signal = {}
     for key in ("add", "cap_without"):
-        for name in sorted((data.get(key) or {}).keys() - signals.keys()):
+        given = _map_at(document, ("confidence", key), data.get(key))
+        for name in sorted(given.keys() - signals.keys()):
             document.fault(("confidence", key, name), f"`{name}` is no signal of this rule")
-    return Confidence(float(data.get("base", 0.5)), data.get("add") or {}, data.get("cap_without") or {})
+        by_signal[key] = {name: _number(document, ("confidence", key, name), given[name]) for name in given}
+    return Confidence(_number(document, ("confidence", "base"), data.get("base", 0.5)), **by_signal)
+
+
+def _number(document: Document, path: Place, value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    document.fault(path, f"`{value}` is no number")
+    return 0.0
 
 
 def _requires(document: Document) -> list[str]:
@@ -288,9 +298,8 @@ def _requires(document: Document) -> list[str]:
 
 
 def _steps(document: Document) -> tuple[Step, ...]:
-    steps = document.data.get("next") or []
     made = []
-    for index, step in enumerate(steps):
+    for index, step in enumerate(_list_at(document, ("next",), document.data.get("next"))):
         if isinstance(step, str):
             made.append(Step(step))
         elif _is_map(document, ("next", index), step) and _only(
@@ -301,7 +310,7 @@ def _steps(document: Document) -> tuple[Step, ...]:
 
 
 def _action(document: Document) -> Action:
-    data = document.data.get("action") or {}
+    data = _map_at(document, ("action",), document.data.get("action"))
     _only(document, ("action",), data, {"retry", "owner"})
     return Action(
         _one_of(document, ("action", "retry"), data.get("retry", "unknown"), RETRIES),
@@ -310,13 +319,12 @@ def _action(document: Document) -> Action:
 
 
 def _cases(document: Document) -> tuple[Case, ...]:
-    cases = document.data.get("cases") or []
     made = []
-    for index, case in enumerate(cases):
+    for index, case in enumerate(_list_at(document, ("cases",), document.data.get("cases"))):
         path = ("cases", index)
         if not _is_map(document, path, case) or not _only(document, path, case, _CASE_KEYS):
             continue
-        expect = case.get("expect") or {}
+        expect = _map_at(document, (*path, "expect"), case.get("expect"))
         _only(document, (*path, "expect"), expect, {"fires", "culprits", "suspects"})
         made.append(
             Case(
@@ -324,15 +332,19 @@ def _cases(document: Document) -> tuple[Case, ...]:
                 origin=str(case.get("origin", "")),
                 given=_given(document, (*path, "given"), case.get("given") or {}),
                 fires=expect.get("fires") is True,
-                culprits=tuple(expect.get("culprits") or ()),
-                suspects=tuple(expect.get("suspects") or ()),
-                run=case.get("run"),
+                culprits=_workers(document, (*path, "expect", "culprits"), expect),
+                suspects=_workers(document, (*path, "expect", "suspects"), expect),
+                run=str(case["run"]) if case.get("run") else None,
             )
         )
     return tuple(made)
 
 
-def _given(document: Document, path: tuple[str | int, ...], files: object) -> Mapping[str, str]:
+def _workers(document: Document, path: Place, expect: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(str(each) for each in _list_at(document, path, expect.get(str(path[-1]))))
+
+
+def _given(document: Document, path: Place, files: object) -> Mapping[str, str]:
     """File name → contents; a name stays inside the run."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         document.fault(path, "`given` maps names of files to their contents")
@@ -381,27 +393,38 @@ def _speakable(rule: Rule, name: str, table: str) -> set[str]:
     return columns | groups | {"count"}
 
 
-def _only(
-    document: Document, path: tuple[str | int, ...], data: Mapping[str, object], allowed: Iterable[str]
-) -> bool:
+def _only(document: Document, path: Place, data: Mapping[str, object], allowed: Iterable[str]) -> bool:
     unknown = sorted(key for key in data if key not in set(allowed))
     for key in unknown:
         document.fault((*path, key), f"`{key}` is not known here; there are {', '.join(sorted(allowed))}")
     return not unknown
 
 
-def _one_of(document: Document, path: tuple[str | int, ...], value: object, allowed: Sequence[str]) -> str:
+def _one_of(document: Document, path: Place, value: object, allowed: Sequence[str]) -> str:
     if value in allowed:
         return str(value)
     document.fault(path, f"`{value}` is none of {', '.join(allowed)}")
     return allowed[0]
 
 
-def _is_map(document: Document, path: tuple[str | int, ...], value: object) -> bool:
+def _is_map(document: Document, path: Place, value: object) -> bool:
     if isinstance(value, dict):
         return True
     document.fault(path, "is to be a mapping")
     return False
+
+
+def _map_at(document: Document, path: Place, value: object) -> dict[str, Any]:
+    """A mapping that may be left out."""
+    return value if value is not None and _is_map(document, path, value) else {}  # type: ignore[return-value]
+
+
+def _list_at(document: Document, path: Place, value: object) -> list[Any]:
+    """A list that may be left out."""
+    if value is None or isinstance(value, list):
+        return value or []
+    document.fault(path, "is to be a list")
+    return []
 
 
 def _strings(document: Document, key: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A rule as people read it: a page in Markdown, and its entry in the catalogue. The same headings for every rule."""
+"""A rule as people read it: a page in Markdown, and its entry in the catalogue, alike for every rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHOSE: Mapping[str, str] = MappingProxyType(
 _BLAMED: Mapping[str, str] = MappingProxyType(
     {
         "subject": "The worker in question is the culprit.",
-        "suspects": "The workers in question are suspects: one of them is guilty, and the files cannot say which.",
+        "suspects": "One of the workers in question is guilty; the files cannot say which: they are suspects.",
         "none": "Nobody.",
     }
 )

@@ -15,6 +15,7 @@ from analyzer.schema import TABLES, Column
 
 Schema = dict[str, Any]
 
+_NEEDED = ("id", "title", "role", "signals", "when", "summary", "cases")
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
@@ -24,6 +25,7 @@ _TYPES = {"text": "string", "bool": "boolean", "int": "integer", "number": "numb
 def rule_schema() -> Schema:
     """JSON Schema (2020-12) of `rules/<family>/<id>.yaml`."""
     rule = _map(
+        *_NEEDED,
         id={"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "description": "the file's name"},
         title=_TEXT,
         role=_one_of([role.value for role in Role]),
@@ -34,16 +36,15 @@ def rule_schema() -> Schema:
         signals={"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/signal"}},
         when={"type": "string", "description": "names of signals, and, or, not, parentheses"},
         blame=_one_of(BLAMES),
-        confidence=_map(["base"], base=_SHARE, add=_by_signal(), cap_without=_by_signal()),
+        confidence=_map("base", base=_SHARE, add=_by_signal(), cap_without=_by_signal()),
         explains=_TEXTS,
         despite_finish={"type": "boolean"},
         summary=_TEXT,
         why=_TEXTS,
-        next={"type": "array", "items": {"anyOf": [_TEXT, _map(["text"], text=_TEXT, command=_TEXT)]}},
+        next={"type": "array", "items": {"anyOf": [_TEXT, _map("text", text=_TEXT, command=_TEXT)]}},
         action=_map(retry=_one_of(RETRIES), owner=_one_of(OWNERS)),
         references=_TEXTS,
         cases={"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/case"}},
-        required=["id", "title", "role", "signals", "when", "summary", "cases"],
     )
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A rule of mwms-analyze"}
     tests = {name: _test(type_) for name, type_ in _TYPES.items()}
@@ -96,29 +97,32 @@ def _test(type_: str) -> Schema:
 def _log() -> Schema:
     literal = {"type": "string", "minLength": 4}
     return _map(
+        "any_of",
+        "example",
         any_of={"anyOf": [literal, {"type": "array", "minItems": 1, "items": literal}]},
         regex=_TEXT,
         levels={"type": "array", "items": _one_of(["I", "W", "E", "F"])},
         example={"type": "string", "description": "a line that the pattern matches"},
-        required=["any_of", "example"],
     )
 
 
 def _case() -> Schema:
     workers = {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_]*:[0-9]+$"}}
     case = _map(
+        "name",
+        "origin",
+        "expect",
         name=_TEXT,
         origin={"type": "string", "description": "a recorded run, or the source that the words are from"},
         given={"type": "object", "additionalProperties": _TEXT, "description": "file name to contents"},
         run={"type": "string", "description": "instead of `given`: a recorded run"},
-        expect=_map(["fires"], fires={"type": "boolean"}, culprits=workers, suspects=workers),
-        required=["name", "origin", "expect"],
+        expect=_map("fires", fires={"type": "boolean"}, culprits=workers, suspects=workers),
     )
     return {**case, "oneOf": [{"required": ["given"]}, {"required": ["run"]}]}
 
 
-def _map(required: Sequence[str] = (), **properties: Schema) -> Schema:
-    """A mapping with these keys and no others."""
+def _map(*required: str, **properties: Schema) -> Schema:
+    """A mapping with these keys and no others; some of them are required."""
     made = {"type": "object", "additionalProperties": False, "properties": properties}
     return {**made, "required": list(required)} if required else made
 

@@ -45,7 +45,7 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
 
 
 def _given_up(pattern: str) -> str:
-    """What is lost with a regex that takes too long: nothing of the file, but what one rule looks for in it."""
+    """What a regex that takes too long costs: nothing of the file, only what one rule looks for in it."""
     rule, _, signal = pattern.partition("/")
     return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 

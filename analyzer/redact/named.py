@@ -15,7 +15,7 @@ from analyzer.redact.vendors import Stretch
 
 _STRONG = (
     r"pass(?:word|wd|phrase|code)|(?<=db_)pass|(?<=smtp_)pass|(?<=mysql_)pass|(?<=redis_)pass|(?<=user_)pass"
-    r"|pwd|secret|credentials?|(?:api|access|secret|private|account|auth|encryption|signing|master)[_-]?key"
+    r"|pwd|secret|credentials?|(?:api|access|secret|private|account|auth|encryption|signing|master)[_.-]?key"
 )
 _WEAK = r"token|(?<![a-z])_?auth"
 _NAME = (
@@ -70,7 +70,7 @@ _EXPRESSION = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)[%a-zA-Z]{0,2}")
 _NEXT = re.compile(r"[,;]\s?[\w.\-]+[=:]|&|[)\]}]+[,;.:]|\\n|(?<=\w)%26")
-_REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:]+){1,11}[^\S\n]*(?=\n|\Z)")
+_REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:;,./\-]+){1,11}[^\S\n]*(?=\n|\Z)")
 
 
 class _Named(NamedTuple):
@@ -140,7 +140,8 @@ def _placed_alone(text: str, match: re.Match[str], named: _Named) -> bool:
     alone = line == named.before or line == f"export {named.before}"
     first = (match["bare"] or "").strip(".,:;")
     said = match["between"].strip()
-    return alone and not named.is_weak and said in {"=", ":"} and not _NOTHING.fullmatch(first)
+    binds = said == ":" or (said == "=" and named.is_environment)
+    return alone and binds and not named.is_weak and not _NOTHING.fullmatch(first)
 
 
 def _stands_for_a_value(text: str, named: _Named) -> bool:
@@ -150,10 +151,18 @@ def _stands_for_a_value(text: str, named: _Named) -> bool:
     if between == ">":
         return ahead.endswith("<")
     if between.isspace():
-        return named.is_option
+        return named.is_option or _is_told(named)
     if "," in between and "alue" not in between:
         return named.is_option or bool(re.search(r"\(\s?[bu]?\\*[\"']$", ahead))
     return not (ahead.endswith("/") and ":" in between and not named.match["quote"])
+
+
+def _is_told(named: _Named) -> bool:
+    """Whether a sentence quotes it (`with password s3cr3t`): it must look like no word at all."""
+    is_odd = re.search(r"\d", named.value) and re.search(r"[A-Za-z]", named.value)
+    least = 20 if named.is_weak else 6
+    said = (named.match["strong"] or "pass").lower().startswith("pass")
+    return said and bool(is_odd) and len(named.value) >= least
 
 
 def _is_secret(named: _Named) -> bool:

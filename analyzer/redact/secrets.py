@@ -12,7 +12,10 @@ from analyzer.redact.walk import Change
 _ODD = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """What is masked wherever it stands once it is known to be a secret: no word of any language."""
 _MOST_ODD = 400
-_KEYS = tuple(f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master"))
+_TOKEN = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")
+_KEYS = tuple(
+    f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
+)
 _NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
 """A text without any of these has no name that `named` knows."""
 
@@ -70,9 +73,18 @@ def _all_stretches(texts: Sequence[str]) -> dict[str, list[Stretch]]:
     for text in texts:
         lowered = text.lower()
         finds = [find for literals, find in asked if any(literal in lowered for literal in literals)]
-        if stretches := _merged(each for find in finds for each in find(text)):
+        raw = (each for find in finds for each in find(text))
+        if stretches := _merged(_not_masked(text, raw)):
             found[text] = stretches
     return found
+
+
+def _not_masked(text: str, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Without those that were masked before."""
+    tokens = [match.span() for match in _TOKEN.finditer(text)] if "[secret:" in text else []
+    for each in stretches:
+        if not any(start < each.end and each.start < end for start, end in tokens):
+            yield each
 
 
 def _merged(stretches: Iterable[Stretch]) -> list[Stretch]:

@@ -21,7 +21,9 @@ def test_a_generated_document_is_current(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == DOCUMENTS[path]()
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/write-a-rule.md", "rules/README.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/write-a-rule.md", "rules/README.md"]
+)
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link of a page names a file of the repository."""
     text = (ROOT / page).read_text(encoding="utf-8")

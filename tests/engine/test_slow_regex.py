@@ -56,12 +56,17 @@ def test_it_costs_less_than_a_second(run: Path, pack: RulePack) -> None:
     """However many files and lines it would have to look at."""
     without = RulePack(tuple(rule for rule in pack.rules if rule.id != "mine"), pack.causes, pack.digest)
     analyze([run], without)
+    assert quickest(run, pack) - quickest(run, without) < 1.0
+
+
+def quickest(run: Path, pack: RulePack) -> float:
+    """Seconds of computing that an analysis takes, the better of two."""
     times = []
-    for each in (without, pack):
+    for _ in range(2):
         began = process_time()
-        analyze([run], each)
+        analyze([run], pack)
         times.append(process_time() - began)
-    assert times[1] - times[0] < 1.0
+    return min(times)
 
 
 def test_every_report_names_it(run: Path, pack: RulePack) -> None:
