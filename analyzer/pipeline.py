@@ -16,14 +16,16 @@ from analyzer.engine import RulePack, load_kept, match
 from analyzer.errors import NothingReadable
 from analyzer.ingest import ingest
 from analyzer.model import Diagnosis, RunDir, Tables
-from analyzer.redact import redact
+from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
 
 
-def analyze(paths: Sequence[Path], pack: RulePack | None = None, *, topology: bool = False) -> Diagnosis:
+def analyze(
+    paths: Sequence[Path], pack: RulePack | None = None, redaction: Redaction = "secrets"
+) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
-    No secret is in it; with `topology`, neither hosts, addresses nor people.
+    No secret is in it; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -35,7 +37,7 @@ def analyze(paths: Sequence[Path], pack: RulePack | None = None, *, topology: bo
     tables = read(run, pack)
     findings = match(pack, tables)
     diagnosis = diagnose(run.name, findings, tables, _made_with(pack))
-    return Diagnosis(redact(diagnosis.document, topology=topology))
+    return Diagnosis(redact(diagnosis.document, redaction))
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:

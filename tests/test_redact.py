@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import analyzer.pipeline
 from analyzer.cli.analyze import main
 from analyzer.pipeline import analyze
-from analyzer.redact import redact
+from analyzer.redact import Redaction, redact
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
 from tests.conftest import ROOT
@@ -211,7 +211,7 @@ def test_no_planted_secret_is_in_any_output_of_a_run(make_run: MakeRun, tmp_path
 
 def test_the_planted_are_quoted_without_the_mask(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above tests something: unmasked, most of them would have been in the document."""
-    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, **_: document)
+    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, *_: document)
     files = {f"worker-{n}.log": traceback_with(line) for n, (line, _) in enumerate(PLANTED.values())}
     text = json.dumps(analyze([make_run(files)]).document, ensure_ascii=False)
     quoted = [name for name, (_, secret) in PLANTED.items() if json.dumps(parts(secret)[-1])[1:-1] in text]
@@ -227,7 +227,7 @@ def test_look_alikes_stay(line: str) -> None:
 
 def test_the_sample_runs_are_as_they_were(sample_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No recorded run holds a secret, so none is changed; and it takes next to no time."""
-    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, **_: document)
+    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, *_: document)
     document = analyze([sample_run / "run"]).document
     assert redact(document) == document
     started = time.perf_counter()
@@ -279,7 +279,7 @@ def test_redaction_changes_nothing_that_it_was_given() -> None:
     """It is a function."""
     document = document_with(*(line for line, _ in PLANTED.values()))
     before = copy.deepcopy(document)
-    redact(document, topology=True)
+    redact(document, "topology")
     assert document == before
 
 
@@ -320,6 +320,7 @@ def test_marks_still_mark_the_same_words() -> None:
     assert shown == ["Cancelled", "worker:1", "refused", made["excerpt"]]
 
 
+_REDACTIONS: st.SearchStrategy[Redaction] = st.sampled_from(["secrets", "topology"])
 _KEYS = st.sampled_from(["excerpt", "context", "marks", "host", "workers", "made_with", "options"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -331,20 +332,20 @@ _PIECES = ["password", "=", ":", " ", '"', "'", "\\", "\n", "token", "ghp_", "--
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.dictionaries(_KEYS | st.text(max_size=9), JSON, max_size=4), st.booleans())
-def test_it_takes_every_document(document: dict[str, Any], topology: bool) -> None:
+@given(st.dictionaries(_KEYS | st.text(max_size=9), JSON, max_size=4), _REDACTIONS)
+def test_it_takes_every_document(document: dict[str, Any], redaction: Redaction) -> None:
     """Also one that keeps no contract."""
-    redact(document, topology=topology)
+    redact(document, redaction)
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(_PIECES) | st.text(), max_size=30).map("".join), st.booleans())
-def test_no_text_grows_without_bound(text: str, topology: bool) -> None:
+@given(st.lists(st.sampled_from(_PIECES) | st.text(), max_size=30).map("".join), _REDACTIONS)
+def test_no_text_grows_without_bound(text: str, redaction: Redaction) -> None:
     """A token is short, whatever it stands for; and marks stay within the text."""
     document = {
         "findings": [{"excerpt": text, "context": [], "marks": [[0, len(text)], [len(text) // 2, len(text)]]}]
     }
-    (made,) = redact(document, topology=topology)["findings"]
+    (made,) = redact(document, redaction)["findings"]
     assert len(made["excerpt"]) <= 16 * len(text)
     assert all(0 <= start <= end <= len(made["excerpt"]) for start, end in made["marks"])
 
@@ -354,7 +355,7 @@ def test_time_grows_with_the_text_only(piece: str) -> None:
     """No pattern goes back over what it has read."""
     document = {"why": [piece * (40_000 // len(piece)) + " password"]}
     started = time.perf_counter()
-    redact(document, topology=True)
+    redact(document, "topology")
     assert time.perf_counter() - started < 2
 
 
@@ -367,7 +368,7 @@ def test_topology_gives_hosts_addresses_and_users_stable_names(make_run: MakeRun
     )
     document["workers"][0]["host"] = "gpu-17.corp.example.com"
     document["next"] = [{"text": "Look.", "command": "ssh gpu-17 dmesg"}]
-    made = redact(document, topology=True)
+    made = redact(document, "topology")
     assert excerpts(made) == [
         "connect to host-1:2222 (address-1) failed, not 127.0.0.1",
         'File "/home/user-1/train.py", line 3; /Users/user-1/x; address-2%eth0',
@@ -387,7 +388,7 @@ def test_topology_leaves_versions_workers_and_scopes() -> None:
         "at 12:34:56",
         "localhost:2222 0.0.0.0",
     ]
-    assert excerpts(redact(document_with(*lines), topology=True)) == lines
+    assert excerpts(redact(document_with(*lines), "topology")) == lines
 
 
 def test_the_command_takes_topology(make_run: MakeRun, tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ def test_cause_and_culprits_are_those_that_the_trainer_wrote(sample_run: Path) -
         assert right, {key: found[key] for key in ("cause", "culprits", "suspects")}
     else:
         assert not right, "it is found now: take it out of known_misses.yaml"
-        assert not set(found["culprits"]) - set(truth["culprits"]), "an abstention is allowed, an accusation is not"
+        assert not set(found["culprits"]) - set(truth["culprits"]), (
+            "an abstention is allowed, an accusation is not"
+        )
 
 
 def test_the_diagnosis_keeps_the_contract(sample_run: Path) -> None:

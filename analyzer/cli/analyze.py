@@ -88,7 +88,7 @@ def _run(arguments: argparse.Namespace) -> int:
     formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
         pack = load_rules([_directory(each) for each in arguments.rules])
-        diagnosis = analyze(paths, pack, topology=arguments.redact == "topology")
+        diagnosis = analyze(paths, pack, arguments.redact)
         written = _write(diagnosis, formats, arguments.output, paths)
     if arguments.output != "-":
         _show(diagnosis, arguments.color)

@@ -24,7 +24,7 @@ _WHOSE: Mapping[str, str] = MappingProxyType(
 _BLAMED: Mapping[str, str] = MappingProxyType(
     {
         "subject": "The worker in question is the culprit.",
-        "suspects": "One of the workers in question is guilty; the files cannot say which: they are suspects.",
+        "suspects": "One of the workers in question is guilty; which one, the files cannot say.",
         "none": "Nobody.",
     }
 )

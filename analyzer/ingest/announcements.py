@@ -45,6 +45,8 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
 }  # fmt: skip
 _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Parts of a checkpoint that was never completed; nothing can be resumed from them."""
+NOT_FROM_ERRORS = frozenset({"host", "checkpoint", "replicas", "batch_size", "tensorflow", "python"})
+"""What a script states about itself; an error that holds such words speaks of something else."""
 _PREFIX = "announces/"
 
 PATTERNS = tuple(

@@ -107,6 +107,8 @@ def _read_progress(reading: Reading, record: Record, progress: Progress) -> None
 def _note(reading: Reading, record: Record, hit: Hit) -> None:
     number, excerpt = _line_of(record, hit)
     for key, value in announcements.facts(hit):
+        if key in announcements.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
+            continue
         line = _line_naming(record, value) if key == "awaits" else number
         reading.add("facts", line=line, time=record.time, key=key, value=value)
     if not hit.pattern.startswith("announces/"):

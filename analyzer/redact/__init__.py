@@ -9,22 +9,24 @@ that must occur first: a document without one of them is only searched for words
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from analyzer.redact.secrets import Secrets
 from analyzer.redact.walk import rewritten, strings
 
+Redaction = Literal["secrets", "topology"]
 
-def redact(document: Mapping[str, Any], *, topology: bool = False) -> dict[str, Any]:
+
+def redact(document: Mapping[str, Any], redaction: Redaction = "secrets") -> dict[str, Any]:
     """The document without its secrets, which are counted in `made_with.options`.
 
-    With `topology`, hosts, addresses and people get stable names too, so that it can leave the company.
+    For `topology`, hosts, addresses and people get stable names too, so that it can leave the company.
     """
     secrets = Secrets(strings(document))
     made: dict[str, Any] = dict(document)
     if secrets.masked:
         made = _noted(rewritten(made, secrets.found), masked=str(secrets.masked))
-    if topology:
+    if redaction == "topology":
         from analyzer.redact.topology import Topology
 
         made = _noted(rewritten(made, Topology(made).found), redact="topology")

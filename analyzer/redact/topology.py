@@ -79,7 +79,8 @@ class Topology:
 
 def _declared(document: Mapping[str, Any]) -> Iterator[str]:
     """The hosts that the document itself gives its workers."""
-    for worker in document.get("workers") or ():
+    workers = document.get("workers")
+    for worker in workers if isinstance(workers, list) else ():
         if isinstance(worker, Mapping) and isinstance(worker.get("host"), str):
             yield worker["host"]
 

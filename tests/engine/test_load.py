@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from analyzer.engine.load import load
 from analyzer.errors import RuleError
@@ -101,3 +105,59 @@ def test_all_faults_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
         f"{tmp_path.name}/yours.yaml",
     }
     assert len(faults) >= 3
+
+
+def test_what_a_draft_leaves_to_its_author_is_a_fault(tmp_path: Path) -> None:
+    """A text that still reads TODO, in a list too."""
+    text = RIGHT.format(id="mine").replace("A worker was killed", "TODO say it") + "why: [TODO say why]\n"
+    faults = refused(tmp_path, text)
+    assert [fault.split("`")[1] for fault in faults] == ["title", "why"]
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../beside.log", "a/../../b.log"])
+def test_a_case_writes_only_into_its_own_run(name: str, tmp_path: Path) -> None:
+    """Rules come from other people too."""
+    faults = refused(tmp_path, RIGHT.format(id="mine").replace("exit_codes.txt: ", f'"{name}": '))
+    assert "lies outside the run" in faults[0]
+
+
+WRONG: tuple[object, ...] = (
+    None,
+    3,
+    True,
+    "text",
+    ["a"],
+    [["a"]],
+    {"a": "b"},
+    {"a": ["b"]},
+    [],
+    {},
+    [{"a": 1}],
+)
+
+
+def test_a_value_of_any_shape_anywhere_is_a_fault_or_taken(tmp_path: Path) -> None:
+    """Never a traceback of ours."""
+    right = yaml.safe_load(RIGHT.format(id="mine"))
+    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    for path in places(right):
+        for value in WRONG:
+            text = yaml.safe_dump(changed(right, path, value), sort_keys=False)
+            (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+            with suppress(RuleError):
+                load([tmp_path])
+
+
+def places(value: object) -> list[list[str | int]]:
+    """The path to everything inside a value."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path for key, each in pairs for path in [[key], *([key, *rest] for rest in places(each))]]
+
+
+def changed(value: Any, path: list[str | int], to: object) -> Any:
+    """A copy with another thing at a place."""
+    whole = inner = copy.deepcopy(value)
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = to
+    return whole
