@@ -23,7 +23,7 @@ def waits(spans: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker with a trace of collectives."""
     closed = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
     closed = closed.with_columns(seconds=pl.col("end") - pl.col("start"))
-    collectives = _shared(closed.filter((pl.col("kind") == "collective") & pl.col("instance").is_not_null()))
+    collectives = _shared(closed.filter(pl.col("kind") == "collective"))
     shares = {
         worker: _collective_share(group)
         for (worker,), group in collectives.group_by("worker", maintain_order=True)
@@ -42,10 +42,13 @@ def _collective_share(own: pl.DataFrame) -> float:
 
 
 def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
-    """Those collectives that every traced worker has, matched by their key."""
-    present = collectives.group_by("instance").agg(pl.col("worker").n_unique().alias("workers"))
-    everywhere = present.filter(pl.col("workers") == collectives["worker"].n_unique())["instance"]
-    return collectives.filter(pl.col("instance").is_in(everywhere.to_list()))
+    """Those collectives that every traced worker has; all of them where the trace carries no keys (up to 2.8)."""
+    keyed = collectives.filter(pl.col("instance").is_not_null())
+    if not keyed.height:
+        return collectives
+    present = keyed.group_by("instance").agg(pl.col("worker").n_unique().alias("workers"))
+    everywhere = present.filter(pl.col("workers") == keyed["worker"].n_unique())["instance"]
+    return keyed.filter(pl.col("instance").is_in(everywhere.to_list()))
 
 
 def _row(
