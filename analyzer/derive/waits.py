@@ -42,7 +42,7 @@ def _collective_share(own: pl.DataFrame) -> float:
 
 
 def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
-    """Those collectives that every traced worker has; all of them where the trace carries no keys (up to 2.8)."""
+    """Those that every traced worker has; all of them where the trace carries no keys, as up to 2.8."""
     keyed = collectives.filter(pl.col("instance").is_not_null())
     if not keyed.height:
         return collectives
