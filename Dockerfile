@@ -5,6 +5,7 @@ COPY pyproject.toml constraints.txt README.md ./
 COPY analyzer analyzer
 COPY rules rules
 COPY reports reports
+COPY sample_runs/scenarios sample_runs/scenarios
 RUN python -m venv /opt/mwms && /opt/mwms/bin/pip install --no-cache-dir -c constraints.txt .
 
 FROM python:3.11-slim

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.resources import resource
 from analyzer.trainer.recipe import ScenarioError
 from analyzer.trainer.scenario import load_scenario
 
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
-SAMPLE_RUNS = Path(__file__).resolve().parents[2] / "sample_runs"
+SAMPLE_RUNS = resource("sample_runs")
 SCENARIOS = SAMPLE_RUNS / "scenarios"
 
 
 def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
-    """Return every scenario of the checkout, by name."""
+    """Return every scenario that comes with the package, by name."""
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
 
 

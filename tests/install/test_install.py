@@ -60,6 +60,8 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
         f"'{python}' -I -m analyzer '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
     )
     assert "worker:2" in printed
+    assert "worker-killed" in shell(f"'{python.parent}/mwms-train' list", empty)
+    assert "worker-killed" in shell(f"'{python.parent}/mwms-rules' list", empty)
     assert {path.suffix for path in empty.iterdir() if path.is_file()} == {".html", ".json"}
 
 
@@ -70,6 +72,7 @@ def test_what_the_dockerfile_copies_is_enough_to_install(tmp_path: Path) -> None
         *names, _ = line.split()
         for name in names:
             target = tmp_path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, target)
     shell(f"'{sys.executable}' -m build --wheel --outdir '{tmp_path}/out' '{tmp_path}' 2>&1", tmp_path)
     assert len(list((tmp_path / "out").glob("*.whl"))) == 1
