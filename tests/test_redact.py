@@ -58,7 +58,7 @@ PLANTED: Mapping[str, tuple[str, str]] = {
         "openai": ("Incorrect API key provided: @@", "sk-proj-" + letters("oa", 48)),
         "anthropic": ("anthropic client @@", "sk-ant-api03-" + letters("an", 80)),
         "wandb": ("environ WANDB_API_KEY=@@", hexa("wandb", 40)),
-        "npm": ("//registry.npmjs.org/:_authToken=@@", "npm_" + letters("npm", 36)),
+        "npm": ("//registry.example.org/:_authToken=@@", "npm_" + letters("npm", 36)),
         "pypi": ("uploading with @@", "pypi-AgEIcHlwaS5vcmc" + letters("pypi", 60)),
         "jwt": ("id: @@", _JWT),
         "stripe": ("charge failed: @@", "sk_" + "live_" + letters("st", 24)),
@@ -125,7 +125,7 @@ grpc://10.0.0.5:2222
 https://github.com/tensorflow/tensorflow/issues/12345?page=2
 git@github.com:tensorflow/tensorflow.git
 @tf.function(jit_compile=True)
-PWD=/work/train
+PWD=/srv/train
 password: ******
 GITHUB_TOKEN=${{ secrets.GITHUB_TOKEN }}
 std::__detail::_Hash_node<std::pair<int, absl::string_view>>
@@ -144,7 +144,7 @@ def traceback_with(lines: str) -> str:
         "2026-01-01 10:00:00.000000: I tensorflow/core/platform/cpu_feature_guard.cc:210] started\n"
         "step 1 loss 0.5\n"
         f"2026-01-01 10:00:05.000000: E tensorflow/core/x.cc:1] {lines}\n"
-        'Traceback (most recent call last):\n  File "/work/train.py", line 12, in <module>\n    main()\n'
+        'Traceback (most recent call last):\n  File "/srv/train.py", line 12, in <module>\n    main()\n'
         f"ValueError: {lines}\n"
     )
 
