@@ -17,6 +17,9 @@ from analyzer import model, schema
 from analyzer.engine.language import RulePack
 from analyzer.resources import cache_directory
 
+MOST_KEPT = 8
+"""Packs that are kept; a person uses few."""
+
 
 def load_kept(directories: Sequence[Path]) -> RulePack:
     """The rules below some directories, as `load` gives them.
@@ -64,9 +67,10 @@ def _read(kept: Path) -> RulePack | None:
 def _write(kept: Path, pack: RulePack) -> None:
     fresh = kept.with_suffix(f".{os.getpid()}")
     try:
-        for old in kept.parent.glob("rules-*.pickle"):
-            old.unlink(missing_ok=True)
         fresh.write_bytes(pickle.dumps(pack))
         fresh.replace(kept)
+        packs = sorted(kept.parent.glob("rules-*.pickle"), key=lambda each: each.stat().st_mtime_ns)
+        for old in packs[:-MOST_KEPT]:
+            old.unlink(missing_ok=True)
     except OSError:
         fresh.unlink(missing_ok=True)
