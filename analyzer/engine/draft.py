@@ -44,7 +44,8 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     chosen = _chosen(found, best)
     ordinary = _ordinary(tables, {each.mask for each in found}, chosen[0])
     own = ordinary.pop(best.worker, [])
-    fires = {best.worker: [*own, *(_cut(each.text) for each in chosen)], **ordinary}
+    # First what tells, then the rest: behind a closing line it would count as printed after the end.
+    fires = {best.worker: [*(_cut(each.text) for each in chosen), *own], **ordinary}
     quiet = {best.worker: own or ["step 1 loss 0.5"], **ordinary}
     return spelled(rule_id, run, best.worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
 

@@ -27,9 +27,8 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     try:
         config = json.loads(text)
     except ValueError as error:
-        reading.add(
-            "facts", line=getattr(error, "lineno", 1), key="tf_config_error", value=f"not JSON: {error}"
-        )
+        line = getattr(error, "lineno", 1)
+        reading.add("facts", line=line, key="tf_config_error", value=text.split("\n")[line - 1][:400])
         return reading
     for key, value in tf_config_facts(config):
         reading.add("facts", line=1, key=key, value=value)
