@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
@@ -65,7 +64,7 @@ def _opened(source: Source, scratch: Path) -> Iterator[Source]:
     prefix = "" if source.name == source.path.name else f"{source.name}/"
     for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
         name = prefix + member.name if member.name else source.name
-        yield replace(_source(member.path, name), skip=member.skip)
+        yield _source(member.path, name)._replace(skip=member.skip)
 
 
 def _run_name(paths: Sequence[Path]) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -53,8 +52,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One file of a run, or one stream inside a file.
 
     `name` is relative to the run and is what reports show; `worker` is `role:index` as far as the
@@ -70,18 +68,16 @@ class Source:
     """Why it must not be opened; empty when it may."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunDir:
+class RunDir(NamedTuple):
     """What was handed over: every file named and given to a worker, none parsed."""
 
     name: str
     sources: tuple[Source, ...]
-    scratch: TemporaryDirectory[str] | None = field(default=None, compare=False)
+    scratch: TemporaryDirectory[str] | None = None
     """Where the contents of archives lie; gone with the RunDir."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """What a rule looks for in log records; `id` is `rule/signal`.
 
     A record matches when it contains one of `literals` and, where there is a `regex`, that matches too.
@@ -93,8 +89,7 @@ class Pattern:
     levels: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """A place in the user's own files, or the absence of something from a source.
 
     `kind` is `line`, `fact`, `value` or `absence`; `marks` are half-open character ranges of `excerpt`;
@@ -112,24 +107,21 @@ class Evidence:
     context: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One thing to do next, with the command to paste where there is one."""
 
     text: str
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """What follows for the job: may it be restarted, and whose is it to mend."""
 
     retry: str = "unknown"
     owner: str = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A rule's result on a run."""
 
     rule: str
@@ -147,7 +139,7 @@ class Finding:
     summary: str = ""
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
-    action: Action = field(default_factory=Action)
+    action: Action = Action()
     evidence: tuple[Evidence, ...] = ()
     explains: tuple[str, ...] = ()
     explained_by: tuple[str, ...] = ()
@@ -158,8 +150,7 @@ class Finding:
     references: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(NamedTuple):
     """The findings, ordered: what explains what, what came first, what is still unexplained.
 
     `document` is the output contract, `reports/diagnosis.schema.json`.

@@ -20,12 +20,15 @@ def resource(*parts: str) -> Path:
 def cache_directory() -> Path | None:
     """Return the user's own directory for compiled things, or None where none can be had.
 
-    Everything in it can be made again; it is never below a run.
+    Everything in it can be made again; it is never below a run. It holds code that is run, so a directory
+    to which anybody else can write is none.
     """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - a bare HOME stays a text
     folder = Path(base, "mwms-analyze")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    ours = status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return folder if ours and os.access(folder, os.W_OK) else None

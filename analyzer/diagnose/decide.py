@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.model import Finding, Outcome, Role, Tables, Verdict
 
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The verdict; `chosen` is the finding that it rests on, where one does."""
 
     verdict: Verdict

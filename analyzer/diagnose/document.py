@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -61,7 +60,7 @@ def document(
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
         "summary": words.summary(decision, tables),
         "why": words.why(decision, tables),
-        "next": [asdict(step) for step in words.next_steps(decision)],
+        "next": [step._asdict() for step in words.next_steps(decision)],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts),
@@ -114,7 +113,7 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
     saved = tables["facts"].filter(pl.col("key") == "checkpoint").sort(pl.col("time"), nulls_last=False)
     chosen = decision.chosen
     action = (
-        asdict(chosen.action)
+        chosen.action._asdict()
         if chosen
         else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
     )
@@ -239,7 +238,7 @@ def _finding(finding: Finding, tables: Tables) -> dict[str, Any]:
 
 
 def _evidence(evidence: Evidence, tables: Tables) -> dict[str, Any]:
-    made = asdict(evidence)
+    made = evidence._asdict()
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["context"] = _context(evidence, tables["records"])
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from analyzer.model import Finding, Outcome, Role
@@ -13,7 +12,7 @@ def relate(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, each with the rules whose findings explain it."""
     fired = [finding for finding in findings if finding.outcome is Outcome.FIRED]
     return [
-        replace(finding, explained_by=tuple(other.rule for other in fired if _explains(other, finding)))
+        finding._replace(explained_by=tuple(other.rule for other in fired if _explains(other, finding)))
         if finding.outcome is Outcome.FIRED
         else finding
         for finding in findings

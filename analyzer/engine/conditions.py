@@ -25,21 +25,19 @@ OPERATORS = frozenset({*_NUMERIC, "contains", "matches", "known", "not"})
 
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
-    """All conditions together."""
-    parts = [_column(pl.col(column), condition) for column, condition in where.items()]
-    return reduce(and_, parts) if parts else pl.lit(value=True)
+    """All conditions together, never null: a cell that the files do not tell satisfies none of them."""
+    parts = [part for column, condition in where.items() for part in _parts(pl.col(column), condition)]
+    return reduce(and_, parts).fill_null(value=False) if parts else pl.repeat(value=True, n=pl.len())
 
 
-def _column(column: pl.Expr, condition: object) -> pl.Expr:
+def _parts(column: pl.Expr, condition: object) -> list[pl.Expr]:
     if not isinstance(condition, Mapping):
-        return _equal(column, condition)
-    return reduce(and_, (_operation(column, operator, operand) for operator, operand in condition.items()))
+        return [_equal(column, condition)]
+    return [_operation(column, operator, operand) for operator, operand in condition.items()]
 
 
 def _equal(column: pl.Expr, value: object) -> pl.Expr:
-    if isinstance(value, list):
-        return column.is_in(value).fill_null(value=False)
-    return column.eq(value).fill_null(value=False)
+    return column.is_in(value) if isinstance(value, list) else column.eq(value)
 
 
 def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
@@ -51,9 +49,9 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
         "contains": lambda: column.str.contains_any(_list(operand)),
         "matches": lambda: column.str.contains(str(operand)),
         "known": lambda: column.is_not_null() if operand else column.is_null(),
-        "not": lambda: ~_equal(column, operand),
+        "not": lambda: ~_equal(column, operand).fill_null(value=False),
     }
-    return simple[operator]().fill_null(value=False)
+    return simple[operator]()
 
 
 def _list(operand: object) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -20,8 +20,7 @@ _MARKED = ("matches", "accusations")
 """Tables whose rows say which part of their words was meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crew:
+class Crew(NamedTuple):
     """The workers of the run, as far as scopes need to know them."""
 
     everyone: tuple[str, ...]
@@ -34,13 +33,15 @@ class Crew:
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
     crew, rows = _crew(tables), select(pack, tables)
-    return [evaluate(rule, rows[rule.id], tables, crew) for rule in pack.rules]
+    readable = set(tables["sources"].filter(pl.col("read") != "skipped")["kind"].to_list())
+    return [evaluate(rule, rows[rule.id], readable, crew) for rule in pack.rules]
 
 
-def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], tables: Tables, crew: Crew) -> Finding:
-    """What becomes of one rule, given the rows that satisfy its signals."""
-    if lacking := _lacking(rule, tables):
-        return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {lacking} was collected or readable")
+def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew) -> Finding:
+    """What becomes of one rule, given the rows that satisfy its signals and the kinds of sources read."""
+    if lacking := [kind for kind in rule.requires if kind not in readable]:
+        missing = lacking[0].replace("_", " ")
+        return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {missing} was collected or readable")
     subjects = crew.everyone if rule.binds else ("",)
     truths = {
         subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()}
@@ -66,12 +67,6 @@ def _crew(tables: Tables) -> Crew:
         lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
         job=tables["job"].row(0, named=True),
     )
-
-
-def _lacking(rule: Rule, tables: Tables) -> str | None:
-    readable = tables["sources"].filter(pl.col("read") != "skipped")
-    kinds = set(readable["kind"].to_list())
-    return next((kind.replace("_", " ") for kind in rule.requires if kind not in kinds), None)
 
 
 def _holds(signal: Signal, rows: RowsByWorker, subject: str, crew: Crew) -> bool:

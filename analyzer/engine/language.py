@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from analyzer.engine.expressions import Expression
 from analyzer.model import Action, Pattern, Role, Step, Verdict
@@ -28,13 +28,12 @@ OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
 Condition = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(NamedTuple):
     """A named condition on a table: at least so many of its rows, of such workers, satisfy `where`."""
 
     name: str
     table: str
-    where: Condition = field(default_factory=dict)
+    where: Condition
     of: str = "anyone"
     who: str = "worker"
     """The column that says whose row it is; `accuser` for accusations seen from the other side."""
@@ -45,17 +44,15 @@ class Signal:
     example: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Confidence:
+class Confidence(NamedTuple):
     """Where it starts, what raises it, and how far it may go without the deciding piece."""
 
     base: float
-    add: Mapping[str, float] = field(default_factory=dict)
-    cap_without: Mapping[str, float] = field(default_factory=dict)
+    add: Mapping[str, float]
+    cap_without: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A small run that proves the rule: the logs of each worker, and what must come of it."""
 
     name: str
@@ -68,8 +65,7 @@ class Case:
     """Instead of `given`: a recorded run of the repository, for what cannot be written as text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule file."""
 
     id: str
@@ -89,7 +85,7 @@ class Rule:
     despite_finish: bool = False
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
-    action: Action = field(default_factory=Action)
+    action: Action = Action()
     references: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
 
@@ -99,8 +95,7 @@ class Rule:
         return any(signal.of == "subject" for signal in self.signals.values())
 
 
-@dataclass(frozen=True, slots=True)
-class RulePack:
+class RulePack(NamedTuple):
     """All rules that are tried, in the order of their ids, and the digest of their files."""
 
     rules: tuple[Rule, ...]

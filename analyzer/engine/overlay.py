@@ -8,7 +8,6 @@ verdict: {rule-id: degraded}
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from analyzer.engine.document import Document, Path
@@ -36,9 +35,9 @@ def laid_over(rules: Iterable[Rule], overlays: Iterable[Document]) -> list[Rule]
         for each in overlay.data.get("switch_off", ()):
             tuned.pop(each, None)
         for each in tuned.keys() & overlay.data.get("status", {}).keys():
-            tuned[each] = replace(tuned[each], status=overlay.data["status"][each])
+            tuned[each] = tuned[each]._replace(status=overlay.data["status"][each])
         for each in tuned.keys() & overlay.data.get("verdict", {}).keys():
-            tuned[each] = replace(tuned[each], verdict=Verdict(overlay.data["verdict"][each]))
+            tuned[each] = tuned[each]._replace(verdict=Verdict(overlay.data["verdict"][each]))
     return list(tuned.values())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.engine.conditions import expression
-from analyzer.engine.language import RulePack, Signal
+from analyzer.engine.language import Condition, RulePack, Signal
 from analyzer.model import Tables
 
 Row = Mapping[str, Any]
@@ -28,26 +28,30 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
             else:
                 by_table.setdefault(signal.table, []).append((rule.id, signal))
     for table, signals in by_table.items():
-        masks = _masks(tables[table], [signal for _, signal in signals])
-        for (rule_id, signal), mask in zip(signals, masks, strict=True):
-            found[rule_id][signal.name] = _rows(signal, tables[table], mask)
+        numbers = _numbers(tables[table], {repr(signal.where): signal.where for _, signal in signals})
+        rows = _rows(tables[table], set().union(*numbers.values()))
+        for rule_id, signal in signals:
+            own = [rows[number] for number in numbers[repr(signal.where)]]
+            found[rule_id][signal.name] = _by_worker(signal, own)
     return found
 
 
-def _masks(table: pl.DataFrame, signals: Sequence[Signal]) -> list[pl.Series]:
-    wheres = {repr(signal.where): signal.where for signal in signals}
-    conditions = [repr(signal.where) for signal in signals]
+def _numbers(table: pl.DataFrame, wheres: Mapping[str, Condition]) -> dict[str, list[int]]:
+    """Condition → the numbers of the rows that satisfy it."""
     if not table.height:
-        return [pl.Series(dtype=pl.Boolean)] * len(conditions)
-    masks = table.with_columns(expression(where).alias(condition) for condition, where in wheres.items())
-    return [masks[condition] for condition in conditions]
+        return {name: [] for name in wheres}
+    wanted = (expression(where).arg_true().implode().alias(name) for name, where in wheres.items())
+    return table.select(wanted).row(0, named=True)
 
 
-def _rows(signal: Signal, table: pl.DataFrame, mask: pl.Series) -> RowsByWorker:
+def _rows(table: pl.DataFrame, numbers: set[int]) -> dict[int, Row]:
+    wanted = sorted(numbers)
+    return dict(zip(wanted, table[wanted].iter_rows(named=True), strict=True))
+
+
+def _by_worker(signal: Signal, rows: Sequence[Row]) -> RowsByWorker:
     by_worker: dict[str, list[Row]] = {}
-    if not mask.any():
-        return by_worker
-    for row in table[mask.arg_true()].iter_rows(named=True):
+    for row in rows:
         captured = json.loads(row["captures"]) if signal.pattern else {}
-        by_worker.setdefault(row.get(signal.who) or "", []).append(row | captured)
+        by_worker.setdefault(row.get(signal.who) or "", []).append({**row, **captured})
     return by_worker

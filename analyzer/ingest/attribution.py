@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from analyzer.ingest.readings import Reading
@@ -28,7 +27,7 @@ def attribute(readings: Sequence[Reading]) -> None:
         worker = claimed if claimed and claimed not in taken else _free(taken)
         taken.add(worker)
         for reading in group:
-            reading.source = replace(reading.source, worker=worker)
+            reading.source = reading.source._replace(worker=worker)
             if worker != claimed:
                 reading.add("facts", line=1, key="attributed", value="by the order of the files")
 

@@ -53,8 +53,7 @@ _CUT = "the file ends inside a record: cut short, or still being written"
 _FOREIGN = "not a TensorBoard event file"
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """A stretch of a file that could not be read; `offset` and `length` in bytes, None if unknown."""
 
     offset: int

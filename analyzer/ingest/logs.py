@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from analyzer.ingest import announcements
@@ -56,7 +55,7 @@ def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
         return source
     worker = f"worker:{int(stream.key)}" if stream.key.isdigit() else worker_of(stream.key)
     name = f"{source.name}#{stream.key}" if streams_in_all > 1 else source.name
-    return replace(source, name=name, worker=worker or source.worker)
+    return source._replace(name=name, worker=worker or source.worker)
 
 
 def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:

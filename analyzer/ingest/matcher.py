@@ -6,6 +6,7 @@ that one record and under a time limit.
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import thread_time
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import hyperscan
 import regex
 
+from analyzer.kept import kept
 from analyzer.model import Pattern
 
 TIME_LIMIT = 0.25
@@ -49,7 +51,7 @@ class Matcher:
         self._wasted: dict[str, float] = {}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
         self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
-        self._database = _compile([literal.encode() for literal in literals])
+        self._database = _database([literal.encode() for literal in literals])
 
     def begin_file(self) -> None:
         """Try again what was given up on the file before."""
@@ -103,11 +105,24 @@ class Matcher:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
 
 
-def _compile(literals: Sequence[bytes]) -> hyperscan.Database | None:
+def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
+    """Find any of some literals; the database is kept, for compiling it takes longer than a small run."""
     if not literals:
         return None
+    key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
+    return kept("literals", key, lambda: _compiled(literals), hyperscan.dumpb, _unpacked)
+
+
+def _compiled(literals: Sequence[bytes]) -> hyperscan.Database:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(expressions=list(literals), ids=list(range(len(literals))), literal=True)
+    return database
+
+
+def _unpacked(content: bytes) -> hyperscan.Database:
+    """Read a kept database; Hyperscan itself refuses one that is damaged or of another version."""
+    database = hyperscan.loadb(content, hyperscan.HS_MODE_BLOCK)
+    database.scratch = hyperscan.Scratch(database)
     return database
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -39,8 +39,7 @@ _EPOCH = 10**17
 """Nanoseconds; a time below this (1973) counts from the start of the profile, not of the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """One interval on one thread of a worker.
 
     `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy
@@ -59,8 +58,7 @@ class Span:
     instance: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(NamedTuple):
     """A summary of one plane: a host or a device."""
 
     name: str
@@ -222,7 +220,7 @@ class _Reader:
         if note == "done":
             self.ended[run, name, "done"] += 1
         elif (kind := _named(op)) is not None:
-            self.begun.setdefault((run, name), []).append(replace(at, kind=kind, name=name))
+            self.begun.setdefault((run, name), []).append(at._replace(kind=kind, name=name))
 
     def _parsed(self, message: _Message, part: _Field) -> _Message:
         try:
@@ -312,9 +310,9 @@ def _with_steps(spans: list[Span]) -> Iterator[Span]:
         if span.kind == "step" and span.step is not None:
             current = span
         inside = current is not None and span.start_ns <= (current.end_ns or span.start_ns)
-        yield replace(span, step=current.step) if inside and current and span.step is None else span
+        yield span._replace(step=current.step) if inside and current and span.step is None else span
 
 
 def _moved(span: Span, shift: int) -> Span:
     end = None if span.end_ns is None else span.end_ns + shift
-    return replace(span, start_ns=span.start_ns + shift, end_ns=end)
+    return span._replace(start_ns=span.start_ns + shift, end_ns=end)

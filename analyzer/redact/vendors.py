@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A part of a text that is a secret, and of what kind."""
 
     start: int
@@ -16,8 +15,7 @@ class Stretch:
     kind: str
 
 
-@dataclass(frozen=True)
-class Detector:
+class Detector(NamedTuple):
     """One kind of secret: a text without any of its literals, in small letters, has none.
 
     What the group `s` matches is the secret, or the whole match without that group. The pattern is

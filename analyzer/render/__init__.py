@@ -1,16 +1,14 @@
 """Renderers: each a function of the diagnosis document alone, imported only when it is asked for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 Diagnosis = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Renderer:
+class Renderer(NamedTuple):
     """One format: the suffix of its files and the module that has its `render`."""
 
     suffix: str

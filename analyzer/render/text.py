@@ -2,8 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.render import words
 from analyzer.render.leading import places, unread, where
@@ -25,8 +24,7 @@ def terminal(diagnosis: Json, *, colour: bool, width: int) -> str:
     return "\n".join(page.lines()) + "\n"
 
 
-@dataclass(frozen=True)
-class _Paint:
+class _Paint(NamedTuple):
     """Colour, only where it is asked for."""
 
     on: bool
@@ -42,8 +40,7 @@ class _Paint:
         return self(text, "2")
 
 
-@dataclass(frozen=True)
-class _Page:
+class _Page(NamedTuple):
     diagnosis: Json
     paint: _Paint
     width: int

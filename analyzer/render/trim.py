@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Json = Any
 _LONG = frozenset(
@@ -15,8 +15,7 @@ _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 _NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """How many rows, entries in a row, characters and points a page shows at most."""
 
     rows: int = 400
@@ -65,8 +64,7 @@ def trim(diagnosis: Mapping[str, Json], limits: Limits) -> Trimmed:
     return result
 
 
-@dataclass(frozen=True)
-class _Cutter:
+class _Cutter(NamedTuple):
     result: Trimmed
     points: int
 

@@ -2,32 +2,28 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.render.words import worker_key
 
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A worker's value of a fact; `odd` where most workers say something else."""
 
     value: str | None
     odd: bool
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One worker's facts that differ."""
 
     worker: str
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """The table of what differs, and the list of what does not."""
 
     columns: tuple[Json, ...]

@@ -1,8 +1,7 @@
 """Evidence as the page shows it: numbered places, excerpts with line numbers and marked words."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.render.leading import fired, where
 from analyzer.render.page.template import anchor
@@ -10,16 +9,14 @@ from analyzer.render.page.template import anchor
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of a line, matched by the rule or not."""
 
     text: str
     marked: bool
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of an excerpt, numbered as in its file where known; a hit is evidence, the rest its context."""
 
     number: int | None
@@ -27,8 +24,7 @@ class Line:
     hit: bool
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """One piece of evidence, numbered through the page."""
 
     n: int
@@ -41,8 +37,7 @@ class Place:
         return where(self.item)
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """A finding that fired, with its places."""
 
     finding: Json

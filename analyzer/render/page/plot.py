@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.render.words import worker_key
 
@@ -12,8 +11,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.
 _MOST_PLOTS, _MOST_LABELS, _LABEL_PITCH = 6, 10, 14.0
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """One worker's curve of one tag."""
 
     worker: str
@@ -34,8 +32,7 @@ class Series:
         return [(s, v) for s, v, _ in self.points if v is not None]
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(NamedTuple):
     """Everything the template draws."""
 
     tag: str
@@ -53,8 +50,7 @@ class Plot:
     height: float = HEIGHT
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """Values to places; halves are subtracted, for the difference of two huge numbers is not finite."""
 
     low: float

@@ -2,8 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.render import words
 from analyzer.render.visible import one_line
@@ -14,8 +13,7 @@ _MOST_LANES, _NUMBER_GAP = 80, 15.0
 _LOUD = ("error", "signal", "end", "accusation", "warning", "silence", "first_step", "last_step", "start")
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """An event on a lane; `shown` is whether there is room for its number."""
 
     n: int
@@ -25,16 +23,14 @@ class Mark:
     shown: bool
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A part of a lane, from `x` to `end`: steps, or silence."""
 
     x: float
     end: float
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(NamedTuple):
     """One worker's life."""
 
     worker: str
@@ -47,8 +43,7 @@ class Lane:
     marks: tuple[Mark, ...]
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """Everything the template draws."""
 
     height: float
@@ -57,7 +52,7 @@ class Chart:
     moment: tuple[float, str] | None
     stretched: bool
     omitted: int
-    kinds: frozenset[str] = field(default_factory=frozenset)
+    kinds: frozenset[str] = frozenset()
     width: float = WIDTH
     left: float = LEFT
     right: float = WIDTH - RIGHT

@@ -1,0 +1,47 @@
+"""Rules from their files, or as the last call left them."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+from analyzer import model, schema
+from analyzer.engine.language import RulePack
+from analyzer.kept import kept
+
+
+def load_kept(directories: Sequence[Path]) -> RulePack:
+    """The rules below some directories, as `load` gives them.
+
+    Raises:
+        RuleError: as `load`.
+    """
+
+    def make() -> RulePack:
+        from analyzer.engine.load import load
+
+        return load(directories)
+
+    return kept("rules", _key(directories), make, _pickled, _unpickled)
+
+
+def _pickled(pack: RulePack) -> bytes:
+    return pickle.dumps(pack)
+
+
+def _unpickled(content: bytes) -> RulePack:
+    pack: RulePack = pickle.loads(content)  # noqa: S301 - our own file, in a directory that only we can write
+    return pack
+
+
+def _key(directories: Sequence[Path]) -> str:
+    """A name for these rules, read by this code."""
+    whole = hashlib.sha256()
+    for directory in directories:
+        for file in sorted(directory.rglob("*.yaml")):
+            whole.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
+    for code in (*sorted(Path(__file__).parent.glob("*.py")), Path(schema.__file__), Path(model.__file__)):
+        whole.update(f"{code.name} {code.stat().st_mtime_ns} {code.stat().st_size}\0".encode())
+    return whole.hexdigest()[:24]
