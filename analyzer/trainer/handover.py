@@ -35,6 +35,8 @@ def hand_over(workspace: Workspace, outcome: Outcome, neutral: Neutral, target: 
     for part in workspace.scenario.hands_over:
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, neutral, binary=part in {"events", "trace"})
+    for name, content in outcome.left.items():
+        _write(target / name, content, neutral, binary=False)
 
 
 def _write(path: Path, content: bytes, neutral: Neutral, *, binary: bool) -> None:

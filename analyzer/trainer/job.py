@@ -26,6 +26,8 @@ class Outcome:
     stalled: bool
     tf_config: dict[int, str]
     heard: list[tuple[int, bytes]]
+    left: dict[str, bytes]
+    """What the system wrote besides, by the name of the file."""
 
 
 def run_job(
@@ -57,4 +59,5 @@ def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
         stalled=stalled,
         tf_config={index: config for index, config in configs.items() if config is not None},
         heard=watch.chunks,
+        left=dict(watch.launcher.fault.leaves()),
     )

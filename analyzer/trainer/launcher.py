@@ -43,6 +43,8 @@ class Launcher:
     def environment(self, index: int) -> dict[str, str]:
         """Return a worker's environment; what the fault sets to nothing is not set."""
         usual = _environment(self.workspace, self.interpreters[index])
+        if share := self.workspace.scenario.gpus_per_worker:
+            usual["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(index * share, (index + 1) * share)))
         config = self.tf_config(index)
         there = {"TF_CONFIG": config} if config is not None else {}
         env = {**usual, **there, **self.fault.environment(index)}

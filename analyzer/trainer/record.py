@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.errors import UserError
 from analyzer.trainer.handover import HandoverError, check_target, hand_over
 from analyzer.trainer.job import run_job
 from analyzer.trainer.neutral import Neutral
@@ -45,6 +46,10 @@ and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 """
 
 
+class MachineError(UserError):
+    """This machine cannot run a scenario."""
+
+
 @dataclass(frozen=True)
 class Recorder:
     """With which Python, and how, scenarios are run."""
@@ -58,6 +63,7 @@ class Recorder:
     def run(self, scenario: Scenario, target: Path) -> Outcome:
         """Run one scenario and hand its run directory over."""
         check_target(target)
+        check_machine(scenario)
         # resolved, for it is the resolved path that a traceback shows
         with tempfile.TemporaryDirectory(prefix="job-") as scratch:
             workspace = Workspace.create(Path(scratch).resolve(), scenario)
@@ -98,6 +104,16 @@ class Recorder:
             communication=self.communication,
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
         )
+
+
+def check_machine(scenario: Scenario) -> None:
+    """Refuse a scenario for which this machine lacks something.
+
+    Raises:
+        MachineError: it needs a GPU, and there is none.
+    """
+    if scenario.needs_gpu and not shutil.which("nvidia-smi"):
+        raise MachineError(f"{scenario.name}: needs a GPU, and this machine has none; it was not run")
 
 
 def expected_json(scenario: Scenario) -> str:

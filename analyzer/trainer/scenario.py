@@ -29,6 +29,9 @@ KEYS: dict[str, Check] = {
     "fault": mapping,
     "mode": one_of("fit", "custom", "ps"),
     "chief": flag,
+    "evaluator": flag,
+    "needs_gpu": flag,
+    "gpus_per_worker": whole(1),
     "hosts": flag,
     "format": one_of("csv", "tfrecord"),
     "parts": whole(1),
@@ -83,6 +86,11 @@ class Scenario:
     stall_timeout: int = 20
     layout: str = "flat"
     chief: bool = False
+    evaluator: bool = False
+    """Whether the last task is one, and listed in the cluster."""
+    needs_gpu: bool = False
+    gpus_per_worker: int = 0
+    """How many of the machine's GPUs each worker sees; 0: all."""
     hosts: bool = False
     format: str = "csv"
     parts: int = 0
@@ -90,6 +98,8 @@ class Scenario:
 
     def task(self, index: int) -> str:
         """Return the name of a task of the cluster, as in `worker:1`."""
+        if self.evaluator and index == self.workers - 1:
+            return "evaluator:0"
         first = ["chief:0", "ps:0"] if self.mode == "ps" else ["chief:0"] * self.chief
         return first[index] if index < len(first) else f"worker:{index - len(first)}"
 

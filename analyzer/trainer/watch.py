@@ -44,7 +44,7 @@ class Watch:
     def to_the_end(self) -> bool:
         """Follow the job to its end; say whether it stood still instead."""
         timeout = self.launcher.workspace.scenario.stall_timeout
-        while self.due or self.alive:
+        while self.due or self.alive or self.launcher.fault.is_busy():
             self._start_those_due()
             time.sleep(POLL)
             self._listen()

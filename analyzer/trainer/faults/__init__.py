@@ -4,6 +4,7 @@ from analyzer.trainer.faults.arguments import Arguments
 from analyzer.trainer.faults.bad_value import BadValue
 from analyzer.trainer.faults.busy_lock import BusyLock
 from analyzer.trainer.faults.busy_machine import BusyMachine
+from analyzer.trainer.faults.catalogue_service import CatalogueService
 from analyzer.trainer.faults.damaged_schedule import DamagedSchedule
 from analyzer.trainer.faults.data_file import DataFile
 from analyzer.trainer.faults.environment import Environment
@@ -14,14 +15,21 @@ from analyzer.trainer.faults.hold_port import HoldPort
 from analyzer.trainer.faults.late_start import LateStart
 from analyzer.trainer.faults.learning_rate import LearningRate
 from analyzer.trainer.faults.limit import Limit
+from analyzer.trainer.faults.memory_group import MemoryGroup
 from analyzer.trainer.faults.missing_module import MissingModule
 from analyzer.trainer.faults.network_rule import NetworkRule
 from analyzer.trainer.faults.never_start import NeverStart
 from analyzer.trainer.faults.old_checkpoint import OldCheckpoint
+from analyzer.trainer.faults.owner import Owner
+from analyzer.trainer.faults.peer_list import PeerList
+from analyzer.trainer.faults.pin import Pin
 from analyzer.trainer.faults.request_stop import RequestStop
 from analyzer.trainer.faults.restart import Restart
 from analyzer.trainer.faults.send_signal import SendSignal
+from analyzer.trainer.faults.shared_folder import SharedFolder
+from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.small_disk import SmallDisk
+from analyzer.trainer.faults.supervised import Supervised
 from analyzer.trainer.faults.tf_config import TfConfig
 from analyzer.trainer.faults.throttle import Throttle
 from analyzer.trainer.faults.time_limit import TimeLimit
@@ -35,6 +43,7 @@ FAULTS: dict[str, type[Fault]] = {
     "bad_value": BadValue,
     "busy_lock": BusyLock,
     "busy_machine": BusyMachine,
+    "catalogue_service": CatalogueService,
     "damaged_schedule": DamagedSchedule,
     "data_file": DataFile,
     "environment": Environment,
@@ -44,14 +53,21 @@ FAULTS: dict[str, type[Fault]] = {
     "late_start": LateStart,
     "learning_rate": LearningRate,
     "limit": Limit,
+    "memory_group": MemoryGroup,
     "missing_module": MissingModule,
     "network_rule": NetworkRule,
     "never_start": NeverStart,
     "old_checkpoint": OldCheckpoint,
+    "owner": Owner,
+    "peer_list": PeerList,
+    "pin": Pin,
     "request_stop": RequestStop,
     "restart": Restart,
     "send_signal": SendSignal,
+    "shared_folder": SharedFolder,
+    "slurm": Slurm,
     "small_disk": SmallDisk,
+    "supervised": Supervised,
     "tf_config": TfConfig,
     "throttle": Throttle,
     "time_limit": TimeLimit,

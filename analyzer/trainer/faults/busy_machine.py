@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.trainer.workspace import Workspace
 
 
@@ -23,7 +25,12 @@ class BusyMachine(Fault):
     def prepare(self, workspace: Workspace) -> None:  # noqa: ARG002 - as the job calls it
         """Start them; each ends by itself should the trainer be killed."""
         loop = f"while [ -d /proc/{os.getpid()} ]; do :; done"
-        self.others = [Popen(["/bin/sh", "-c", loop]) for _ in range(self.processes)]  # noqa: S603 - ours
+        for _ in range(self.processes):
+            self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
+
+    def where(self) -> Sequence[str]:
+        """Return the words before a command that say where it may run: anywhere."""
+        return ()
 
     def cleanup(self) -> None:
         """End them."""

@@ -60,5 +60,13 @@ class Fault:
     def on_step(self, crew: Crew, index: int, step: int) -> None:
         """Act when a worker's log has come to a step."""
 
+    def is_busy(self) -> bool:
+        """Whether it will still act though no worker runs."""
+        return False
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return what else lies in the run directory, by name, as the system writes it."""
+        return {}
+
     def cleanup(self) -> None:
         """After the job, however it ended."""

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 RULES = {
     "firewall": [f"iptables -A INPUT -i eth0 -p tcp --dport {PORT} -j DROP"],
     "partition": ["iptables -A INPUT -i eth0 -j DROP", "iptables -A OUTPUT -o eth0 -j DROP"],
+    "lossy": [
+        "iptables -A INPUT -i eth0 -m statistic --mode random --probability 0.08 -j DROP",
+        "iptables -A OUTPUT -o eth0 -m statistic --mode random --probability 0.08 -j DROP",
+    ],
     "narrow": ["tc qdisc add dev eth0 root tbf rate 6mbit burst 64kb latency 500ms"],
 }
 
 
 @dataclass
 class NetworkRule(Fault):
-    """`rule` is `firewall` (nobody gets in), `partition` (nothing in or out) or `narrow` (6 Mbit/s out)."""
+    """`rule` is `firewall` (nobody gets in), `partition` (nothing in or out), `lossy`, `narrow`."""
 
     rule: str = "firewall"
     everyone: bool = False

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class SendSignal(Fault):
-    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM.
+    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM, INT.
 
-    It is sent when the guilty worker has come to the step, or, with `when: anyone`, when somebody has.
+    It is sent when the guilty worker has come to the step, or, with `when: anyone`, when somebody has;
+    to the guilty worker only, or to `everyone`.
     """
 
     signal: str = "KILL"
     when: str = "guilty"
+    everyone: bool = False
     sent: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -28,7 +30,8 @@ class SendSignal(Fault):
             raise ValueError(f"no such signal: {self.signal!r}")
 
     def on_step(self, crew: Crew, index: int, step: int) -> None:
-        """Send it once, to the guilty worker only."""
+        """Send it once."""
         if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.sent:
             self.sent = True
-            crew.send(self.guilty, Signals[f"SIG{self.signal}"])
+            for one in crew.processes if self.everyone else [self.guilty]:
+                crew.send(one, Signals[f"SIG{self.signal}"])

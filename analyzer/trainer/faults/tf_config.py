@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -76,13 +77,13 @@ EDITS: dict[str, Edit] = {
 
 @dataclass
 class TfConfig(Fault):
-    """`change` is `absent`, `not_json`, `unresolvable` (its name, for all), or one of the edits above."""
+    """`change` is `absent`, `not_json`, `not_filled_in`, `unresolvable` (for all), or an edit above."""
 
     change: str = "absent"
     everyone: bool = False
 
     def __post_init__(self) -> None:
-        if self.change not in {"absent", "not_json", "unresolvable", *EDITS}:
+        if self.change not in {"absent", "not_json", "not_filled_in", "unresolvable", *EDITS}:
             raise ValueError(f"no such change of TF_CONFIG: {self.change!r}")
 
     def tf_config(self, index: int, usual: str) -> str | None:
@@ -93,6 +94,8 @@ class TfConfig(Fault):
             return None
         if self.change == "not_json":
             return usual.replace('"', "'")
+        if self.change == "not_filled_in":
+            return re.sub(r'"index": \d+', '"index": $(JOB_COMPLETION_INDEX)', usual)
         config = json.loads(usual)
         if self.change == "unresolvable":
             _unresolvable(config, self.guilty)

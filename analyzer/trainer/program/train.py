@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any, Iterator, List  # noqa: UP035 (Python 3.8 runs this file too)
+from urllib.request import urlopen
 
 import tensorflow as tf
 
@@ -19,31 +20,45 @@ WINDOW = 64
 log = logging.getLogger("train")
 
 
-def part_files(args: argparse.Namespace) -> list[Path]:
+def part_files(args: argparse.Namespace) -> list[str]:
     """Return the data files, in the order of the manifest."""
-    return [Path(args.data) / name for name in Path(args.manifest).read_text().split()]
+    return [f"{args.data}/{name}" for name in read_manifest(args.manifest).split()]
 
 
-def read_rows(paths: list[Path]) -> Iterator[tuple[list[float], list[float]]]:
+def read_manifest(place: str) -> str:
+    """Read it from a file, or from the catalogue service."""
+    if "://" not in place:
+        return Path(place).read_text()
+    with urlopen(place, timeout=20) as answer:  # noqa: S310 (the user's own argument)
+        return str(answer.read().decode())
+
+
+def read_rows(paths: list[str]) -> Iterator[tuple[list[float], list[float]]]:
     """Yield the sensor window and the load of every row."""
     for path in paths:
-        with path.open(newline="") as stream:
+        with open(path, newline="") as stream:  # noqa: PTH123
             for row in csv.reader(stream):
                 values = [float(cell) for cell in row]
                 yield values[:WINDOW], values[WINDOW:]
 
 
-def read_records(paths: list[Path]) -> Any:
+def read_records(paths: list[str]) -> Any:
     """Return the sensor window and the load of every TFRecord."""
 
     def decode(record: Any) -> Any:
         values = tf.reshape(tf.io.decode_raw(record, tf.float32), [WINDOW + 1])
         return values[:WINDOW], values[WINDOW:]
 
-    return tf.data.TFRecordDataset([str(path) for path in paths]).map(decode)
+    return tf.data.TFRecordDataset(paths).map(decode)
 
 
-def make_dataset(args: argparse.Namespace, paths: list[Path]) -> Any:
+def count_rows(args: argparse.Namespace, reporter: Reporter) -> None:
+    """Read every file once, and say what it holds."""
+    for path in part_files(args):
+        reporter.say(f"{path}: {sum(1 for _ in read_rows([path]))} rows")
+
+
+def make_dataset(args: argparse.Namespace, paths: list[str]) -> Any:
     """Batches of these files, for ever unless they are to be read only once."""
     if args.format == "tfrecord":
         rows = read_records(paths)
@@ -151,12 +166,39 @@ class Reporter:
         self.say(f"step{joint}{step} {told} time{joint}{seconds:.3f}")
 
 
-def make_strategy(communication: str) -> Any:
-    """One replica group over all workers."""
+def make_resolver(args: argparse.Namespace) -> Any:
+    """Find the cluster where the launcher describes it."""
+    resolvers = tf.distribute.cluster_resolver
+    if args.cluster_from == "slurm":
+        return resolvers.SlurmClusterResolver(
+            port_base=args.port_base, gpus_per_node=args.gpus_per_node, auto_set_gpu=False
+        )
+    if args.cluster_from == "arguments":
+        cluster = tf.train.ClusterSpec({"worker": args.workers.split(",")})
+        return resolvers.SimpleClusterResolver(
+            cluster, task_type="worker", task_id=args.task, rpc_layer="grpc"
+        )
+    return resolvers.TFConfigClusterResolver()
+
+
+def make_strategy(args: argparse.Namespace) -> Any:
+    """One replica group over all workers, or over the devices of this process."""
+    if args.mixed_precision:
+        tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    if args.strategy == "mirrored":
+        if not tf.config.list_physical_devices("GPU"):
+            split = [tf.config.LogicalDeviceConfiguration()] * args.devices
+            tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], split)
+        names = [device.name for device in tf.config.list_logical_devices()]
+        return tf.distribute.MirroredStrategy([name for name in names if "GPU" in name] or names)
     options = tf.distribute.experimental.CommunicationOptions(
-        implementation=getattr(tf.distribute.experimental.CommunicationImplementation, communication.upper())
+        implementation=getattr(
+            tf.distribute.experimental.CommunicationImplementation, args.communication.upper()
+        )
     )
-    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+    return tf.distribute.MultiWorkerMirroredStrategy(
+        cluster_resolver=make_resolver(args), communication_options=options
+    )
 
 
 def stop_requested() -> None:
@@ -204,8 +246,11 @@ def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None) -> list[A
         )
         callbacks.append(board)
     if args.checkpoint_every:
-        path = "checkpoints/weights-{epoch:02d}"
+        path = args.checkpoints + "/weights-{epoch:02d}"
         callbacks.append(tf.keras.callbacks.ModelCheckpoint(path, save_weights_only=True, verbose=1))
+    if args.backup:
+        backup = getattr(tf.keras.callbacks, "BackupAndRestore", None)
+        callbacks.append((backup or tf.keras.callbacks.experimental.BackupAndRestore)(args.backup))
     return callbacks
 
 
@@ -260,13 +305,14 @@ class Keeper:
         self.checkpoint = tf.train.Checkpoint(**parts)
         self.every = args.checkpoint_every
         self.mine = not (args.save_on == "chief" and strategy.cluster_resolver.task_id)
+        self.prefix = args.checkpoints
         if args.restore:
             self.checkpoint.restore(args.restore).assert_existing_objects_matched()
 
     def save(self, step: int) -> None:
         """Save when it is time, on the workers that are to save."""
         if self.every and step % self.every == 0 and self.mine:
-            self.checkpoint.write(f"checkpoints/step-{step:05d}")
+            self.checkpoint.write(f"{self.prefix}/step-{step:05d}")
 
 
 def evaluate(args: argparse.Namespace, model: Any) -> float:
@@ -370,8 +416,11 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--target-loss", type=float, default=0.0)
     parser.add_argument("--evaluate-every", type=int, default=0, help="steps")
     parser.add_argument("--checkpoint-every", type=int, default=0, help="steps")
+    parser.add_argument("--checkpoints", default="checkpoints", help="where they are written")
+    parser.add_argument("--backup", default="", help="where `fit` keeps what it needs to go on")
     parser.add_argument("--save-on", choices=["all", "chief"], default="all")
     parser.add_argument("--restore", default="", help="a checkpoint to begin with")
+    parser.add_argument("--count-rows", action="store_true", help="read all data once first")
     parser.add_argument("--warm-up", action="store_true", help="try the device first")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--logdir", default="")
@@ -379,6 +428,14 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--log-style", default="plain")
     parser.add_argument("--report", choices=["loss", "local_loss", "both"], default="loss")
     parser.add_argument("--log-batches", action="store_true")
+    parser.add_argument("--strategy", choices=["multi-worker", "mirrored"], default="multi-worker")
+    parser.add_argument("--devices", type=int, default=2, help="replicas of a mirrored strategy without GPUs")
+    parser.add_argument("--mixed-precision", action="store_true")
+    parser.add_argument("--cluster-from", choices=["tf-config", "slurm", "arguments"], default="tf-config")
+    parser.add_argument("--port-base", type=int, default=8888, help="with --cluster-from slurm")
+    parser.add_argument("--gpus-per-node", type=int, help="with --cluster-from slurm")
+    parser.add_argument("--workers", default="", help="host:port,... with --cluster-from arguments")
+    parser.add_argument("--task", type=int, default=0, help="with --cluster-from arguments")
     parser.add_argument("--communication", choices=["auto", "ring", "nccl"], default="auto")
     return parser.parse_args()
 
@@ -397,11 +454,11 @@ def main() -> None:
         parameter_server(args, reporter)
         reporter.say("training complete")
         return
-    strategy = make_strategy(args.communication)
-    resolver = strategy.cluster_resolver
-    reporter.say(
-        f"replicas in sync: {strategy.num_replicas_in_sync}, task {resolver.task_type}:{resolver.task_id}"
-    )
+    if args.count_rows:
+        count_rows(args, reporter)
+    strategy = make_strategy(args)
+    resolver, replicas = strategy.cluster_resolver, f"replicas in sync: {strategy.num_replicas_in_sync}"
+    reporter.say(f"{replicas}, task {resolver.task_type}:{resolver.task_id}" if resolver else replicas)
     tf.random.set_seed(args.seed)
     loss = {"fit": fit, "custom": custom_loop}[args.mode](args, strategy, reporter)
     reporter.say(f"training complete: final loss {loss:.4f}")

@@ -1,0 +1,73 @@
+"""The service that keeps the list of data files does not serve."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.trainer.workspace import Workspace
+
+
+class Catalogue(BaseHTTPRequestHandler):
+    """Gives the list to those whose key is good."""
+
+    files = b""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        if "key=expired" in self.path:
+            self.send_error(403)
+            return
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.files)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as `http.server` names it
+        """Keep silent."""
+
+
+@dataclass
+class CatalogueService(Fault):
+    """`answer` is `none` (nobody listens there) or `forbidden`; to the guilty worker, or to `everyone`."""
+
+    answer: str = "none"
+    everyone: bool = False
+    good: str = field(default="", init=False)
+    server: ThreadingHTTPServer | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.answer not in {"none", "forbidden"}:
+            raise ValueError(f"no such answer: {self.answer!r}")
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Start the service."""
+        files = (workspace.folder(0) / "config/files.txt").read_bytes()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Answers", (Catalogue,), {"files": files}))
+        self.good = f"http://127.0.0.1:{self.server.server_port}/loads/files?key="
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def arguments(self, index: int) -> Sequence[str]:
+        """Say where the list is."""
+        place = self.good + "valid"
+        if self.everyone or index == self.guilty:
+            place = self.good + "expired" if self.answer == "forbidden" else _nowhere()
+        return ("--manifest", place)
+
+    def cleanup(self) -> None:
+        """Stop the service."""
+        if self.server:
+            self.server.shutdown()
+            self.server.server_close()
+
+
+def _nowhere() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"http://127.0.0.1:{free.getsockname()[1]}/loads/files"

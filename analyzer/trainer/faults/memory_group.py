@@ -1,0 +1,64 @@
+"""The guilty worker is in a memory cgroup that grants it no more than it has at the step."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.errors import UserError
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from analyzer.trainer.processes import Crew
+
+ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
+"""Version 1 and version 2; where both are, version 1 has the memory."""
+
+
+@dataclass
+class MemoryGroup(Fault):
+    """The kernel kills it as it wants more; what the kernel logs of it is handed over as `kernel.log`."""
+
+    more_kib: int = 256
+    group: Path | None = field(default=None, init=False)
+    limited: bool = field(default=False, init=False)
+    pid: int = field(default=0, init=False)
+
+    def started(self, pid: int, index: int) -> None:
+        """Put the guilty worker into a group of its own."""
+        if index != self.guilty:
+            return
+        root = next((root for root in ROOTS if (root / "cgroup.procs").exists()), None)
+        if os.geteuid() or root is None:
+            raise UserError("a memory cgroup can be made by root only, where the kernel has them")
+        self.group, self.pid = root / f"mwms-{os.getpid()}", pid
+        self.group.mkdir()
+        (self.group / "cgroup.procs").write_text(str(pid))
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+        """Limit it to what it has."""
+        if index != self.guilty or step < self.step or self.limited or self.group is None:
+            return
+        self.limited = True
+        old = (self.group / "memory.usage_in_bytes").exists()
+        used = int((self.group / ("memory.usage_in_bytes" if old else "memory.current")).read_text())
+        limit = self.group / ("memory.limit_in_bytes" if old else "memory.max")
+        limit.write_text(str(used + self.more_kib * 1024))
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return the kernel's lines about the process."""
+        said = subprocess.run(["dmesg"], capture_output=True, check=False).stdout  # noqa: S607 - of the system
+        own = [line for line in said.splitlines(keepends=True) if str(self.pid).encode() in line]
+        return {"kernel.log": b"".join(own)} if own else {}
+
+    def cleanup(self) -> None:
+        """Remove the group; nobody is in it any more."""
+        if self.group:
+            with suppress(OSError):
+                self.group.rmdir()

@@ -1,0 +1,52 @@
+"""The workers run as a user to whom something of the guilty worker does not belong."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzer.errors import UserError
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from analyzer.trainer.workspace import Workspace
+
+NOBODY = 65534
+
+
+@dataclass
+class Owner(Fault):
+    """`of` is `data` (a file that only root reads) or `checkpoints` (a directory that only root writes)."""
+
+    of: str = "data"
+
+    def __post_init__(self) -> None:
+        if self.of not in {"data", "checkpoints"}:
+            raise ValueError(f"nothing that can belong to somebody else: {self.of!r}")
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Give everything to the workers' user but that."""
+        if os.geteuid():
+            raise UserError("files can be given away by root only")
+        workspace.root.chmod(0o755)
+        for index in range(workspace.scenario.workers):
+            for path in [workspace.folder(index), *workspace.folder(index).rglob("*")]:
+                os.chown(path, NOBODY, NOBODY)
+        self._take(workspace.part_file(self.guilty) if self.of == "data" else self._checkpoints(workspace))
+
+    def _checkpoints(self, workspace: Workspace) -> Path:
+        folder = workspace.folder(self.guilty) / "checkpoints"
+        folder.mkdir()
+        return folder
+
+    def _take(self, path: Path) -> None:
+        os.chown(path, 0, 0)
+        path.chmod(0o755 if path.is_dir() else 0o600)
+
+    def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Start the worker as that user."""
+        return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *usual)

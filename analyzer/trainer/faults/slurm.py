@@ -1,0 +1,63 @@
+"""The job is started as Slurm steps are, and something that Slurm sets is missing or wrong."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from analyzer.trainer.workspace import Workspace
+
+
+@dataclass
+class Slurm(Fault):
+    """`change` replaces variables of the guilty worker's step, of everybody's with `everyone`.
+
+    An empty value takes a variable away. All tasks run on one node.
+    """
+
+    change: dict[str, str] = field(default_factory=dict)
+    everyone: bool = False
+    gpus_per_node: int = 0
+    """As the program is told; 0: one for each task."""
+    tasks: int = field(default=0, init=False)
+    port_base: int = field(default=0, init=False)
+
+    def prepare(self, workspace: Workspace) -> None:
+        """Find a port for each task, one behind the other."""
+        self.tasks = workspace.scenario.workers
+        self.port_base = next(base for base in range(18_800, 30_000, 100) if _are_free(base, self.tasks))
+
+    def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - all alike
+        """Set none: the resolver asks Slurm."""
+        return None
+
+    def environment(self, index: int) -> Mapping[str, str]:
+        """Return what `srun` sets, with the change."""
+        usual = {
+            "SLURM_JOB_ID": "48213",
+            "SLURM_PROCID": str(index),
+            "SLURM_STEP_NUM_TASKS": str(self.tasks),
+            "SLURM_STEP_NODELIST": "localhost",
+            "SLURM_STEP_TASKS_PER_NODE": str(self.tasks),
+        }
+        return usual | (self.change if self.everyone or index == self.guilty else {})
+
+    def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Let the program ask Slurm for its cluster."""
+        gpus = self.gpus_per_node or self.tasks
+        return ("--cluster-from", "slurm", "--port-base", str(self.port_base), "--gpus-per-node", str(gpus))
+
+
+def _are_free(base: int, count: int) -> bool:
+    with suppress(OSError), ExitStack() as held:
+        for port in range(base, base + count):
+            held.enter_context(socket.create_server(("127.0.0.1", port)))
+        return True
+    return False

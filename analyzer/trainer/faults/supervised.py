@@ -1,0 +1,52 @@
+"""A worker dies; a supervisor starts every worker again that ends badly, and the job goes on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from signal import Signals
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.faults.shared_folder import SharedFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.trainer.processes import Crew
+
+BACKUP = "backup"
+
+
+@dataclass
+class Supervised(SharedFolder):
+    """`after` is how many seconds the supervisor takes; it does so `times` times for each worker."""
+
+    name: str = BACKUP
+    after: float = 1.0
+    times: int = 4
+    killed: bool = field(default=False, init=False)
+    died: dict[int, float] = field(default_factory=dict, init=False)
+    starts: dict[int, int] = field(default_factory=dict, init=False)
+
+    def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Let every worker keep what it needs to go on."""
+        return ("--backup", BACKUP)
+
+    def on_step(self, crew: Crew, index: int, step: int) -> None:
+        """Kill the guilty worker once; start again whoever has ended badly."""
+        if index == self.guilty and step >= self.step and not self.killed:
+            self.killed = True
+            crew.send(index, Signals.SIGKILL)
+        if self._has_ended_badly(crew, index):
+            self.died.setdefault(index, time.monotonic())
+        if index in self.died and time.monotonic() - self.died[index] > self.after:
+            del self.died[index]
+            self.starts[index] = self.starts.get(index, 0) + 1
+            crew.restart(index)
+
+    def _has_ended_badly(self, crew: Crew, index: int) -> bool:
+        return bool(crew.exit_codes()[index]) and self.starts.get(index, 0) < self.times
+
+    def is_busy(self) -> bool:
+        """Say that the job is not over while somebody is to be started again."""
+        return bool(self.died)
