@@ -13,7 +13,7 @@ from analyzer.errors import UserError
 from analyzer.trainer import catalogue, interpreter
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder
-from analyzer.trainer.scoreboard import mark_all, scoreboard
+from analyzer.trainer.scoreboard import mark_all, reasons_below, scoreboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,9 +64,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--name", help="call the recording so, not like its scenario")
     record.set_defaults(command=_record)
-    matrix = commands.add_parser("matrix", help="record scenarios × versions × guilty workers, then score")
+    matrix = commands.add_parser(
+        "matrix", help="record scenarios × versions × guilty × numbers of workers, then score"
+    )
     matrix.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
     matrix.add_argument("--guilty", type=int, nargs="*", default=[], metavar="INDEX")
+    matrix.add_argument("--workers", type=int, nargs="*", default=[], metavar="N")
     matrix.add_argument("--python", type=Path, nargs="+", default=[Path(sys.executable)], metavar="PATH")
     matrix.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
     matrix.set_defaults(command=_matrix)
@@ -88,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list(_: argparse.Namespace) -> int:
     for scenario in catalogue.all_scenarios():
-        print(f"{scenario.name:26} {scenario.workers} workers  {scenario.expect['cause']}")
+        needs = "  (needs a GPU)" if scenario.needs_gpu else ""
+        print(f"{scenario.name:28} {scenario.workers} workers  {scenario.expect['cause']}{needs}")
     return 0
 
 
@@ -115,12 +119,7 @@ def _record(args: argparse.Namespace) -> int:
 def _matrix(args: argparse.Namespace) -> int:
     """Record what is not there yet, as far as it can be, and say how the analyzer does on all of it."""
     names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
-    wanted = cells(
-        names,
-        [interpreter.ask(path) for path in args.python],
-        args.guilty,
-        lambda name, guilty: catalogue.find_scenario(name, guilty=guilty),
-    )
+    wanted = cells(names, [interpreter.ask(path) for path in args.python], args.guilty, args.workers)
     status = 0
     for cell in missing(wanted, args.output):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
@@ -129,13 +128,17 @@ def _matrix(args: argparse.Namespace) -> int:
         except UserError as error:
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
-    print(scoreboard(mark_all(args.output)))
+    _print_scores(args.output)
     return status
 
 
 def _score(args: argparse.Namespace) -> int:
-    print(scoreboard(mark_all(args.home)))
+    _print_scores(args.home)
     return 0
+
+
+def _print_scores(home: Path) -> None:
+    print(scoreboard(mark_all(home), reasons_below(home)))
 
 
 def _tell(line: str) -> None:

@@ -21,9 +21,11 @@ def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
 
 
-def find_scenario(name: str, folder: Path = SCENARIOS, guilty: int | None = None) -> Scenario:
+def find_scenario(
+    name: str, folder: Path = SCENARIOS, guilty: int | None = None, workers: int | None = None
+) -> Scenario:
     """Load a scenario by its name, or by the path of its file."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
     if not path.is_file():
         raise ScenarioError(f"{name}: no such scenario; `mwms-train list` names those of {folder}")
-    return load_scenario(path, guilty)
+    return load_scenario(path, guilty, workers)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.catalogue import find_scenario
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from analyzer.trainer.interpreter import Interpreter
@@ -20,27 +22,29 @@ class Cell:
 
     scenario: Scenario
     interpreter: Interpreter
-
-    @property
-    def name(self) -> str:
-        """As in `worker-killed-tf215-2`: scenario, version, guilty worker."""
-        major, minor, *_ = self.interpreter.tensorflow.split(".")
-        guilty = f"-{self.scenario.guilty}" if self.scenario.blames else ""
-        return f"{self.scenario.name}-tf{major}{minor}{guilty}"
+    name: str
+    """As in `worker-killed-tf215-4w-2`: scenario, version, number of workers when it was asked, guilty."""
 
 
 def cells(
-    names: Sequence[str],
-    interpreters: Sequence[Interpreter],
-    guilty: Sequence[int],
-    find: Callable[[str, int | None], Scenario],
+    names: Sequence[str], interpreters: Sequence[Interpreter], guilty: Sequence[int], workers: Sequence[int]
 ) -> Iterator[Cell]:
-    """Cross them; without a list of guilty workers each scenario names its own."""
-    for name, interpreter in product(names, interpreters):
-        first = find(name, None)
-        for index in guilty if first.blames and guilty else [None]:
-            if index is None or index < first.workers:
-                yield Cell(find(name, index), interpreter)
+    """Cross them; without a list of guilty workers, or of numbers of workers, each scenario has its own."""
+    for name, interpreter, count in product(names, interpreters, workers or [0]):
+        first = find_scenario(name)
+        many = count or first.workers
+        for index in guilty if first.blames and guilty else [first.guilty]:
+            if index < many:
+                scenario = find_scenario(name, guilty=index if first.blames else None, workers=many)
+                yield Cell(scenario, interpreter, _name(scenario, interpreter, counted=bool(count)))
+
+
+def _name(scenario: Scenario, interpreter: Interpreter, *, counted: bool) -> str:
+    major, minor, *_ = interpreter.tensorflow.split(".")
+    parts = [scenario.name, f"tf{major}{minor}"]
+    parts += [f"{scenario.workers}w"] * counted
+    parts += [str(scenario.guilty)] * scenario.blames
+    return "-".join(parts)
 
 
 def missing(wanted: Iterator[Cell], home: Path) -> list[Cell]:

@@ -47,7 +47,7 @@ and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 
 
 class MachineError(UserError):
-    """This machine cannot run a scenario."""
+    """A scenario needs what the machine lacks."""
 
 
 @dataclass(frozen=True)

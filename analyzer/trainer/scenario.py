@@ -118,11 +118,11 @@ class Scenario:
         return {"cause": self.expect["cause"], **named, **accept}
 
 
-def load_scenario(path: Path, guilty: int | None = None) -> Scenario:
-    """Read and check one scenario file; another worker than the one it names may be made guilty."""
+def load_scenario(path: Path, guilty: int | None = None, workers: int | None = None) -> Scenario:
+    """Read and check one scenario file; another guilty worker, or another number of them, may be asked for."""
     recipe = Recipe.read(path)
-    if guilty is not None:
-        recipe.values["guilty"] = guilty
+    asked = {"guilty": guilty, "workers": workers}
+    recipe.values.update({key: value for key, value in asked.items() if value is not None})
     recipe.check((), KEYS, REQUIRED)
     recipe.check(("expect",), EXPECT, ("cause", "culprits"))
     values = dict(recipe.values)

@@ -8,15 +8,19 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from analyzer.pipeline import analyze, load_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
 RESULTS = ("right", "wrong", "abstained")
 VERSION = re.compile(r"^\| TensorFlow \| (\d+\.\d+)", re.MULTILINE)
+KNOWN = "known_misses.yaml"
+"""Beside the recordings: why the analyzer does not tell the truth about some, by their names."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,13 @@ class Mark:
     truth: str
     said: str
     confidence: float
-    result: str
+    cause: str
+    culprit: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether both are."""
+        return self.cause == self.culprit == "right"
 
 
 def mark_all(home: Path) -> list[Mark]:
@@ -42,64 +52,89 @@ def mark_all(home: Path) -> list[Mark]:
         return Mark(
             name=folder.name,
             version=version[1] if version else "?",
-            truth=truth["cause"],
-            said=said["cause"],
+            truth=_told(truth["cause"], truth["culprits"]),
+            said=_told(said["cause"] or "inconclusive", said["culprits"]),
             confidence=float(said["confidence"] or 0.0),
-            result=judge(truth, said),
+            cause=judge_cause(truth, said),
+            culprit=judge_culprit(truth, said),
         )
 
     return [mark(path.parent) for path in sorted(home.glob("*/expected.json"))]
 
 
-def judge(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
-    """Cause and culprit must be right together; a cause that is as good counts as right."""
-    if said["cause"] == "unknown" and truth["cause"] != "unknown":
-        return "abstained"
-    cause = said["cause"] in {truth["cause"], *truth.get("accept", ())}
-    return "right" if cause and sorted(said["culprits"]) == sorted(truth["culprits"]) else "wrong"
+def judge_cause(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
+    """Judge the cause; one that the truth accepts, as a parent, is right, and to say nothing is not wrong."""
+    if said["cause"] in {truth["cause"], *truth.get("accept", ())}:
+        return "right"
+    return "abstained" if said["cause"] in {"unknown", None} else "wrong"
 
 
-def scoreboard(marks: list[Mark]) -> str:
-    """Tables per cause, per version and per band of confidence, and every case that is not right."""
+def judge_culprit(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
+    """Judge who is blamed: an innocent is wrong, a culprit not named is abstained."""
+    if sorted(said["culprits"]) == sorted(truth["culprits"]):
+        return "right"
+    return "wrong" if set(said["culprits"]) - set(truth["culprits"]) else "abstained"
+
+
+def scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
+    """Tables per cause, version and band of confidence, and every case that is not right, explained."""
     parts = [
-        _counted("cause", marks, lambda mark: mark.truth),
+        _counted("cause", marks, lambda mark: mark.truth.split()[0]),
         _counted("TensorFlow", marks, lambda mark: mark.version),
         _reliability(marks),
-        _not_right(marks),
+        _not_right(marks, reasons),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _counted(title: str, marks: Iterable[Mark], key: Callable[[Mark], str]) -> str:
+def reasons_below(home: Path) -> dict[str, str]:
+    """Read why some recordings are not told, by their names."""
+    path = home / KNOWN
+    return yaml.safe_load(path.read_text()) if path.is_file() else {}
+
+
+def _told(cause: str, culprits: Sequence[str]) -> str:
+    return " ".join([cause, *culprits])
+
+
+def _counted(title: str, marks: Sequence[Mark], key: Callable[[Mark], str]) -> str:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for mark in marks:
-        counts[key(mark)][mark.result] += 1
-        counts["together"][mark.result] += 1
-    order = [*sorted(counts.keys() - {"together"}), *(["together"] if counts else [])]
-    rows = [(name, *(str(counts[name][result]) for result in RESULTS)) for name in order]
-    return _table((title, *RESULTS), rows)
+        for name in (key(mark), "together"):
+            counts[name].update([f"cause {mark.cause}", f"culprit {mark.culprit}"])
+    order = [*sorted(counts.keys() - {"together"}, key=_numbers_last), *(["together"] if counts else [])]
+    columns = [f"{what} {result}" for what in ("cause", "culprit") for result in RESULTS]
+    return _table((title, *columns), [(n, *(str(counts[n][each] or "") for each in columns)) for n in order])
 
 
-def _reliability(marks: list[Mark]) -> str:
+def _numbers_last(name: str) -> tuple[int, ...] | tuple[str]:
+    """Sort 2.15 behind 2.4, and names as they are."""
+    return tuple(map(int, name.split("."))) if name.replace(".", "").isdigit() else (name,)
+
+
+def _reliability(marks: Sequence[Mark]) -> str:
     rows = []
     for low, high in BANDS:
-        inside = [mark for mark in marks if mark.result != "abstained" and low <= mark.confidence < high]
+        inside = [mark for mark in marks if mark.cause != "abstained" and low <= mark.confidence < high]
         if inside:
             told = sum(mark.confidence for mark in inside) / len(inside)
-            true = sum(mark.result == "right" for mark in inside) / len(inside)
+            true = sum(mark.cause == "right" for mark in inside) / len(inside)
             rows.append(
                 (f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{told:.2f}", f"{true:.2f}")
             )
-    return _table(("confidence", "runs", "mean", "share right"), rows)
+    return _table(("confidence", "runs", "mean confidence", "share of causes right"), rows)
 
 
-def _not_right(marks: list[Mark]) -> str:
+def _not_right(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
     rows = [
-        (mark.name, mark.truth, mark.said, f"{mark.confidence:.2f}", mark.result)
+        (
+            mark.name, mark.truth, f"{mark.said} ({mark.confidence:.2f})", mark.cause, mark.culprit,
+            reasons.get(mark.name, "not explained yet"),
+        )
         for mark in marks
-        if mark.result != "right"
-    ]
-    return _table(("not right", "truth", "said", "confidence", "result"), rows)
+        if not mark.is_right
+    ]  # fmt: skip
+    return _table(("not right", "truth", "said", "cause", "culprit", "why"), rows)
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

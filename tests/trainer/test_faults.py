@@ -145,7 +145,12 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
         with job.log(index, "out").open("ab") as log:
             log.write(content)
     target = tmp_path / "run"
-    hand_over(job, Outcome({0: 0, 1: 0}, {}, False, {}, heard, {"kernel.log": b"x"}), Neutral({"/nowhere": "/usr"}), target)
+    hand_over(
+        job,
+        Outcome({0: 0, 1: 0}, {}, False, {}, heard, {"kernel.log": b"x"}),
+        Neutral({"/nowhere": "/usr"}),
+        target,
+    )
     assert {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()} == {
         *names,
         "kernel.log",

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.trainer import catalogue
 from analyzer.trainer.matrix import cells, missing
-from analyzer.trainer.scoreboard import Mark, judge, scoreboard
+from analyzer.trainer.scoreboard import Mark, judge_cause, judge_culprit, scoreboard
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from analyzer.trainer.scenario import Scenario
 
 
 @dataclass
@@ -24,41 +21,44 @@ class Version:
     tensorflow: str
 
 
-def find(name: str, guilty: int | None) -> Scenario:
-    """Load a scenario of the checkout."""
-    return catalogue.find_scenario(name, guilty=guilty)
-
-
 @pytest.mark.parametrize(
-    ("said", "culprits", "result"),
+    ("said", "culprits", "cause", "culprit"),
     [
-        ("peer.killed", ["worker:2"], "right"),
-        ("peer.vanished", ["worker:2"], "right"),
-        ("peer.killed", ["worker:1"], "wrong"),
-        ("peer.crashed", ["worker:2"], "wrong"),
-        ("unknown", [], "abstained"),
+        ("peer.killed", ["worker:2"], "right", "right"),
+        ("peer.vanished", ["worker:2"], "right", "right"),
+        ("peer.killed", ["worker:1"], "right", "wrong"),
+        ("peer.killed", ["worker:1", "worker:2"], "right", "wrong"),
+        ("peer.crashed", ["worker:2"], "wrong", "right"),
+        ("peer.killed", [], "right", "abstained"),
+        ("unknown", [], "abstained", "abstained"),
+        (None, [], "abstained", "abstained"),
     ],
 )
-def test_cause_and_culprit_count_together(said: str, culprits: list[str], result: str) -> None:
-    """A cause that is as good is right too, with the right culprit; to say nothing is not wrong."""
+def test_cause_and_culprit_are_judged_apart(
+    said: str | None, culprits: list[str], cause: str, culprit: str
+) -> None:
+    """A cause that is as good is right, to say nothing is not wrong, and to blame an innocent always is."""
     truth = {"cause": "peer.killed", "culprits": ["worker:2"], "accept": ["peer.vanished"]}
-    assert judge(truth, {"cause": said, "culprits": culprits}) == result
+    told = {"cause": said, "culprits": culprits}
+    assert (judge_cause(truth, told), judge_culprit(truth, told)) == (cause, culprit)
 
 
 def test_the_scoreboard_hides_none() -> None:
-    """Every case that is not right has a line of its own."""
+    """Every case that is not right has a line of its own, with the reason where one is known."""
     marks = [
-        Mark("one", "2.4", "peer.killed", "peer.killed", 0.9, "right"),
-        Mark("two", "2.15", "peer.killed", "healthy", 0.5, "wrong"),
-        Mark("three", "2.15", "healthy", "unknown", 0.1, "abstained"),
+        Mark("one", "2.4", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right"),
+        Mark("two", "2.15", "peer.killed worker:1", "healthy", 0.5, "wrong", "abstained"),
+        Mark("three", "2.15", "healthy", "unknown", 0.1, "abstained", "right"),
     ]
-    told = scoreboard(marks).splitlines()
-    assert "| peer.killed | 1 | 1 | 0 |" in told
-    assert "| 2.15 | 0 | 1 | 1 |" in told
-    assert "| together | 1 | 1 | 1 |" in told
+    told = scoreboard(marks, {"two": "the log ends too early"}).splitlines()
+    assert "| peer.killed | 1 | 1 |  | 1 |  | 1 |" in told
+    assert told.index("| 2.4 | 1 |  |  | 1 |  |  |") < told.index("| 2.15 |  | 1 | 1 | 1 |  | 1 |")
+    assert "| together | 1 | 1 | 1 | 2 |  | 1 |" in told
     assert "| 0.00 to 0.60 | 1 | 0.50 | 0.00 |" in told
-    assert "| two | peer.killed | healthy | 0.50 | wrong |" in told
-    assert "| three | healthy | unknown | 0.10 | abstained |" in told
+    assert (
+        "| two | peer.killed worker:1 | healthy (0.50) | wrong | abstained | the log ends too early |" in told
+    )
+    assert "| three | healthy | unknown (0.10) | abstained | right | not explained yet |" in told
 
 
 def test_a_matrix_resumes(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_matrix_resumes(tmp_path: Path) -> None:
     (there / "expected.json").touch()
     names = [
         cell.name
-        for cell in missing(cells(["worker-killed", "healthy-fit"], versions, [0, 2, 9], find), tmp_path)  # type: ignore[arg-type]
+        for cell in missing(cells(["worker-killed", "healthy-fit"], versions, [0, 2, 9], []), tmp_path)  # type: ignore[arg-type]
     ]
     assert names == [
         "worker-killed-tf24-2",
@@ -78,3 +78,13 @@ def test_a_matrix_resumes(tmp_path: Path) -> None:
         "healthy-fit-tf24",
         "healthy-fit-tf215",
     ]
+
+
+def test_a_matrix_crosses_the_numbers_of_workers(tmp_path: Path) -> None:
+    """A guilty worker who is not there in a smaller job is left out."""
+    crossed = cells(["worker-killed"], [Version("2.15.1")], [0, 3], [2, 4])  # type: ignore[list-item]
+    made = missing(crossed, tmp_path)
+    assert [cell.name for cell in made] == [
+        "worker-killed-tf215-2w-0", "worker-killed-tf215-4w-0", "worker-killed-tf215-4w-3",
+    ]  # fmt: skip
+    assert [cell.scenario.workers for cell in made] == [2, 4, 4]
