@@ -119,7 +119,7 @@ class Scenario:
 
 
 def load_scenario(path: Path, guilty: int | None = None, workers: int | None = None) -> Scenario:
-    """Read and check one scenario file; another guilty worker, or another number of them, may be asked for."""
+    """Read and check one scenario file; another guilty worker or another number of them may be asked for."""
     recipe = Recipe.read(path)
     asked = {"guilty": guilty, "workers": workers}
     recipe.values.update({key: value for key, value in asked.items() if value is not None})
