@@ -35,10 +35,9 @@ def kept(
     if folder is None:
         return make()
     file = folder / f"{kind}-{key}"
-    try:
+    with suppress(Exception):  # absent, cut off, or of another version: all mean that it is made anew
         return load(file.read_bytes())
-    except Exception:  # noqa: BLE001 - absent, cut off, or of another version: all mean that it is made anew
-        made = make()
+    made = make()
     with suppress(OSError):
         _write(file, dump(made))
         by_age = sorted(folder.glob(f"{kind}-*"), key=lambda each: each.stat().st_mtime_ns, reverse=True)

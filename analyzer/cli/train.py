@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.cli.live import audience
 from analyzer.errors import UserError
 from analyzer.trainer import catalogue, interpreter
 from analyzer.trainer.matrix import cells, missing
@@ -124,7 +125,8 @@ def _matrix(args: argparse.Namespace) -> int:
     for cell in missing(wanted, args.output):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
         try:
-            Recorder(cell.interpreter, "auto", _tell).record(cell.scenario, args.output / cell.name)
+            with audience() as onlookers:
+                Recorder(cell.interpreter, "auto", onlookers).record(cell.scenario, args.output / cell.name)
         except UserError as error:
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
@@ -141,22 +143,20 @@ def _print_scores(home: Path) -> None:
     print(scoreboard(mark_all(home), reasons_below(home)))
 
 
-def _tell(line: str) -> None:
-    print(f"  {line}", flush=True)
-
-
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
     """Work through the scenarios that were asked for, one job at a time."""
     scenarios = [catalogue.find_scenario(name, guilty=args.guilty) for name in args.scenarios]
     if args.stall_timeout:
         scenarios = [dataclasses.replace(one, stall_timeout=args.stall_timeout) for one in scenarios]
     other = interpreter.ask(args.guilty_python) if args.guilty_python else None
-    recorder = Recorder(interpreter.ask(args.python), args.communication, _tell, other)
+    own = interpreter.ask(args.python)
     status = 0
     for scenario in scenarios:
-        print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {recorder.interpreter.tensorflow}")
+        print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {own.tensorflow}")
         try:
-            print(f"  handed over: {work(recorder, scenario)}")
+            with audience() as onlookers:
+                there = work(Recorder(own, args.communication, onlookers, other), scenario)
+            print(f"  handed over: {there}")
         except UserError as error:
             if not args.keep_going:
                 raise

@@ -12,8 +12,8 @@ from analyzer.trainer.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from analyzer.trainer.audience import Audience
     from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.watch import Tell
     from analyzer.trainer.workspace import Workspace
 
 
@@ -31,7 +31,7 @@ class Outcome:
 
 
 def run_job(
-    workspace: Workspace, interpreters: Mapping[int, Interpreter], communication: str, tell: Tell
+    workspace: Workspace, interpreters: Mapping[int, Interpreter], communication: str, audience: Audience
 ) -> Outcome:
     """Start the workers, let the fault act, and wait for the end."""
     fault = workspace.scenario.make_fault()
@@ -42,7 +42,7 @@ def run_job(
         fault.before(workspace, launcher.alone)
         fault.prepare(workspace)
         with Crew() as crew:
-            watch = Watch(crew, launcher, tell)
+            watch = Watch(crew, launcher, audience)
             stalled = watch.to_the_end()
             return _outcome(watch, stalled=stalled)
     finally:

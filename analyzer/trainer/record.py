@@ -17,10 +17,10 @@ from analyzer.trainer.neutral import Neutral
 from analyzer.trainer.workspace import Workspace
 
 if TYPE_CHECKING:
+    from analyzer.trainer.audience import Audience
     from analyzer.trainer.interpreter import Interpreter
     from analyzer.trainer.job import Outcome
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.watch import Tell
 
 LIMIT = 1_000_000
 
@@ -56,7 +56,7 @@ class Recorder:
 
     interpreter: Interpreter
     communication: str
-    tell: Tell
+    audience: Audience
     other: Interpreter | None = None
     """The guilty worker's own Python, where it has one."""
 
@@ -70,7 +70,7 @@ class Recorder:
             each = dict.fromkeys(range(scenario.workers), self.interpreter)
             if self.other:
                 each[scenario.guilty] = self.other
-            outcome = run_job(workspace, each, self.communication, self.tell)
+            outcome = run_job(workspace, each, self.communication, self.audience)
             hand_over(workspace, outcome, Neutral.of(workspace, [*each.values()]), target)
         return outcome
 

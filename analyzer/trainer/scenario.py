@@ -156,6 +156,6 @@ def _check_fault(recipe: Recipe, scenario: Scenario) -> None:
     if scenario.step > scenario.epochs * scenario.steps:
         raise recipe.error(("step",), f"the job has only {scenario.epochs * scenario.steps} steps")
     try:
-        scenario.make_fault()
+        scenario.make_fault().check(scenario)
     except ValueError as error:
         raise recipe.error(("fault",), str(error)) from error

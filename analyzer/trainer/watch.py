@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.audience import Standing
 from analyzer.trainer.progress import Progress
 
 if TYPE_CHECKING:
+    from analyzer.trainer.audience import Audience
     from analyzer.trainer.launcher import Launcher
     from analyzer.trainer.processes import Crew
 
-Tell = Callable[[str], None]
 POLL = 0.02
 CHIEF = 0
 
@@ -24,13 +24,14 @@ class Watch:
 
     crew: Crew
     launcher: Launcher
-    tell: Tell
+    audience: Audience
     due: dict[int, float] = field(default_factory=dict)
     logs: dict[int, Progress] = field(default_factory=dict)
     errors: dict[int, Progress] = field(default_factory=dict)
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
     heard: float = 0.0
     alive: list[int] = field(default_factory=list)
+    shown: list[Standing] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         workspace, fault = self.launcher.workspace, self.launcher.fault
@@ -49,10 +50,25 @@ class Watch:
             time.sleep(POLL)
             self._listen()
             self._note_who_ended()
+            self._show()
             if self.alive and time.monotonic() - self.heard > timeout:
-                self.tell(f"nothing said for {timeout} s: ending the job")
+                self.audience.note(f"nothing said for {timeout} s: ending the job")
                 return True
         return False
+
+    def _show(self) -> None:
+        standings = [self._standing(index) for index in range(self.launcher.workspace.scenario.workers)]
+        if standings != self.shown:
+            self.shown = standings
+            self.audience.show(standings)
+
+    def _standing(self, index: int) -> Standing:
+        codes = self.crew.exit_codes()
+        state = "not started"
+        if index in codes:
+            state = "runs" if codes[index] is None else f"ended with {codes[index]}"
+        step = self.logs[index].step if index in self.logs else 0
+        return Standing(self.launcher.workspace.scenario.task(index), state, step)
 
     def _start_those_due(self) -> None:
         for index in [index for index, moment in self.due.items() if moment <= time.monotonic()]:
@@ -72,7 +88,7 @@ class Watch:
     def _note_who_ended(self) -> None:
         running = self.crew.running()
         for index in sorted(set(self.alive) - set(running)):
-            self.tell(
+            self.audience.note(
                 f"worker {index} ended with {self.crew.exit_codes()[index]} at step {self.logs[index].step}"
             )
         self.alive = running

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from analyzer.trainer.processes import Crew
+    from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.workspace import Workspace
 
     Alone = Callable[[Sequence[str]], None]
@@ -23,6 +24,9 @@ class Fault:
 
     guilty: int
     step: int
+
+    def check(self, scenario: Scenario) -> None:
+        """Before a job is made of the scenario: raise ValueError when the fault cannot be had in it."""
 
     def before(self, workspace: Workspace, alone: Alone) -> None:
         """Before everything else: `alone` runs the workers' program by itself, to its end."""

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 """Version 1 and version 2; where both are, version 1 has the memory."""
+LIMITS = ("memory.limit_in_bytes", "memory.max")
 
 
 @dataclass
 class MemoryGroup(Fault):
     """The kernel kills it as it wants more; what the kernel logs of it is handed over as `kernel.log`."""
 
-    more_kib: int = 256
     group: Path | None = field(default=None, init=False)
     limited: bool = field(default=False, init=False)
     pid: int = field(default=0, init=False)
@@ -46,10 +46,18 @@ class MemoryGroup(Fault):
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return
         self.limited = True
-        old = (self.group / "memory.usage_in_bytes").exists()
-        used = int((self.group / ("memory.usage_in_bytes" if old else "memory.current")).read_text())
-        limit = self.group / ("memory.limit_in_bytes" if old else "memory.max")
-        limit.write_text(str(used + self.more_kib * 1024))
+        limit = next(self.group / name for name in LIMITS if (self.group / name).exists())
+        for size in range(self._used(), 1 << 40, 1 << 18):
+            with suppress(OSError):  # version 1 refuses a limit below what cannot be given back
+                limit.write_text(str(size))
+                return
+
+    def _used(self) -> int:
+        """Return the bytes that are the process's own, without files in memory."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+        raise UserError(f"/proc/{self.pid}/status does not tell the memory of the process")
 
     def leaves(self) -> Mapping[str, bytes]:
         """Return the kernel's lines about the process."""

@@ -11,6 +11,7 @@ from analyzer.trainer.hosts import PORT
 if TYPE_CHECKING:
     from analyzer.trainer.hosts import Hosts
     from analyzer.trainer.processes import Crew
+    from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.workspace import Workspace
 
 RULES = {
@@ -36,11 +37,14 @@ class NetworkRule(Fault):
         if self.rule not in RULES:
             raise ValueError(f"no such rule: {self.rule!r}")
 
+    def check(self, scenario: Scenario) -> None:
+        """Without hosts there is no network to set a rule for."""
+        if not scenario.hosts:
+            raise ValueError("a network rule needs `hosts: true`")
+
     def prepare(self, workspace: Workspace) -> None:
         """Set the rule up now, unless it waits for a step."""
         self.hosts = workspace.hosts
-        if self.hosts is None:
-            raise ValueError("a network rule needs `hosts: true`")
         if self.step == 1:
             self._set(range(workspace.scenario.workers) if self.everyone else [self.guilty])
 

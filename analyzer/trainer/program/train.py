@@ -372,9 +372,18 @@ def serve(resolver: Any, reporter: Reporter) -> None:
     server.join()
 
 
+def follow(args: argparse.Namespace, reporter: Reporter) -> None:
+    """Name the checkpoints as they come, for whoever evaluates them."""
+    reporter.say(f"waiting for checkpoints in {args.checkpoints}")
+    for path in tf.train.checkpoints_iterator(args.checkpoints, timeout=3600):
+        reporter.say(f"new checkpoint {path}")
+
+
 def parameter_server(args: argparse.Namespace, reporter: Reporter) -> float:
     """Train on the workers with variables on the parameter servers; return the last loss."""
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    if resolver.task_type == "evaluator":
+        follow(args, reporter)
     if resolver.task_type != "chief":
         serve(resolver, reporter)
     strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)

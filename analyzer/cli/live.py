@@ -1,0 +1,59 @@
+"""What `mwms-train` shows of a running job: a table on a terminal, lines in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.live import Live
+
+    from analyzer.trainer.audience import Audience, Standing
+
+
+class Lines:
+    """Events only, a line each."""
+
+    def note(self, line: str) -> None:
+        """Print it."""
+        print(f"  {line}", flush=True)
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """Say nothing: a pipe has no use for what is overwritten."""
+
+
+class Screen:
+    """A table of the workers that is drawn anew, with the events above it."""
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+
+    def note(self, line: str) -> None:
+        """Print it above the table."""
+        self.live.console.print(f"  {line}", markup=False, highlight=False)
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """Draw the table."""
+        from rich.table import Table
+
+        table = Table("worker", "state", box=None)
+        table.add_column("step", justify="right")
+        for one in standings:
+            table.add_row(one.worker, one.state, str(one.step))
+        self.live.update(table)
+
+
+@contextmanager
+def audience() -> Iterator[Audience]:
+    """Return whom to tell while a job runs; the table needs the extra [trainer], which brings `rich`."""
+    if not sys.stdout.isatty() or find_spec("rich") is None:
+        yield Lines()
+        return
+    from rich.live import Live
+
+    with Live(transient=True) as live:
+        yield Screen(live)

@@ -1,0 +1,24 @@
+"""Whoever looks on while a job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class Standing(NamedTuple):
+    """Where one worker stands: `state` in a few words, and the last step that its log shows."""
+
+    worker: str
+    state: str
+    step: int
+
+
+class Audience(Protocol):
+    """Is told what happens."""
+
+    def note(self, line: str) -> None:
+        """Hear of an event."""
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """See how all workers stand; called whenever one of them moved."""
