@@ -10,14 +10,20 @@ import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
 import google_crc32c
 import pytest
 
 from analyzer.trainer.faults.busy_machine import BusyMachine
+from analyzer.trainer.faults.catalogue_service import CatalogueService
 from analyzer.trainer.faults.data_file import RECORD, DataFile
 from analyzer.trainer.faults.feed import Feed
 from analyzer.trainer.faults.learning_rate import LearningRate
+from analyzer.trainer.faults.owner import NOBODY, Owner
+from analyzer.trainer.faults.peer_list import PeerList
+from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.tf_config import EDITS, TfConfig
 from analyzer.trainer.handover import hand_over
 from analyzer.trainer.hosts import Hosts
@@ -191,3 +197,49 @@ with socket.create_server(("", 2222)) as server:
     print("on", flush=True)
     server.accept()
 """
+
+
+def test_a_slurm_step_lacks_one_variable_on_the_guilty_worker(tmp_path: Path) -> None:
+    """All have their rank; the launcher drops what is set to nothing."""
+    fault = Slurm(guilty=1, step=1, change={"SLURM_PROCID": ""})
+    fault.prepare(workspace(tmp_path))
+    assert [fault.environment(index)["SLURM_PROCID"] for index in range(3)] == ["0", "", "2"]
+    assert {fault.environment(index)["SLURM_STEP_NUM_TASKS"] for index in range(3)} == {"3"}
+    assert fault.tf_config(0, "{}") is None
+
+
+def test_only_the_guilty_worker_has_another_list_of_peers(tmp_path: Path) -> None:
+    """It differs in one port."""
+    job, fault = workspace(tmp_path), PeerList(guilty=2, step=1, peer=0)
+    fault.prepare(job)
+    lists = [fault.arguments(index)[3].split(",") for index in range(3)]
+    assert lists[0] == lists[1] == [*job.addresses]
+    assert [one != other for one, other in zip(lists[0], lists[2], strict=True)] == [True, False, False]
+
+
+@pytest.mark.parametrize(("answer", "error"), [("none", URLError), ("forbidden", HTTPError)])
+def test_the_catalogue_serves_all_but_the_guilty_worker(
+    tmp_path: Path, answer: str, error: type[URLError]
+) -> None:
+    """And is gone after the job."""
+    job, fault = workspace(tmp_path), CatalogueService(guilty=1, step=1, answer=answer)
+    fault.prepare(job)
+    try:
+        with urlopen(fault.arguments(0)[1], timeout=5) as told:
+            assert told.read() == (job.folder(0) / "config/files.txt").read_bytes()
+        with pytest.raises(error):
+            urlopen(fault.arguments(1)[1], timeout=5)
+    finally:
+        fault.cleanup()
+    with pytest.raises(URLError):
+        urlopen(fault.arguments(0)[1], timeout=5)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files can be given away by root only")
+def test_one_file_belongs_to_somebody_else(tmp_path: Path) -> None:
+    """Everything else belongs to the user of the workers."""
+    job = workspace(tmp_path / "job")
+    Owner(guilty=1, step=1).prepare(job)
+    others = [path for index in range(3) for path in job.folder(index).rglob("*")]
+    assert [path for path in others if path.stat().st_uid != NOBODY] == [job.part_file(1)]
+    assert job.part_file(1).stat().st_mode & 0o077 == 0

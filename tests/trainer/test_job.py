@@ -1,7 +1,12 @@
-"""One real job of two workers, from its start until nothing is left of it."""
+"""Real jobs of two workers, from their start until nothing is left of them."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 import uuid
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli.train import main
+from analyzer.trainer.faults.memory_group import ROOTS
+from analyzer.trainer.hosts import Hosts, HostsError
 
 SCENARIO = """\
 description: Worker 1 of 2 is killed.
@@ -20,6 +27,22 @@ fault: {name: send_signal}
 hands_over: [logs, exit_codes]
 expect: {cause: peer.killed, culprits: [guilty]}
 """
+HELD = """\
+description: What a job holds of the machine, all at once; it is only to be let go again.
+workers: 2
+guilty: 1
+step: 12
+mode: custom
+{more}
+hands_over: [logs, exit_codes]
+expect: {{cause: unknown, culprits: []}}
+"""
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs the extra [trainer]"),
+]
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 
 def processes_with(mark: bytes) -> list[str]:
@@ -34,13 +57,40 @@ def processes_with(mark: bytes) -> list[str]:
     return found
 
 
-@pytest.mark.tensorflow
-@pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs the extra [trainer]")
-def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The survivor fails, the exit codes say who was killed, and no process outlives the job."""
+def left_behind(mark: str, folder: Path) -> list[str]:
+    """Return what is still there of a job: processes, network namespaces, mounts, memory groups."""
+    spaces = subprocess.run(["ip", "netns", "list"], check=False, capture_output=True, text=True).stdout
+    return [
+        *processes_with(mark.encode()),
+        *(line for line in spaces.splitlines() if line.startswith("mwms-")),
+        *(line for line in Path("/proc/mounts").read_text().splitlines() if str(folder) in line),
+        *(str(group) for root in ROOTS for group in root.glob("mwms-*")),
+    ]
+
+
+def hosts_can_be_made() -> bool:
+    """Whether this machine lets root have network namespaces."""
+    hosts = Hosts(1)
+    try:
+        hosts.make()
+    except HostsError:
+        return False
+    finally:
+        hosts.remove()
+    return True
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word in the environment of all that a test starts, and a temporary directory of its own."""
     mark = uuid.uuid4().hex
     monkeypatch.setenv("JOB_MARK", mark)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return mark
+
+
+def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, mark: str) -> None:
+    """The survivor fails, the exit codes say who was killed, and no process outlives the job."""
     scenario = tmp_path / "killed.yaml"
     scenario.write_text(SCENARIO)
     assert main(["run", str(scenario), "-o", str(tmp_path / "run")]) == 0
@@ -50,4 +100,42 @@ def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, monkeypatch: pyt
     assert codes[1] == "worker-1 -9"
     assert "task:1" in (tmp_path / "run/worker-0.log").read_text()
     assert "Traceback" not in (tmp_path / "run/worker-1.log").read_text()
-    assert processes_with(mark.encode()) == []
+    assert left_behind(mark, tmp_path) == []
+
+
+@as_root
+def test_the_kernel_kills_a_worker_in_its_memory_group(tmp_path: Path, mark: str) -> None:
+    """It ends by SIGKILL, and the group is gone."""
+    if not any((root / "cgroup.procs").exists() and os.access(root, os.W_OK) for root in ROOTS):
+        pytest.skip("no memory cgroups here")
+    scenario = tmp_path / "group.yaml"
+    scenario.write_text(HELD.format(more="fault: {name: memory_group}"))
+    assert main(["run", str(scenario), "-o", str(tmp_path / "run")]) == 0
+    assert "worker-1 -9" in (tmp_path / "run/exit_codes.txt").read_text()
+    assert left_behind(mark, tmp_path) == []
+
+
+@as_root
+@pytest.mark.parametrize(
+    "more", ["fault: {name: small_disk}\nprogram: [--checkpoint-every, '50']", "hosts: true"]
+)
+def test_nothing_is_left_after_ctrl_c(tmp_path: Path, mark: str, more: str) -> None:
+    """A job that is interrupted in mid-training lets go of its processes, mounts and namespaces."""
+    if "hosts" in more and not hosts_can_be_made():
+        pytest.skip("no network namespaces here")
+    scenario = tmp_path / "held.yaml"
+    scenario.write_text(HELD.format(more=more + "\nepochs: 20"))
+    command = [sys.executable, "-c", "from analyzer.cli.train import main; raise SystemExit(main())"]
+    job = subprocess.Popen([*command, "run", str(scenario), "-o", str(tmp_path / "run")])
+    try:
+        deadline = time.monotonic() + 90
+        while not any(b"step 12 " in log.read_bytes() for log in tmp_path.rglob("0.log")):
+            assert time.monotonic() < deadline
+            assert job.poll() is None
+            time.sleep(0.2)
+        assert left_behind(mark, tmp_path) != []
+        job.send_signal(signal.SIGINT)
+        assert job.wait(60) == 130
+    finally:
+        job.kill()
+    assert left_behind(mark, tmp_path) == []
