@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli.train import main
-from analyzer.trainer.faults.memory_group import ROOTS
+from analyzer.trainer.faults.memory_group import GROUP, ROOTS
 from analyzer.trainer.hosts import Hosts, HostsError
 
 SCENARIO = """\
@@ -64,7 +64,7 @@ def left_behind(mark: str, folder: Path) -> list[str]:
         *processes_with(mark.encode()),
         *(line for line in spaces.splitlines() if line.startswith("mwms-")),
         *(line for line in Path("/proc/mounts").read_text().splitlines() if str(folder) in line),
-        *(str(group) for root in ROOTS for group in root.glob("mwms-*")),
+        *(str(group) for root in ROOTS for group in root.glob(f"{GROUP}*")),
     ]
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 """Version 1 and version 2; where both are, version 1 has the memory."""
+GROUP = "training-"
+"""How its name begins; the kernel writes it into its log."""
 LIMITS = ("memory.limit_in_bytes", "memory.max")
 
 
@@ -37,7 +39,7 @@ class MemoryGroup(Fault):
         root = next((root for root in ROOTS if (root / "cgroup.procs").exists()), None)
         if os.geteuid() or root is None:
             raise UserError("a memory cgroup can be made by root only, where the kernel has them")
-        self.group, self.pid = root / f"mwms-{os.getpid()}", pid
+        self.group, self.pid = root / f"{GROUP}{os.getpid()}", pid
         self.group.mkdir()
         (self.group / "cgroup.procs").write_text(str(pid))
 
