@@ -135,7 +135,10 @@ WORKERS = (
 
 EXCEPTIONS = (
     *_PLACE,
-    _TIME,
+    Column(
+        "time", "time", "the earliest time at which it can have been printed, as the lines before it tell"
+    ),
+    Column("until", "time", "the latest time at which it can have been printed, as the lines behind it tell"),
     Column("type", "text", "exception class, without its module"),
     Column("message", "text", "its message, cut to 2,000 characters"),
     Column("says", "text", "the line that ends the traceback, as it stands there"),
@@ -202,6 +205,7 @@ LIFETIMES = (
     ),
     Column("end_source", "text", "where it says that it reached its end"),
     Column("end_line", "int", "the line that says so"),
+    Column("end_time", "time", "when it said so at the latest, as the lines behind it tell"),
 )
 
 CURVES = (

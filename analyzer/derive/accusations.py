@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.places import line_at
+from analyzer.derive.places import behind_end, line_at
 from analyzer.naming import in_order
 from analyzer.schema import frame
 
@@ -65,14 +65,14 @@ class Accusation(NamedTuple):
 def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker, peer and kind: the first record that says so."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
-    closed = {row["end_source"]: row["end_line"] for row in ends.values() if row["end_line"]}
     first: dict[tuple[str, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
-    for record in records.filter(pl.col("level").is_in(["W", "E", "F"])).iter_rows(named=True):
+    grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
+    for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
         for found in _named(record["text"], leader) if _REACHES.search(record["text"]) else ():
             accuser = record["worker"]
             if accuser and (found.worker != accuser or found.kind == "restarted"):
-                row = _row(record, found) | {"counts": _counts(record, found, ends, closed)}
+                row = _row(record, found) | {"counts": _counts(record, found, ends)}
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
                     first[key] = row
@@ -138,14 +138,9 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
     }
 
 
-def _counts(
-    record: Mapping[str, Any],
-    found: Accusation,
-    ends: Mapping[str, Mapping[str, Any]],
-    closed: Mapping[str, int],
-) -> bool:
+def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]]) -> bool:
     """Not where the accuser had already finished; there, a peer that went is as it should be."""
-    if closed.get(record["source"], record["line"]) < record["line"]:
+    if record["behind_end"]:
         return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     return not (accuser and accused and accuser["ended"] == "finished" and accused["ended"] == "finished")

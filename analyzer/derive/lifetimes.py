@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.closings import closings
+from analyzer.derive.places import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, last_places, last_times, stepped
 from analyzer.schema import frame
 
@@ -96,10 +97,9 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
         for row in tables[table].iter_rows(named=True):
             if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
                 add(life, row)
-    last_steps = _last_lines(tables["scalars"])
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     progressed = last_times(tables["scalars"])
-    done = closings(tables["records"], last_steps)
+    done = closings(dated(tables["records"]), last_progress(tables["scalars"]))
     for life in lives.values():
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
@@ -108,7 +108,8 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
-            life.exception = row
+            if life.exception is None or not comes_after(life.exception, row):
+                life.exception = row
             life.own_exception = life.own_exception or row["own"]
     return list(lives.values())
 
@@ -125,8 +126,8 @@ def _ended(life: Life) -> tuple[str, bool]:
     """How it ended, and whether that is written down."""
     if not life.row["seen"]:
         return _ended_unseen(life)
-    code, raised = life.exit_code, life.exception
-    closed = life.closing is not None and (raised is None or raised["line"] < life.closing["line"])
+    code, raised, closing = life.exit_code, life.exception, life.closing
+    closed = closing is not None and (raised is None or comes_after(closing, raised))
     if closed and code in {None, 0, -6}:
         return "finished", True
     if (
@@ -134,10 +135,17 @@ def _ended(life: Life) -> tuple[str, bool]:
         and raised["type"] not in {"KeyboardInterrupt", "SystemExit"}
         and code in {None, 1, 255, -6}
     ):
-        return ("exception" if raised["own"] else "aborted_by_peer"), True
+        sure = code is not None or _nothing_may_follow(raised, life)
+        return ("exception" if raised["own"] else "aborted_by_peer"), sure
     if code is not None:
         return _ended_with_code(life, code)
     return _ended_without_code(life)
+
+
+def _nothing_may_follow(raised: Row, life: Life) -> bool:
+    """Whether an exception surely comes after the last step and after the line that says "done"."""
+    others = (life.closing, life.place._asdict() if life.place else None)
+    return all(comes_after(raised, other) for other in others if other)
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
@@ -212,8 +220,7 @@ def _phase(life: Life, how: str) -> str:
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the script printed something of its own after a milestone, so that the call returned."""
-    source, line = milestone[-1]["source"], milestone[-1]["line"]
-    later = [row for row in life.records if row["source"] == source and row["line"] > line]
+    later = [row for row in life.records if comes_after(row, milestone[-1])]
     quiet = [row for row in later if row["origin"] in _STARTING_UP or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
@@ -222,7 +229,9 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
     place, code = life.place, life.exit_code
     own_last = life.last_progress if place else life.times[1]
     end = life.closing or (
-        {"source": place.source, "line": place.line} if place and how == "finished" else {}
+        {"source": place.source, "line": place.line, "until": place.time}
+        if place and how == "finished"
+        else {}
     )
     joined = life.facts["agent_connected"]
     return {
@@ -250,14 +259,13 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "planned_end": bool(place and place.is_planned_end),
         "end_source": end.get("source"),
         "end_line": end.get("line"),
+        "end_time": end.get("until"),
     }
 
 
 def _went_on_training(life: Life) -> bool:
     caught, place = life.facts["sigterm"], life.place
-    if not caught or place is None or place.line is None:
-        return False
-    return bool(caught[0]["source"] == place.source and place.line > caught[0]["line"])
+    return bool(caught and place and comes_after(place._asdict(), caught[0]))
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
@@ -279,11 +287,6 @@ def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     lived = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
     lived = lived.filter(pl.col("worker").is_not_null())
     return dict(lived.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
-
-
-def _last_lines(scalars: pl.DataFrame) -> dict[str, int]:
-    lines = scalars.filter(pl.col("line").is_not_null()).group_by("source").agg(pl.col("line").max())
-    return dict(lines.iter_rows())
 
 
 def _span(sources: pl.DataFrame, life: Life) -> tuple[float | None, float | None]:
