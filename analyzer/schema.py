@@ -74,7 +74,10 @@ MATCHES = (
 SCALARS = (
     *_PLACE,
     Column(
-        "tag", "text", "what was measured, as named in the log or event file; `step` and `epoch` are marks"
+        "tag",
+        "text",
+        "what was measured, as named in the log or event file; `step` and `epoch` are marks. What lies in a "
+        "TensorBoard folder for validation has that folder in front, `validation/epoch_loss`",
     ),
     Column("epoch", "int", "epoch, from 1 as printed; null where none is printed"),
     Column("epochs", "int", "epochs planned"),
@@ -292,6 +295,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "cluster": CLUSTER,
     "job": JOB,
 }
+
+VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
+"""Tags and TensorBoard folders under which a model is only tried out; its training stands elsewhere."""
 
 READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 """The tables that ingest fills; all others are derived from them."""

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.schema import VALIDATION
+
 
 class Place(NamedTuple):
     """A place in training; under `fit` steps count within the epoch."""
@@ -34,8 +36,10 @@ class Place(NamedTuple):
 
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
-    steps = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").str.starts_with("epoch_"))
-    ranked = steps.with_row_index("row").with_columns(from_log=pl.col("origin") != "event_file")
+    from_log = pl.col("origin") != "event_file"
+    beside = pl.col("tag").str.starts_with("epoch_") | (~from_log & pl.col("tag").str.contains(VALIDATION))
+    steps = scalars.filter(pl.col("worker").is_not_null() & ~beside)
+    ranked = steps.with_row_index("row").with_columns(from_log=from_log)
     last = (
         ranked.sort("from_log", "row", maintain_order=True)
         .group_by("worker", "attempt", maintain_order=True)
