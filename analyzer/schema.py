@@ -197,8 +197,10 @@ LIFETIMES = (
     Column(
         "behind", "int", "steps that it is behind the foremost training worker; null where not comparable"
     ),
-    Column("ahead_of_all", "bool", "it alone is ahead of every other training worker"),
-    Column("behind_all", "bool", "it alone is behind every other training worker"),
+    Column(
+        "ahead_of_all", "bool", "it alone is ahead of every other training worker; null where not comparable"
+    ),
+    Column("behind_all", "bool", "it alone is behind every other training worker; null where not comparable"),
     Column("own_exception", "bool", "it raised an exception of its own doing"),
     Column("quiet", "bool", "its log ends without any error of its own"),
     Column("replicas", "int", "replicas that it says are in sync"),

@@ -15,7 +15,7 @@ import polars as pl
 
 from analyzer.derive.closings import closings
 from analyzer.derive.places import Row, comes_after, dated, last_progress
-from analyzer.derive.progress import Place, last_places, last_times, stepped
+from analyzer.derive.progress import Place, comparable, last_places, last_times, stepped
 from analyzer.schema import frame
 
 _STARTING_UP = frozenset(
@@ -175,14 +175,15 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
     """What only the others can tell: who vanished, who left early, who was merely torn down at the end."""
     training = [life for life in lives if life.row["trains"]]
-    foremost = max((life.place.order for life in training if life.place), default=(0, 0))
+    orders = _orders(training)
+    foremost = max(orders.values(), default=(0, 0))
     someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
     torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
     for life in lives:
         how, sure = ended[life.worker]
         if how == "unknown" and someone_fell and life.row["trains"] and life.row["seen"]:
             ended[life.worker] = ("vanished", False)
-        if how == "finished" and not sure and life.place and life.place.order < foremost:
+        if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
         if how == "signal" and torn_down:
             ended[life.worker] = ("stopped", False)
@@ -192,7 +193,7 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -
 
 def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
     """Whether all left before the plan was done, in good order and at the same place: they meant to."""
-    places = {life.place.order for life in training if life.place}
+    places = set(_orders(training).values())
     left = all(ended[life.worker][0] == "exited" and life.exit_code == 0 for life in training)
     return bool(training) and left and len(places) == 1
 
@@ -269,8 +270,7 @@ def _went_on_training(life: Life) -> bool:
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
-    places = {life.worker: life.place for life in lives if life.place and life.row["trains"]}
-    orders = {worker: place.order for worker, place in places.items()}
+    orders = _orders([life for life in lives if life.row["trains"]])
     for row in rows:
         mine = orders.get(row["worker"])
         others = [order for worker, order in orders.items() if worker != row["worker"]]
@@ -281,6 +281,10 @@ def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> No
         foremost = max(others)
         if mine[0] == foremost[0]:
             row["behind"] = max(0, foremost[1] - mine[1])
+
+
+def _orders(training: Sequence[Life]) -> dict[str, tuple[int, int]]:
+    return comparable({life.worker: life.place for life in training if life.place})
 
 
 def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:

@@ -87,3 +87,24 @@ def test_all_that_stop_together_in_good_order_have_finished_and_one_alone_has_no
     assert {life(together, f"worker:{index}")["ended"] for index in range(2)} == {"finished"}
     alone = tables_of({"worker-0.log": early, "worker-1.log": later} | codes)
     assert life(alone, "worker:0")["ended"] == "exited"
+
+
+FIT = "Epoch 1/3\n20/20 - 1s - loss: 0.5\nEpoch 2/3\n{}/20 - 1s - loss: 0.4\n"
+
+
+@pytest.mark.parametrize(
+    ("logs", "behind_all"),
+    [
+        ([FIT.format(10), FIT.format(10), "step 30 loss 0.5\n"], [False, False, False]),
+        ([FIT.format(10), FIT.format(10), "step 29 loss 0.5\n"], [False, False, True]),
+        ([FIT.format(10), FIT.format(11), FIT.format(12)], [True, False, False]),
+        ([FIT.format(10), FIT.format(11), "epoch 1 step 30 loss 0.5\n"], [None, None, None]),
+        (["step 31 loss 0.5\n", "step 30 loss 0.5\n", "epoch 3 loss 0.5\n"], [None, None, None]),
+    ],
+)
+def test_places_of_different_units_are_not_compared(
+    logs: list[str], behind_all: list[bool | None], tables_of: TablesOf
+) -> None:
+    """`fit` counts within the epoch; how many steps an epoch has turns that into steps since the start."""
+    tables = tables_of({f"worker-{index}.log": log for index, log in enumerate(logs)})
+    assert tables["lifetimes"]["behind_all"].to_list() == behind_all

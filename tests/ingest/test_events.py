@@ -91,3 +91,13 @@ def test_a_try_out_is_no_progress(folder: str, tables_with: Write) -> None:
 def test_other_folders_are_not_put_in_front(folder: str, tables_with: Write) -> None:
     """The folders of several workers may be named after the time or the person."""
     assert tables_with({folder: {"loss": TRAINED}})["curves"]["tag"].to_list() == ["loss"]
+
+
+def test_a_worker_known_from_event_files_is_not_behind_one_with_a_log(
+    tables_with: Write, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Event files count on through the epochs, and are written late."""
+    make_run({f"worker-{index}.log": "Epoch 1/3\n20/20 - 1s\nEpoch 2/3\n11/20 - 1s\n" for index in range(2)})
+    lives = tables_with({"tb/worker-2/train": {"loss": [0.5] * 31}})["lifetimes"]
+    assert lives.filter(lives["worker"] == "worker:2")["step"].to_list() == [30]
+    assert lives["behind_all"].to_list() == [None, None, None]
