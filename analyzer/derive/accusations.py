@@ -14,24 +14,23 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.places import behind_end, line_at
-from analyzer.naming import in_order
+from analyzer.naming import DEVICE, device_of, in_order, tasks_in
 from analyzer.schema import frame
 
-_TASK = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
 _TARGET = re.compile(
     r"Additional GRPC error information from remote target "
-    + _TASK
+    + DEVICE
     + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
 )
 _ROOT = re.compile(
     r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL
 )
-_HEARTBEAT = re.compile(r"Task " + _TASK + r" heartbeat timeout")
+_HEARTBEAT = re.compile(r"Task " + DEVICE + r" heartbeat timeout")
 _UNHEALTHY = re.compile(r"unhealthy \(stopped sending heartbeats\):\n(?P<tasks>(?:/job:\S+\n?)+)")
-_DOWN = re.compile(_TASK + r" (?:seems down|is down)")
+_DOWN = re.compile(DEVICE + r" (?:seems down|is down)")
 _RESTARTED = re.compile(
     r"(?:"
-    + _TASK
+    + DEVICE
     + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
     r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration"
     r"|ncarnation ID mismatch)"
@@ -83,8 +82,8 @@ def _named(text: str, leader: str) -> Iterator[Accusation]:
     if match := _HEARTBEAT.search(text):
         yield Accusation(_task(match), "heartbeat", None, match.start())
     if match := _UNHEALTHY.search(text):
-        for role, index in re.findall(r"/job:([a-z_]+)(?:/replica:\d+)?/task:(\d+)", match["tasks"]):
-            yield Accusation(f"{role}:{index}", "heartbeat", None, match.start())
+        for task in tasks_in(match["tasks"]):
+            yield Accusation(task, "heartbeat", None, match.start())
     if match := _DOWN.search(text):
         yield Accusation(_task(match), "down", None, match.start())
     if (match := _RESTARTED.search(text)) and match["role"]:
@@ -133,8 +132,8 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
         "kind": found.kind,
         "method": found.method,
         "says": says,
-        "start": max(0, says.find(_device(found.worker))),
-        "end": max(0, says.find(_device(found.worker))) + len(_device(found.worker)),
+        "start": max(0, says.find(device_of(found.worker))),
+        "end": max(0, says.find(device_of(found.worker))) + len(device_of(found.worker)),
     }
 
 
@@ -161,12 +160,6 @@ def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iter
                 "line": row["line"],
                 "time": row["time"],
                 "kind": "absent",
-                "says": _device(task),
+                "says": device_of(task),
                 "counts": ends.get(task, {}).get("phase") not in {"joined", "training", "finished"},
             }
-
-
-def _device(task: str) -> str:
-    """The task as TensorFlow's C++ runtime spells it."""
-    role, _, index = task.partition(":")
-    return f"/job:{role}/replica:0/task:{index}"
