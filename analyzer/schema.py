@@ -164,7 +164,11 @@ ACCUSATIONS = (
     Column("kind", "text", "transport, heartbeat, down, deadline, cancelled, leader, absent or restarted"),
     Column("method", "text", "gRPC method that was being called, where the line tells"),
     Column("says", "text", "the words of the log"),
-    Column("start", "int", "where in them the accused is named, in characters"),
+    Column(
+        "start",
+        "int",
+        "where in them the accused is named, in characters; null where its name is not spelled out",
+    ),
     Column("end", "int", "where its name ends"),
     Column(
         "counts", "bool", "false where accused or accuser had finished before, or it only passes on another's"

@@ -123,6 +123,7 @@ def _task(match: re.Match[str]) -> str:
 def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
     text = record["text"]
     says = text[text.rfind("\n", 0, found.at) + 1 :].partition("\n")[0]
+    start, end = _named_at(says, found.worker)
     return {
         "accuser": record["worker"],
         "worker": found.worker,
@@ -132,9 +133,15 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
         "kind": found.kind,
         "method": found.method,
         "says": says,
-        "start": max(0, says.find(device_of(found.worker))),
-        "end": max(0, says.find(device_of(found.worker))) + len(device_of(found.worker)),
+        "start": start,
+        "end": end,
     }
+
+
+def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
+    """Where the words name a worker; a call to the leader may not."""
+    named = (match.span() for match in re.finditer(DEVICE, says) if _task(match) == worker)
+    return next(named, (None, None))
 
 
 def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]]) -> bool:
