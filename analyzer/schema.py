@@ -180,6 +180,8 @@ LIFETIMES = (
     Column("trains", "bool", "takes part in training steps"),
     Column("leader", "bool", "hosts the coordination service"),
     Column("attempts", "int", "lives that the files show; 0 for a worker that left no source"),
+    Column("seen", "bool", "it left a log, event file or trace, and that was handed over"),
+    Column("ran", "bool", "its files, its exit code or its peers show that it ran; null where nothing tells"),
     Column("phase", "text", "absent, starting, server_up, joined, training or finished: how far it came"),
     Column(
         "ended",
@@ -267,6 +269,7 @@ CLUSTER = (
 JOB = (
     Column("expected", "int", "tasks of the cluster, evaluators left out"),
     Column("seen", "int", "of these, tasks that left a source"),
+    Column("unseen", "int", "of these, tasks that left none, or whose files were not handed over"),
     Column("trainers", "int", "tasks expected to train"),
     Column("finished", "int", "training workers that reached the planned end"),
     Column("all_finished", "bool", "every training worker reached it"),

@@ -31,6 +31,7 @@ def job(
     row = {
         "expected": expected,
         "seen": members.filter("seen").height or workers.filter("seen").height,
+        "unseen": members.filter(~pl.col("seen")).height,
         "trainers": training.height,
         "finished": finished,
         "all_finished": bool(training.height) and finished == training.height,

@@ -16,6 +16,7 @@ import polars as pl
 from analyzer.derive.closings import closings
 from analyzer.derive.places import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, last_times, stepped
+from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.schema import frame
 
 _STARTING_UP = frozenset(
@@ -59,6 +60,8 @@ class Life:
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
+    met: bool = False
+    """Whether its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
     last_progress: float | None = None
 
@@ -111,7 +114,20 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
             if life.exception is None or not comes_after(life.exception, row):
                 life.exception = row
             life.own_exception = life.own_exception or row["own"]
+    for task in _met(list(lives.values()), tables["facts"]):
+        lives[task].met = True
     return list(lives.values())
+
+
+def _met(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
+    """Tasks that the coordination service accepted, and those without which a peer could make no step."""
+    met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
+    for life in lives:
+        together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
+        if life.stepped and together and life.row["trains"]:
+            met |= tasks_of(specs.get(life.worker, {})) & trainers
+    return met & {life.worker for life in lives}
 
 
 def _add_fact(life: Life, row: dict[str, Any]) -> None:
@@ -152,7 +168,9 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
     code = life.exit_code
     if code is not None:
         return ("signal" if code < 0 else "exited"), True
-    return ("unknown" if life.attempts else "never_started"), False
+    if life.fact("exit_code") == "running":
+        return "running", True
+    return ("unknown" if life.attempts or life.met else "never_started"), False
 
 
 def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
@@ -240,6 +258,8 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "trains": life.row["trains"],
         "leader": life.row["leader"],
         "attempts": life.attempts,
+        "seen": life.row["seen"],
+        "ran": life.row["seen"] or life.met or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how),
         "ended": how,
         "sure": sure,

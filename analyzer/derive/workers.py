@@ -23,7 +23,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen = _seen(sources)
     spec = expected_cluster(facts)
-    expected = _tasks_of(spec) | _named(facts)
+    expected = tasks_of(spec) | _named(facts)
     everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
@@ -40,8 +40,8 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
     claim = _claim(stated)
     return {
         "shares_claim": claim is not None and claimed[claim] > 1,
-        "outside": claim is not None and bool(own) and claim not in _tasks_of(own),
-        "configured": len(_tasks_of(own)) > 1,
+        "outside": claim is not None and bool(own) and claim not in tasks_of(own),
+        "configured": len(tasks_of(own)) > 1,
         "serves": "server_address" in stated,
     }
 
@@ -131,7 +131,8 @@ def _with_exit_code(facts: pl.DataFrame) -> set[str]:
     return {task for task in coded["worker"].to_list() if is_task(task)}
 
 
-def _tasks_of(spec: Spec) -> set[str]:
+def tasks_of(spec: Spec) -> set[str]:
+    """The tasks that a cluster lists."""
     return {f"{role}:{index}" for role, addresses in spec.items() for index in range(len(addresses))}
 
 
