@@ -250,9 +250,12 @@ WAITS = (
     Column(
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
     ),
+    Column("collective_percent", "number", "the same in percent, to one decimal"),
     Column("delay_share", "number", "share of the time for which the others wait for it"),
+    Column("delay_percent", "number", "the same in percent, to one decimal"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
     Column("input_share", "number", "share of the traced time that it waits for its input"),
+    Column("input_percent", "number", "the same in percent, to one decimal"),
 )
 
 CLUSTER = (
