@@ -38,5 +38,32 @@ def in_order(tasks: Iterable[str]) -> list[str]:
 
 def order(task: str) -> tuple[int, str, int]:
     """The key that `in_order` sorts by."""
+    role, index = split_task(task)
+    return (_ORDER.get(role, 4), role, index)
+
+
+def split_task(task: str) -> tuple[str, int]:
+    """Role and index of a task."""
     role, _, index = task.partition(":")
-    return (_ORDER.get(role, 4), role, int(index) if index.isdigit() else 0)
+    return role, int(index) if index.isdigit() else 0
+
+
+def is_task(text: str) -> bool:
+    """Whether a text is a task of a role that TensorFlow knows."""
+    role, _, index = text.partition(":")
+    return role in _ORDER and index.isdigit()
+
+
+DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
+"""A regex for a task as TensorFlow's C++ runtime spells it."""
+
+
+def device_of(task: str) -> str:
+    """The task as TensorFlow's C++ runtime spells it."""
+    role, index = split_task(task)
+    return f"/job:{role}/replica:0/task:{index}"
+
+
+def tasks_in(text: str) -> list[str]:
+    """The tasks that a text names in that spelling."""
+    return [f"{match['role']}:{match['index']}" for match in re.finditer(DEVICE, text)]

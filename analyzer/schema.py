@@ -74,7 +74,10 @@ MATCHES = (
 SCALARS = (
     *_PLACE,
     Column(
-        "tag", "text", "what was measured, as named in the log or event file; `step` and `epoch` are marks"
+        "tag",
+        "text",
+        "what was measured, as named in the log or event file; `step` and `epoch` are marks. What lies in a "
+        "TensorBoard folder for validation has that folder in front, `validation/epoch_loss`",
     ),
     Column("epoch", "int", "epoch, from 1 as printed; null where none is printed"),
     Column("epochs", "int", "epochs planned"),
@@ -135,7 +138,10 @@ WORKERS = (
 
 EXCEPTIONS = (
     *_PLACE,
-    _TIME,
+    Column(
+        "time", "time", "the earliest time at which it can have been printed, as the lines before it tell"
+    ),
+    Column("until", "time", "the latest time at which it can have been printed, as the lines behind it tell"),
     Column("type", "text", "exception class, without its module"),
     Column("message", "text", "its message, cut to 2,000 characters"),
     Column("says", "text", "the line that ends the traceback, as it stands there"),
@@ -158,7 +164,11 @@ ACCUSATIONS = (
     Column("kind", "text", "transport, heartbeat, down, deadline, cancelled, leader, absent or restarted"),
     Column("method", "text", "gRPC method that was being called, where the line tells"),
     Column("says", "text", "the words of the log"),
-    Column("start", "int", "where in them the accused is named, in characters"),
+    Column(
+        "start",
+        "int",
+        "where in them the accused is named, in characters; null where its name is not spelled out",
+    ),
     Column("end", "int", "where its name ends"),
     Column(
         "counts", "bool", "false where accused or accuser had finished before, or it only passes on another's"
@@ -170,6 +180,8 @@ LIFETIMES = (
     Column("trains", "bool", "takes part in training steps"),
     Column("leader", "bool", "hosts the coordination service"),
     Column("attempts", "int", "lives that the files show; 0 for a worker that left no source"),
+    Column("seen", "bool", "it left a log, event file or trace, and that was handed over"),
+    Column("ran", "bool", "its files, its exit code or its peers show that it ran; null where nothing tells"),
     Column("phase", "text", "absent, starting, server_up, joined, training or finished: how far it came"),
     Column(
         "ended",
@@ -191,8 +203,10 @@ LIFETIMES = (
     Column(
         "behind", "int", "steps that it is behind the foremost training worker; null where not comparable"
     ),
-    Column("ahead_of_all", "bool", "it alone is ahead of every other training worker"),
-    Column("behind_all", "bool", "it alone is behind every other training worker"),
+    Column(
+        "ahead_of_all", "bool", "it alone is ahead of every other training worker; null where not comparable"
+    ),
+    Column("behind_all", "bool", "it alone is behind every other training worker; null where not comparable"),
     Column("own_exception", "bool", "it raised an exception of its own doing"),
     Column("quiet", "bool", "its log ends without any error of its own"),
     Column("replicas", "int", "replicas that it says are in sync"),
@@ -202,6 +216,7 @@ LIFETIMES = (
     ),
     Column("end_source", "text", "where it says that it reached its end"),
     Column("end_line", "int", "the line that says so"),
+    Column("end_time", "time", "when it said so at the latest, as the lines behind it tell"),
 )
 
 CURVES = (
@@ -235,9 +250,12 @@ WAITS = (
     Column(
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
     ),
+    Column("collective_percent", "number", "the same in percent, to one decimal"),
     Column("delay_share", "number", "share of the time for which the others wait for it"),
+    Column("delay_percent", "number", "the same in percent, to one decimal"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
     Column("input_share", "number", "share of the traced time that it waits for its input"),
+    Column("input_percent", "number", "the same in percent, to one decimal"),
 )
 
 CLUSTER = (
@@ -254,6 +272,7 @@ CLUSTER = (
 JOB = (
     Column("expected", "int", "tasks of the cluster, evaluators left out"),
     Column("seen", "int", "of these, tasks that left a source"),
+    Column("unseen", "int", "of these, tasks that left none, or whose files were not handed over"),
     Column("trainers", "int", "tasks expected to train"),
     Column("finished", "int", "training workers that reached the planned end"),
     Column("all_finished", "bool", "every training worker reached it"),
@@ -288,6 +307,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "cluster": CLUSTER,
     "job": JOB,
 }
+
+VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
+"""Tags and TensorBoard folders under which a model is only tried out; its training stands elsewhere."""
 
 READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 """The tables that ingest fills; all others are derived from them."""

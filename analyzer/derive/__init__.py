@@ -17,7 +17,7 @@ from analyzer.model import Tables
 def derive(read: Tables) -> Tables:
     """The tables that ingest filled, and all that follow from them."""
     tasks = workers(read["sources"], read["facts"])
-    raised = exceptions(read["records"], read["scalars"])
+    raised = exceptions(read["records"], read["scalars"], read["facts"])
     lives = lifetimes(read, tasks, raised)
     return {
         **read,

@@ -13,25 +13,24 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.places import line_at
-from analyzer.naming import in_order
+from analyzer.derive.places import behind_end, line_at
+from analyzer.naming import DEVICE, device_of, in_order, tasks_in
 from analyzer.schema import frame
 
-_TASK = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
 _TARGET = re.compile(
     r"Additional GRPC error information from remote target "
-    + _TASK
+    + DEVICE
     + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
 )
 _ROOT = re.compile(
     r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL
 )
-_HEARTBEAT = re.compile(r"Task " + _TASK + r" heartbeat timeout")
+_HEARTBEAT = re.compile(r"Task " + DEVICE + r" heartbeat timeout")
 _UNHEALTHY = re.compile(r"unhealthy \(stopped sending heartbeats\):\n(?P<tasks>(?:/job:\S+\n?)+)")
-_DOWN = re.compile(_TASK + r" (?:seems down|is down)")
+_DOWN = re.compile(DEVICE + r" (?:seems down|is down)")
 _RESTARTED = re.compile(
     r"(?:"
-    + _TASK
+    + DEVICE
     + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
     r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration"
     r"|ncarnation ID mismatch)"
@@ -65,14 +64,14 @@ class Accusation(NamedTuple):
 def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker, peer and kind: the first record that says so."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
-    closed = {row["end_source"]: row["end_line"] for row in ends.values() if row["end_line"]}
     first: dict[tuple[str, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
-    for record in records.filter(pl.col("level").is_in(["W", "E", "F"])).iter_rows(named=True):
+    grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
+    for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
         for found in _named(record["text"], leader) if _REACHES.search(record["text"]) else ():
             accuser = record["worker"]
             if accuser and (found.worker != accuser or found.kind == "restarted"):
-                row = _row(record, found) | {"counts": _counts(record, found, ends, closed)}
+                row = _row(record, found) | {"counts": _counts(record, found, ends)}
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
                     first[key] = row
@@ -83,8 +82,8 @@ def _named(text: str, leader: str) -> Iterator[Accusation]:
     if match := _HEARTBEAT.search(text):
         yield Accusation(_task(match), "heartbeat", None, match.start())
     if match := _UNHEALTHY.search(text):
-        for role, index in re.findall(r"/job:([a-z_]+)(?:/replica:\d+)?/task:(\d+)", match["tasks"]):
-            yield Accusation(f"{role}:{index}", "heartbeat", None, match.start())
+        for task in tasks_in(match["tasks"]):
+            yield Accusation(task, "heartbeat", None, match.start())
     if match := _DOWN.search(text):
         yield Accusation(_task(match), "down", None, match.start())
     if (match := _RESTARTED.search(text)) and match["role"]:
@@ -124,6 +123,7 @@ def _task(match: re.Match[str]) -> str:
 def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
     text = record["text"]
     says = text[text.rfind("\n", 0, found.at) + 1 :].partition("\n")[0]
+    start, end = _named_at(says, found.worker)
     return {
         "accuser": record["worker"],
         "worker": found.worker,
@@ -133,19 +133,20 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
         "kind": found.kind,
         "method": found.method,
         "says": says,
-        "start": max(0, says.find(_device(found.worker))),
-        "end": max(0, says.find(_device(found.worker))) + len(_device(found.worker)),
+        "start": start,
+        "end": end,
     }
 
 
-def _counts(
-    record: Mapping[str, Any],
-    found: Accusation,
-    ends: Mapping[str, Mapping[str, Any]],
-    closed: Mapping[str, int],
-) -> bool:
+def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
+    """Where the words name a worker; a call to the leader may not."""
+    named = (match.span() for match in re.finditer(DEVICE, says) if _task(match) == worker)
+    return next(named, (None, None))
+
+
+def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]]) -> bool:
     """Not where the accuser had already finished; there, a peer that went is as it should be."""
-    if closed.get(record["source"], record["line"]) < record["line"]:
+    if record["behind_end"]:
         return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     return not (accuser and accused and accuser["ended"] == "finished" and accused["ended"] == "finished")
@@ -166,12 +167,6 @@ def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iter
                 "line": row["line"],
                 "time": row["time"],
                 "kind": "absent",
-                "says": _device(task),
+                "says": device_of(task),
                 "counts": ends.get(task, {}).get("phase") not in {"joined", "training", "finished"},
             }
-
-
-def _device(task: str) -> str:
-    """The task as TensorFlow's C++ runtime spells it."""
-    role, _, index = task.partition(":")
-    return f"/job:{role}/replica:0/task:{index}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+
+from analyzer.derive.places import Row, comes_after
 
 _DONE = re.compile(
     r"\b(?:finished|done|complete[d]?|successfully|end of training|exiting|bye|goodbye"
@@ -20,7 +22,9 @@ _NOT_DONE = re.compile(
 )
 
 
-def closings(records: pl.DataFrame, last_steps: Mapping[str, int]) -> dict[tuple[str, int], dict[str, Any]]:
+def closings(
+    records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]]
+) -> dict[tuple[str, int], dict[str, Any]]:
     """(worker, attempt) → the record, behind its last step, that says the work is done."""
     plain = records.filter(
         pl.col("kind").is_in(["plain", "python"])
@@ -29,7 +33,9 @@ def closings(records: pl.DataFrame, last_steps: Mapping[str, int]) -> dict[tuple
     )
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in plain.iter_rows(named=True):
-        after = row["line"] > last_steps.get(row["source"], 0) and row["source"] in last_steps
-        if after and _DONE.search(row["text"]) and not _NOT_DONE.search(row["text"]):
-            found[row["worker"], row["attempt"]] = row
+        if _DONE.search(row["text"]) and not _NOT_DONE.search(row["text"]):
+            life = row["worker"], row["attempt"]
+            order = {comes_after(row, step) for step in progress.get(life, ())}
+            if True in order and False not in order:
+                found[life] = row
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.addresses import is_local, split_address
 from analyzer.derive.workers import cluster_specs
 from analyzer.schema import frame
 
-_OWN_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})  # noqa: S104 - names, not sockets
 COMPARED = (
     "tensorflow",
     "python",
@@ -82,7 +81,7 @@ def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str
     """The specs without what may differ: a worker may write its own host as `localhost` or `0.0.0.0`."""
     named: dict[tuple[str, int, str], str] = {}
     for role, index, host, port in _entries(specs):
-        if host not in _OWN_NAMES:
+        if not is_local(host):
             named.setdefault((role, index, port), host)
     return {
         worker: {
@@ -97,25 +96,17 @@ def _entries(specs: Mapping[str, dict[str, list[str]]]) -> Iterator[tuple[str, i
     for spec in specs.values():
         for role, addresses in spec.items():
             for index, address in enumerate(addresses):
-                host, _, port = address.rpartition(":")
-                yield role, index, host, port
+                yield role, index, *split_address(address)
 
 
 def _with_name(address: str, named: Mapping[tuple[str, int, str], str], role: str, index: int) -> str:
-    host, _, port = address.rpartition(":")
-    return f"{named.get((role, index, port), host)}:{port}" if host in _OWN_NAMES else address
+    host, port = split_address(address)
+    return f"{named.get((role, index, port), host)}:{port}" if port and is_local(host) else address
 
 
 def _all_loopback(spec: Mapping[str, list[str]]) -> bool:
-    hosts = [address.rpartition(":")[0] or address for addresses in spec.values() for address in addresses]
-    return bool(hosts) and all(_is_loopback(host) for host in hosts)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
+    hosts = [split_address(address)[0] for addresses in spec.values() for address in addresses]
+    return bool(hosts) and all(is_local(host) for host in hosts)
 
 
 def _yes(value: bool) -> str:

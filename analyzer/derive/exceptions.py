@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.places import line_at
+from analyzer.derive.places import comes_after, dated, last_progress, line_at
 from analyzer.schema import frame
 
 PASSED_ON = (
@@ -55,18 +55,26 @@ _VIA = (
 )
 
 
-def exceptions(records: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
+_GOES_ON = ("process_banner", "server_address", "agent_connected", "replicas")
+"""What only a process that is starting up states: an exception before it was caught."""
+
+
+def exceptions(records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """One row a traceback record, in file order."""
-    last_step = _last_progress(scalars)
-    found = records.filter(pl.col("kind") == "traceback")
-    rows = [row for record in found.iter_rows(named=True) if (row := _row(record, last_step))]
-    finals = {(row["worker"], row["attempt"], row["source"]): position for position, row in enumerate(rows)}
-    for position, row in enumerate(rows):
-        row["final"] = row["final"] and finals[row["worker"], row["attempt"], row["source"]] == position
+    found = dated(records).filter(pl.col("kind") == "traceback")
+    rows = [row for record in found.iter_rows(named=True) if (row := _row(record))]
+    later = last_progress(scalars)
+    for row in facts.filter(pl.col("key").is_in(_GOES_ON)).iter_rows(named=True):
+        later.setdefault((row["worker"], row["attempt"]), []).append(row)
+    last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
+    for (worker, attempt, _), row in last.items():
+        later.setdefault((worker, attempt), []).append(row)
+    for row in rows:
+        row["final"] = not any(comes_after(each, row) for each in later[row["worker"], row["attempt"]])
     return frame("exceptions", rows)
 
 
-def _row(record: Mapping[str, Any], last_step: Mapping[str, int]) -> dict[str, Any] | None:
+def _row(record: Mapping[str, Any]) -> dict[str, Any] | None:
     text = record["text"]
     raised = _take_apart(text)
     if raised is None:
@@ -77,11 +85,11 @@ def _row(record: Mapping[str, Any], last_step: Mapping[str, int]) -> dict[str, A
     return place | {
         "line": line_at(record, at),
         "time": record["near"],
+        "until": record["until"],
         "type": kind,
         "message": _DEFINED_AT.sub("", message)[:2_000],
         "says": text[at:].partition("\n")[0],
         "own": not _passed_on(kind, text),
-        "final": last_step.get(record["source"], 0) <= record["last_line"],
         "frame": _users_frame(frames[frames.rfind("Traceback") :]),
         "via": next((via for via, pattern in _VIA if re.search(pattern, text)), None),
     }
@@ -110,8 +118,3 @@ def _users_frame(frames: str) -> str | None:
         return None
     deepest = own[-1]
     return f"{deepest['path']}:{deepest['line']}" + (f" in {deepest['name']}" if deepest["name"] else "")
-
-
-def _last_progress(scalars: pl.DataFrame) -> dict[str, int]:
-    lines = scalars.filter(pl.col("line").is_not_null()).group_by("source").agg(pl.col("line").max())
-    return dict(lines.iter_rows())

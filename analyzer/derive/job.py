@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.places import behind_end
 from analyzer.schema import frame
 
 _QUIET_ENDS = ("running", "stopped", "unknown", "vanished", "signal")
@@ -30,6 +31,7 @@ def job(
     row = {
         "expected": expected,
         "seen": members.filter("seen").height or workers.filter("seen").height,
+        "unseen": members.filter(~pl.col("seen")).height,
         "trainers": training.height,
         "finished": finished,
         "all_finished": bool(training.height) and finished == training.height,
@@ -66,11 +68,8 @@ def _stalled(training: pl.DataFrame) -> bool:
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:
-    ends = {row["end_source"]: row["end_line"] for row in lifetimes.iter_rows(named=True) if row["end_line"]}
     grave = records.filter(pl.col("level").is_in(["E", "F"]))
-    return sum(
-        1 for row in grave.iter_rows(named=True) if row["line"] <= ends.get(row["source"], row["line"])
-    )
+    return grave.height - int(behind_end(grave, lifetimes).sum())
 
 
 def _strategy(workers: pl.DataFrame, facts: pl.DataFrame) -> str | None:

@@ -14,7 +14,9 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.closings import closings
-from analyzer.derive.progress import Place, last_places, last_times, stepped
+from analyzer.derive.places import Row, comes_after, dated, last_progress
+from analyzer.derive.progress import Place, comparable, last_places, last_times, stepped
+from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.schema import frame
 
 _STARTING_UP = frozenset(
@@ -58,6 +60,8 @@ class Life:
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
+    met: bool = False
+    """Whether its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
     last_progress: float | None = None
 
@@ -96,10 +100,9 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
         for row in tables[table].iter_rows(named=True):
             if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
                 add(life, row)
-    last_steps = _last_lines(tables["scalars"])
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     progressed = last_times(tables["scalars"])
-    done = closings(tables["records"], last_steps)
+    done = closings(dated(tables["records"]), last_progress(tables["scalars"]))
     for life in lives.values():
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
@@ -108,9 +111,23 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
-            life.exception = row
+            if life.exception is None or not comes_after(life.exception, row):
+                life.exception = row
             life.own_exception = life.own_exception or row["own"]
+    for task in _met(list(lives.values()), tables["facts"]):
+        lives[task].met = True
     return list(lives.values())
+
+
+def _met(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
+    """Tasks that the coordination service accepted, and those without which a peer could make no step."""
+    met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
+    for life in lives:
+        together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
+        if life.stepped and together and life.row["trains"]:
+            met |= tasks_of(specs.get(life.worker, {})) & trainers
+    return met & {life.worker for life in lives}
 
 
 def _add_fact(life: Life, row: dict[str, Any]) -> None:
@@ -125,8 +142,8 @@ def _ended(life: Life) -> tuple[str, bool]:
     """How it ended, and whether that is written down."""
     if not life.row["seen"]:
         return _ended_unseen(life)
-    code, raised = life.exit_code, life.exception
-    closed = life.closing is not None and (raised is None or raised["line"] < life.closing["line"])
+    code, raised, closing = life.exit_code, life.exception, life.closing
+    closed = closing is not None and (raised is None or comes_after(closing, raised))
     if closed and code in {None, 0, -6}:
         return "finished", True
     if (
@@ -134,17 +151,26 @@ def _ended(life: Life) -> tuple[str, bool]:
         and raised["type"] not in {"KeyboardInterrupt", "SystemExit"}
         and code in {None, 1, 255, -6}
     ):
-        return ("exception" if raised["own"] else "aborted_by_peer"), True
+        sure = code is not None or _nothing_may_follow(raised, life)
+        return ("exception" if raised["own"] else "aborted_by_peer"), sure
     if code is not None:
         return _ended_with_code(life, code)
     return _ended_without_code(life)
+
+
+def _nothing_may_follow(raised: Row, life: Life) -> bool:
+    """Whether an exception surely comes after the last step and after the line that says "done"."""
+    others = (life.closing, life.place._asdict() if life.place else None)
+    return all(comes_after(raised, other) for other in others if other)
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
     code = life.exit_code
     if code is not None:
         return ("signal" if code < 0 else "exited"), True
-    return ("unknown" if life.attempts else "never_started"), False
+    if life.fact("exit_code") == "running":
+        return "running", True
+    return ("unknown" if life.attempts or life.met else "never_started"), False
 
 
 def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
@@ -167,14 +193,15 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
     """What only the others can tell: who vanished, who left early, who was merely torn down at the end."""
     training = [life for life in lives if life.row["trains"]]
-    foremost = max((life.place.order for life in training if life.place), default=(0, 0))
+    orders = _orders(training)
+    foremost = max(orders.values(), default=(0, 0))
     someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
     torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
     for life in lives:
         how, sure = ended[life.worker]
         if how == "unknown" and someone_fell and life.row["trains"] and life.row["seen"]:
             ended[life.worker] = ("vanished", False)
-        if how == "finished" and not sure and life.place and life.place.order < foremost:
+        if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
         if how == "signal" and torn_down:
             ended[life.worker] = ("stopped", False)
@@ -184,7 +211,7 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -
 
 def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
     """Whether all left before the plan was done, in good order and at the same place: they meant to."""
-    places = {life.place.order for life in training if life.place}
+    places = set(_orders(training).values())
     left = all(ended[life.worker][0] == "exited" and life.exit_code == 0 for life in training)
     return bool(training) and left and len(places) == 1
 
@@ -212,8 +239,7 @@ def _phase(life: Life, how: str) -> str:
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the script printed something of its own after a milestone, so that the call returned."""
-    source, line = milestone[-1]["source"], milestone[-1]["line"]
-    later = [row for row in life.records if row["source"] == source and row["line"] > line]
+    later = [row for row in life.records if comes_after(row, milestone[-1])]
     quiet = [row for row in later if row["origin"] in _STARTING_UP or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
@@ -222,7 +248,9 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
     place, code = life.place, life.exit_code
     own_last = life.last_progress if place else life.times[1]
     end = life.closing or (
-        {"source": place.source, "line": place.line} if place and how == "finished" else {}
+        {"source": place.source, "line": place.line, "until": place.time}
+        if place and how == "finished"
+        else {}
     )
     joined = life.facts["agent_connected"]
     return {
@@ -230,6 +258,8 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "trains": life.row["trains"],
         "leader": life.row["leader"],
         "attempts": life.attempts,
+        "seen": life.row["seen"],
+        "ran": life.row["seen"] or life.met or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how),
         "ended": how,
         "sure": sure,
@@ -250,19 +280,17 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "planned_end": bool(place and place.is_planned_end),
         "end_source": end.get("source"),
         "end_line": end.get("line"),
+        "end_time": end.get("until"),
     }
 
 
 def _went_on_training(life: Life) -> bool:
     caught, place = life.facts["sigterm"], life.place
-    if not caught or place is None or place.line is None:
-        return False
-    return bool(caught[0]["source"] == place.source and place.line > caught[0]["line"])
+    return bool(caught and place and comes_after(place._asdict(), caught[0]))
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
-    places = {life.worker: life.place for life in lives if life.place and life.row["trains"]}
-    orders = {worker: place.order for worker, place in places.items()}
+    orders = _orders([life for life in lives if life.row["trains"]])
     for row in rows:
         mine = orders.get(row["worker"])
         others = [order for worker, order in orders.items() if worker != row["worker"]]
@@ -275,15 +303,14 @@ def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> No
             row["behind"] = max(0, foremost[1] - mine[1])
 
 
+def _orders(training: Sequence[Life]) -> dict[str, tuple[int, int]]:
+    return comparable({life.worker: life.place for life in training if life.place})
+
+
 def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     lived = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
     lived = lived.filter(pl.col("worker").is_not_null())
     return dict(lived.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
-
-
-def _last_lines(scalars: pl.DataFrame) -> dict[str, int]:
-    lines = scalars.filter(pl.col("line").is_not_null()).group_by("source").agg(pl.col("line").max())
-    return dict(lines.iter_rows())
 
 
 def _span(sources: pl.DataFrame, life: Life) -> tuple[float | None, float | None]:

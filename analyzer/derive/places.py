@@ -1,12 +1,22 @@
-"""Where in a source a part of a record stands."""
+"""Where things stand in the sources of a run, and which of them were printed after which.
+
+Lines count within one source. Between two, as stdout and stderr of one worker are, only times can tell, and
+often they do not.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
 
-def line_at(record: Mapping[str, Any], position: int) -> int:
+Row = Mapping[str, Any]
+"""A row of a table that names `source` and `line`, and `time`, or `near` and `until` around it."""
+
+
+def line_at(record: Row, position: int) -> int:
     """The line of the source in which a position of the record's text lies.
 
     A record whose lines do not stand together in the source, or whose middle was cut, is named by its first.
@@ -15,3 +25,60 @@ def line_at(record: Mapping[str, Any], position: int) -> int:
     first, last = int(record["line"]), int(record["last_line"])
     together = last - first == text.count("\n")
     return first + text.count("\n", 0, position) if together else first
+
+
+def dated(records: pl.DataFrame) -> pl.DataFrame:
+    """Records with `until`: the latest time at which each can have been printed.
+
+    It is the record's own time, else that of the next record of the source that carries one. `near` is the
+    earliest.
+    """
+    return records.with_columns(until=pl.col("time").backward_fill().over("source"))
+
+
+def comes_after(row: Row, other: Row) -> bool | None:
+    """Whether a row was printed after another one; None where the files do not tell."""
+    if row["source"] == other["source"] and row["line"] is not None and other["line"] is not None:
+        return bool(row["line"] > other["line"])
+    if _precedes(other, row):
+        return True
+    return False if _precedes(row, other) else None
+
+
+def _precedes(row: Row, other: Row) -> bool:
+    latest = row["until"] if "until" in row else row["time"]
+    earliest = other["near"] if "near" in other else other["time"]
+    return latest is not None and earliest is not None and latest < earliest
+
+
+def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
+    """(worker, attempt) → the last line of progress in each of its logs."""
+    last = (
+        scalars.filter(pl.col("line").is_not_null())
+        .group_by("worker", "attempt", "source", maintain_order=True)
+        .agg(pl.col("line").max(), near=pl.col("time").max(), until=pl.col("time").last())
+    )
+    found: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in last.iter_rows(named=True):
+        found[row["worker"], row["attempt"]].append(row)
+    return found
+
+
+def behind_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
+    """For each row, whether it was surely printed after its worker had said that it is done."""
+    ended = lifetimes.filter(pl.col("end_line").is_not_null())
+    ends = {
+        row["worker"]: {
+            "source": row["end_source"],
+            "line": row["end_line"],
+            "near": None,
+            "until": row["end_time"],
+        }
+        for row in ended.iter_rows(named=True)
+    }
+    places = rows.select(pl.col("^(worker|source|line|time|near)$"))
+    behind = [
+        bool((end := ends.get(row["worker"])) and comes_after(row, end))
+        for row in places.iter_rows(named=True)
+    ]
+    return pl.Series("behind_end", behind, dtype=pl.Boolean)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
+
+from analyzer.schema import VALIDATION
 
 
 class Place(NamedTuple):
@@ -20,9 +23,16 @@ class Place(NamedTuple):
     origin: str
 
     @property
-    def order(self) -> tuple[int, int]:
-        """What places are compared by."""
-        return (self.epoch or 0, self.step or 0)
+    def unit(self) -> tuple[str, bool, bool]:
+        """What it counts: places of one unit are compared by epoch and step."""
+        return (self.origin, self.epoch is None, self.step is None)
+
+    @property
+    def done(self) -> int | None:
+        """Steps since the start of training; None where that is not printed, or only now and then."""
+        if self.origin == "fit" and self.epoch is not None and self.steps is not None:
+            return (self.epoch - 1) * self.steps + (self.step or 0)
+        return self.step if self.epoch is None and self.origin in {"loop", "estimator"} else None
 
     @property
     def is_planned_end(self) -> bool:
@@ -32,10 +42,23 @@ class Place(NamedTuple):
         return self.epochs is None or self.epoch == self.epochs
 
 
+def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
+    """Worker → what its place is compared by; empty where the workers count different things.
+
+    Event files are not compared with logs: they are written every so many steps, and later.
+    """
+    if len({place.unit for place in places.values()}) <= 1:
+        return {worker: (place.epoch or 0, place.step or 0) for worker, place in places.items()}
+    done = {worker: (0, place.done) for worker, place in places.items() if place.done is not None}
+    return done if len(done) == len(places) else {}
+
+
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
-    steps = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").str.starts_with("epoch_"))
-    ranked = steps.with_row_index("row").with_columns(from_log=pl.col("origin") != "event_file")
+    from_log = pl.col("origin") != "event_file"
+    beside = pl.col("tag").str.starts_with("epoch_") | (~from_log & pl.col("tag").str.contains(VALIDATION))
+    steps = scalars.filter(pl.col("worker").is_not_null() & ~beside)
+    ranked = steps.with_row_index("row").with_columns(from_log=from_log)
     last = (
         ranked.sort("from_log", "row", maintain_order=True)
         .group_by("worker", "attempt", maintain_order=True)

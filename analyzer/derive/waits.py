@@ -57,15 +57,26 @@ def _row(
     others = [share for other, share in shares.items() if other != worker]
     own = collectives.filter(pl.col("worker") == worker)
     traced = closed.filter(pl.col("worker") == worker)
+    collective = shares[worker]
+    delay = max(0.0, median(others) - collective) if others else None
+    awaits_input = _share(traced, traced.filter(_WAITS_FOR_INPUT))
     return {
         "worker": worker,
         "collectives": own.height,
         "step_time": _step_time(own),
-        "collective_share": shares[worker],
-        "delay_share": max(0.0, median(others) - shares[worker]) if others else None,
-        "least": bool(others) and shares[worker] * 2 < min(others),
-        "input_share": _share(traced, traced.filter(_WAITS_FOR_INPUT)),
+        "collective_share": collective,
+        "collective_percent": _percent(collective),
+        "delay_share": delay,
+        "delay_percent": _percent(delay),
+        "least": bool(others) and collective * 2 < min(others),
+        "input_share": awaits_input,
+        "input_percent": _percent(awaits_input),
     }
+
+
+def _percent(share: float | None) -> float | None:
+    """A share as people say it."""
+    return None if share is None else round(100 * share, 1)
 
 
 def _step_time(collectives: pl.DataFrame) -> float | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.naming import order
+from analyzer.derive.addresses import is_local, split_address
+from analyzer.naming import is_task, order, split_task
 from analyzer.schema import frame
 
 Spec = Mapping[str, list[str]]
@@ -22,9 +23,9 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen = _seen(sources)
     spec = expected_cluster(facts)
-    expected = _tasks_of(spec) | _named(facts)
+    expected = tasks_of(spec) | _named(facts)
     everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
-    roles = {task.partition(":")[0] for task in everyone}
+    roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
         _row(task, spec, stated[task], expected, seen, roles, leader)
@@ -39,8 +40,8 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
     claim = _claim(stated)
     return {
         "shares_claim": claim is not None and claimed[claim] > 1,
-        "outside": claim is not None and bool(own) and claim not in _tasks_of(own),
-        "configured": len(_tasks_of(own)) > 1,
+        "outside": claim is not None and bool(own) and claim not in tasks_of(own),
+        "configured": len(tasks_of(own)) > 1,
         "serves": "server_address" in stated,
     }
 
@@ -59,14 +60,14 @@ def _row(
     roles: set[str],
     leader: str,
 ) -> dict[str, Any]:
-    role, _, index = task.partition(":")
+    role, index = split_task(task)
     addresses = spec.get(role, [])
-    address = addresses[int(index)] if int(index) < len(addresses) else stated.get("server_address")
+    address = addresses[index] if index < len(addresses) else stated.get("server_address")
     claims = _claim(stated)
     return {
         "worker": task,
         "role": role,
-        "index": int(index),
+        "index": index,
         "expected": task in expected,
         "seen": task in seen,
         "trains": role == "chief" or (role == "worker" and not {"ps", "chief"} <= roles),
@@ -122,23 +123,19 @@ def _seen(sources: pl.DataFrame) -> set[str]:
 def _named(facts: pl.DataFrame) -> set[str]:
     """Tasks that the coordination service names; they are members of the cluster."""
     named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
-    return {task for task in named["value"].to_list() if _is_task(task)}
+    return {task for task in named["value"].to_list() if is_task(task)}
 
 
 def _with_exit_code(facts: pl.DataFrame) -> set[str]:
     coded = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
-    return {task for task in coded["worker"].to_list() if _is_task(task)}
+    return {task for task in coded["worker"].to_list() if is_task(task)}
 
 
-def _tasks_of(spec: Spec) -> set[str]:
+def tasks_of(spec: Spec) -> set[str]:
+    """The tasks that a cluster lists."""
     return {f"{role}:{index}" for role, addresses in spec.items() for index in range(len(addresses))}
 
 
-def _is_task(task: str) -> bool:
-    role, _, index = task.partition(":")
-    return bool(role) and index.isdigit()
-
-
 def _host_of(address: str | None) -> str | None:
-    host = address.rpartition(":")[0] if address else ""
-    return host if host and host not in {"localhost", "127.0.0.1", "0.0.0.0", "[::1]"} else None  # noqa: S104
+    host, port = split_address(address or "")
+    return host if port and not is_local(host) else None

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 
 from analyzer.ingest.matcher import Hit
 from analyzer.model import Pattern
+from analyzer.naming import tasks_in
 
-_TASK = r"/job:(?P<{0}>[a-z_]+/replica:\d+/task:\d+)"
+_TASK = r"(?P<{0}>/job:[a-z_]+/replica:\d+/task:\d+)"
 _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "server_address": (("Started server with target",), r"Started server with target: grpc(?:\+\w+)?://(?P<server_address>\S+)"),
     "process_banner": (("This TensorFlow binary is optimized",), None),
@@ -36,7 +37,7 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "channel_cache": (("Initialize GrpcChannelCache for job",), r"Initialize GrpcChannelCache for job (?P<channel_job>\w+) -> \{(?P<channels>[^}]*)\}"),
     "task": (("task", "TF_CONFIG"), r"['\"]?task['\"]?\s*[:=]?\s*(?P<task>\{[^{}]*\})"),
     "tf_config": (("TF_CONFIG", "\"cluster\"", "'cluster'"), r"(?P<tf_config>\{\s*['\"]cluster['\"].*\})"),
-    "own_device": (("__wrapped__",), r"__wrapped__\w+?_device_/job:(?P<own_device>[a-z_]+/replica:\d+/task:\d+)"),
+    "own_device": (("__wrapped__",), r"__wrapped__\w+?_device_" + _TASK.format("own_device")),
     "strategy": (("Strategy",), r"(?P<strategy>MultiWorkerMirroredStrategy|CollectiveAllReduceStrategy|ParameterServerStrategy|MirroredStrategy)(?:V\d)?\b"),
     "eager_service": (("eager_service_impl.cc",), None),
     "checkpoint": (("heckpoint", "ckpt", "saving model to", ".h5", ".keras"), r"(?i)(?:saved?|saving|written|wrote|restor\w+|backing up)\b[^\n]{0,60}?(?:to|into|at|in|from|:)?\s+['\"]?(?P<checkpoint>(?:[a-z0-9]+://|/|\./)?[\w./=+-]*(?:ckpt|checkpoint|model|backup)[\w./=+-]*\d[\w./=+-]*)"),
@@ -74,7 +75,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
     elif key in {"connected", "own_device", "awaits"}:
-        yield from ((key, task) for task in tasks(value))
+        yield from ((key, task) for task in tasks_in(value))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":
@@ -85,11 +86,6 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, json.dumps(cluster)
     else:
         yield key, value
-
-
-def tasks(text: str) -> list[str]:
-    """Tasks named by device strings: `/job:worker/replica:0/task:1` → `worker:1`."""
-    return [f"{role}:{index}" for role, index in re.findall(r"([a-z_]+)(?:/replica:\d+)?/task:(\d+)", text)]
 
 
 def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:

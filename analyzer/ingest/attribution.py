@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 
 from analyzer.ingest.readings import Reading
 from analyzer.model import Kind
-
-_ROLES = frozenset({"worker", "chief", "ps", "evaluator"})
+from analyzer.naming import is_task
 
 
 def attribute(readings: Sequence[Reading]) -> None:
@@ -45,16 +44,11 @@ def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:
 def _claim(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -> str | None:
     facts = [row for reading in group for row in reading.rows.get("facts", [])]
     for key in ("task", "own_device"):
-        stated = Counter(row["value"] for row in facts if row["key"] == key and _is_task(row["value"]))
+        stated = Counter(row["value"] for row in facts if row["key"] == key and is_task(row["value"]))
         if stated:
             return str(stated.most_common(1)[0][0])
     servers = [row["value"] for row in facts if row["key"] == "server_address"]
     return next((task for server in servers for task in _listening(server, clusters)), None)
-
-
-def _is_task(value: str) -> bool:
-    role, _, index = value.partition(":")
-    return role in _ROLES and index.isdigit()
 
 
 def _listening(address: str, clusters: Iterable[dict[str, list[str]]]) -> list[str]:

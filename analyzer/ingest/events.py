@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePosixPath
+
 from analyzer.ingest.event_files import read_scalars
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.progress import scope_of
 from analyzer.ingest.readings import Reading
-from analyzer.model import Source
+from analyzer.model import Kind, Source
+from analyzer.naming import worker_of
+from analyzer.schema import VALIDATION
 
 
 def read(source: Source, _matcher: Matcher) -> Reading:
@@ -18,12 +23,20 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
     found = read_scalars(source.path)
+    folder = _folder(source.name)
     for tag, step, time, value in found.scalars:
         reading.saw(time)
         reading.add(
-            "scalars", tag=tag, step=step, time=time, value=value,
+            "scalars", tag=folder + tag, step=step, time=time, value=value,
             scope="global" if tag.startswith("epoch_") else scope_of(tag), origin="event_file",
         )  # fmt: skip
     for damage in found.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
     return reading
+
+
+def _folder(name: str) -> str:
+    """What is put in front of tags: Keras writes the same ones into `train` and into `validation`."""
+    folders = (part.lower() for part in reversed(PurePosixPath(name).parent.parts))
+    innermost = next((part for part in folders if worker_of(part, Kind.EVENT_FILE) is None), "")
+    return f"{innermost}/" if re.match(VALIDATION, f"{innermost}/") else ""

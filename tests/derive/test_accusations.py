@@ -85,3 +85,20 @@ def test_what_follows_the_planned_end_does_not_count(tables_of: TablesOf) -> Non
         named(tables_of({"worker-0.log": text, "worker-2.log": "step 12 loss 0.5\ntraining finished\n"}))
         == set()
     )
+
+
+def test_only_the_name_of_the_accused_is_marked(tables_of: TablesOf) -> None:
+    """TensorFlow 2.21 does not name the leader whose call failed, and then nothing is marked."""
+    bare = (
+        'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n    go()\n'
+        "tensorflow.python.framework.errors_impl.DeadlineExceededError: Collective ops is aborted by: Deadline"
+        " Exceeded\n\nRPC: /tensorflow.CoordinationService/Heartbeat\n"
+    )
+    silent = "WARNING:tensorflow:/job:worker/task:2 seems down, retrying 1/3\n"
+    rows = tables_of({"worker-1.log": bare + silent})["accusations"].sort("kind").to_dicts()
+    assert [
+        (row["worker"], row["kind"], row["says"][row["start"] or 0 : row["end"] or 0]) for row in rows
+    ] == [
+        ("worker:2", "down", "/job:worker/task:2"),
+        ("worker:0", "leader", ""),
+    ]

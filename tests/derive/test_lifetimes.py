@@ -87,3 +87,54 @@ def test_all_that_stop_together_in_good_order_have_finished_and_one_alone_has_no
     assert {life(together, f"worker:{index}")["ended"] for index in range(2)} == {"finished"}
     alone = tables_of({"worker-0.log": early, "worker-1.log": later} | codes)
     assert life(alone, "worker:0")["ended"] == "exited"
+
+
+FIT = "Epoch 1/3\n20/20 - 1s - loss: 0.5\nEpoch 2/3\n{}/20 - 1s - loss: 0.4\n"
+
+
+@pytest.mark.parametrize(
+    ("logs", "behind_all"),
+    [
+        ([FIT.format(10), FIT.format(10), "step 30 loss 0.5\n"], [False, False, False]),
+        ([FIT.format(10), FIT.format(10), "step 29 loss 0.5\n"], [False, False, True]),
+        ([FIT.format(10), FIT.format(11), FIT.format(12)], [True, False, False]),
+        ([FIT.format(10), FIT.format(11), "epoch 1 step 30 loss 0.5\n"], [None, None, None]),
+        (["step 31 loss 0.5\n", "step 30 loss 0.5\n", "epoch 3 loss 0.5\n"], [None, None, None]),
+    ],
+)
+def test_places_of_different_units_are_not_compared(
+    logs: list[str], behind_all: list[bool | None], tables_of: TablesOf
+) -> None:
+    """`fit` counts within the epoch; how many steps an epoch has turns that into steps since the start."""
+    tables = tables_of({f"worker-{index}.log": log for index, log in enumerate(logs)})
+    assert tables["lifetimes"]["behind_all"].to_list() == behind_all
+
+
+CLUSTER = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
+ACCEPTED = (
+    "I0000 00:00:1795225734.036583   14306 coordination_service.h:529] /job:worker/replica:0/task:{} has connected to"
+    " coordination service. Incarnation: 7\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "seen", "ran", "ended"),
+    [
+        ({"worker-1.log": STEPS}, True, True, "unknown"),
+        ({"exit_codes.txt": "worker-1 -9\n"}, False, True, "signal"),
+        ({"exit_codes.txt": "worker-1 None\n"}, False, True, "running"),
+        ({"worker-0.log": ACCEPTED.format(1)}, False, True, "unknown"),
+        ({"worker-0.log": "Number of replicas in sync: 2\n" + STEPS}, False, True, "unknown"),
+        ({"worker-0.log": ACCEPTED.format(0)}, False, None, "never_started"),
+        ({"worker-0.log": "Number of replicas in sync: 1\n" + STEPS}, False, None, "never_started"),
+        ({"worker-0.log": STEPS}, False, None, "never_started"),
+    ],
+)
+def test_a_worker_without_a_file_may_have_run_all_the_same(
+    files: dict[str, str], seen: bool, ran: bool | None, ended: str, tables_of: TablesOf
+) -> None:
+    """Its exit code says so, or a peer that could make no step without it; its log was only not handed over."""
+    tables = tables_of({"tf_config-0.json": CLUSTER, "worker-0.log": "hello\n"} | files)
+    found = life(tables, "worker:1")
+    assert (found["seen"], found["ran"], found["ended"]) == (seen, ran, ended)
+    assert tables["job"]["unseen"].to_list() == [0 if seen else 1]
