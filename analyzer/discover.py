@@ -16,7 +16,8 @@ from analyzer.model import Kind, RunDir, Source
 from analyzer.naming import worker_of
 
 _ATTEMPT = re.compile(
-    r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
+    r"(?:attempt|retry|life)[-_]?(\d{1,4})(?!\d)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d{0,4})(?!\d)",
+    re.IGNORECASE,
 )
 _ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")

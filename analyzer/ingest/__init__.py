@@ -54,6 +54,8 @@ def _read(source: Source, matcher: Matcher) -> list[Reading]:
             return read if isinstance(read, list) else [read]
         except OSError as error:
             reading.skip(f"cannot be read: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001 - one source that we fail on must not cost the others
+            reading.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
     return [reading]
 
 

@@ -11,13 +11,18 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from analyzer.ingest.text import storable
+
 _ENOUGH = 0.9
 """Share of the lines that must carry a mark for it to be one."""
 _SAMPLE = 400
 
 
 class Stream(NamedTuple):
-    """Lines of one origin, numbered as in the file; `key` is how the collector names the origin."""
+    """Lines of one origin, numbered as in the file; `key` is how the collector names the origin.
+
+    A message of several lines gives several, all with the number of the line of the file that it stands on.
+    """
 
     key: str | None
     lines: list[tuple[int, str]]
@@ -53,7 +58,7 @@ def _json_line(line: str) -> Mark | None:
         return None
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict):
         return None
@@ -63,7 +68,10 @@ def _json_line(line: str) -> Mark | None:
     )
     if text is None or {"step", "loss"} & entry.keys():
         return None
-    return Mark(_origin(entry), text.rstrip("\n"), "log" in entry and not text.endswith("\n"))
+    key = _origin(entry)
+    return Mark(
+        key and storable(key), storable(text.rstrip("\n")), "log" in entry and not text.endswith("\n")
+    )
 
 
 def _origin(entry: dict[str, object]) -> str | None:
@@ -114,7 +122,12 @@ def _apart(numbered: Iterable[tuple[int, str]], style: Callable[[str], Mark | No
         if mark.goes_on:
             begun[key] = (start, before + mark.text)
         else:
-            found.setdefault(key, Stream(key, [])).lines.append((start, before + mark.text))
-    for key, rest in begun.items():
-        found.setdefault(key, Stream(key, [])).lines.append(rest)
+            _append(found, key, start, before + mark.text)
+    for key, (start, rest) in begun.items():
+        _append(found, key, start, rest)
     return list(found.values())
+
+
+def _append(found: dict[str | None, Stream], key: str | None, number: int, message: str) -> None:
+    stream = found.setdefault(key, Stream(key, []))
+    stream.lines.extend((number, line) for line in message.split("\n"))

@@ -26,7 +26,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     reading.add("facts", line=1, key="tf_config", value=text[:4_000])
     try:
         config = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         reading.add("facts", line=line, key="tf_config_error", value=text.split("\n")[line - 1][:400])
         return reading

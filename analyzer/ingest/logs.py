@@ -11,12 +11,13 @@ from analyzer.ingest import announcements
 from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.packed import unpacked
-from analyzer.ingest.progress import Progress
+from analyzer.ingest.progress import Mark, Progress
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.records import Record, records
 from analyzer.ingest.text import decode, lines
 from analyzer.model import Source
 from analyzer.naming import worker_of
+from analyzer.schema import LARGEST_INT
 
 KEPT_AT_EITHER_END = 60
 """Records of head and tail that are kept whatever they say, as context and for unknown failures."""
@@ -99,8 +100,16 @@ def _hits(
 
 def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
     for body in record.bodies:
-        for mark in progress.marks(body):
+        marks = list(progress.marks(body))
+        if any(_no_place(mark) for mark in marks):
+            reading.lost("a step or epoch whose number is too large to be one", line=record.line)
+            continue
+        for mark in marks:
             reading.add("scalars", line=record.line, time=record.time, **mark._asdict())
+
+
+def _no_place(mark: Mark) -> bool:
+    return max(mark.epoch or 0, mark.epochs or 0, mark.step or 0, mark.steps or 0) > LARGEST_INT
 
 
 def _note(reading: Reading, record: Record, hit: Hit) -> None:

@@ -37,6 +37,11 @@ def decode(data: bytes) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
+def storable(text: str) -> str:
+    """A text that UTF-8 can hold: half of a surrogate pair, which JSON can name, becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
     """Every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
