@@ -13,12 +13,8 @@ from tempfile import TemporaryDirectory, mkdtemp
 from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
-from analyzer.naming import worker_of
+from analyzer.naming import attempt_of, worker_of
 
-_ATTEMPT = re.compile(
-    r"(?:attempt|retry|life)[-_]?(\d{1,4})(?!\d)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d{0,4})(?!\d)",
-    re.IGNORECASE,
-)
 _ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _SAYS_NOTHING = frozenset(
@@ -126,16 +122,9 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
 def _source(path: Path, name: str) -> Source:
     bare = _COMPRESSED.sub("", name)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
-    return Source(name, path, kind, worker_of(name, kind), _attempt_of(name), _reason_to_skip(path))
-
-
-def _attempt_of(name: str) -> int:
-    match = _ATTEMPT.search(name)
-    if not match:
-        return 1
-    if match["restart"]:
-        return 1 + int(match["nth"] or 1)
-    return max(1, int(match[1]))
+    attempt = attempt_of(name)
+    life = 1 if attempt is None else attempt
+    return Source(name, path, kind, worker_of(name, kind), life, _reason_to_skip(path))
 
 
 def _reason_to_skip(path: Path) -> str:

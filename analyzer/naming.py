@@ -1,4 +1,4 @@
-"""Names of workers: `role:index`, read from paths and put in order."""
+"""Names of workers and of their lives: `role:index` and an attempt, read from paths and put in order."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ _TASK = re.compile(
     r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
 )
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_ATTEMPT = re.compile(
+    r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
+    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
+    re.IGNORECASE,
+)
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
@@ -29,6 +34,14 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     if kind in {Kind.LOG, Kind.TF_CONFIG} and (bare := _BARE_INDEX.search(PurePosixPath(name).stem)):
         return f"worker:{int(bare[1])}"
     return None
+
+
+def attempt_of(name: str) -> int | None:
+    """Which life of its worker a name tells, as it counts them; a first restart is the second life."""
+    match = _ATTEMPT.search(name)
+    if not match:
+        return None
+    return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:
