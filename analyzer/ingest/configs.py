@@ -6,6 +6,7 @@ import json
 
 from analyzer.ingest.announcements import tf_config_facts
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import unpacked
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.text import decode
 from analyzer.model import Source
@@ -19,7 +20,9 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data = source.path.read_bytes()
+    data, damage = unpacked(source.path)
+    if damage:
+        reading.lost(damage)
     reading.bytes, text = len(data), decode(data).strip()
     reading.lines = text.count("\n") + 1 if text else 0
     text = text.removeprefix("export ").removeprefix("TF_CONFIG=").strip("'\"\n ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzer.ingest.event_files import read_scalars
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import plain
 from analyzer.ingest.progress import scope_of
 from analyzer.ingest.readings import Reading
 from analyzer.model import Source
@@ -17,7 +18,10 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
-    found = read_scalars(source.path)
+    with plain(source.path) as (path, broken):
+        found = read_scalars(path)
+    if broken:
+        reading.lost(broken)
     for tag, step, time, value in found.scalars:
         reading.saw(time)
         reading.add(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import unpacked
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.text import decode
 from analyzer.model import Source
@@ -26,7 +27,9 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data = source.path.read_bytes()
+    data, damage = unpacked(source.path)
+    if damage:
+        reading.lost(damage)
     reading.bytes, text = len(data), decode(data)
     for number, line in enumerate(text.splitlines(), 1):
         reading.lines = number

@@ -32,10 +32,12 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
         OSError: the file cannot be read, or what it was packed with is broken.
     """
     matcher.begin_file()
-    data = unpacked(source.path)
+    data, damage = unpacked(source.path)
     found = streams(decode(data))
     year = _year(data)
     readings = [_read_stream(_origin(source, stream, len(found)), stream, year, matcher) for stream in found]
+    for reading in readings if damage else ():
+        reading.lost(damage)
     if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "holds NUL bytes, as a file does that was not closed properly"
         readings[0].lost(what, offset=data.find(b"\x00"))
