@@ -79,6 +79,9 @@ def _read_records(
     numbers = [number for number, _ in wanted]
     for position, record in enumerate(found):
         reading.saw(record.time)
+        if record.cut:
+            what = f"{record.cut} lines in the middle of a record that is too large to be held"
+            reading.lost(what, line=record.line)
         if record.kind == "progress":
             _read_progress(reading, record, progress)
         hits = _hits(record, wanted, numbers, matcher)

@@ -144,6 +144,18 @@ def test_a_traceback_in_one_message_is_a_traceback(tmp_path: Path) -> None:
     assert excerpts[3] == "ValueError: invalid literal for int()"
 
 
+def test_a_traceback_that_is_too_large_is_said_and_its_exception_found(tmp_path: Path) -> None:
+    """What is not held of it is damage; how it ends is known."""
+    frames = "".join(
+        f'  File "/workspace/train.py", line {n}, in call\n    {"x" * 80}\n' for n in range(12_000)
+    )
+    log = f"{QUIET}Traceback (most recent call last):\n{frames}ValueError: bad cell\n"
+    document = told(tmp_path, {"worker-1.log": log, "exit_codes.txt": "worker-1 1\n"})
+    assert document["culprits"] == ["worker:1"]
+    read, reason = sources(document)["worker-1.log"]
+    assert (read, "too large to be held" in reason) == ("partial", True)
+
+
 def test_a_reader_that_fails_costs_its_own_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mistake is ours and is said; the others are read."""
     sound = logs.read
