@@ -118,28 +118,20 @@ def _no_place(mark: Mark) -> bool:
 
 
 def _note(reading: Reading, record: Record, hit: Hit) -> None:
-    number, excerpt = _line_of(record, hit)
+    blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
+    piece, start = record.place(hit.start + blank)
     for key, value in announcements.facts(hit):
         if key in announcements.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
             continue
-        line = _line_naming(record, value) if key == "awaits" else number
+        line = _line_naming(record, value) if key == "awaits" else piece.number
         reading.add("facts", line=line, time=record.time, key=key, value=value)
     if not hit.pattern.startswith("announces/"):
-        start = max(0, excerpt.find(hit.matched.split("\n", 1)[0]))
+        end = start + len(hit.matched[blank:].split("\n", 1)[0])
         reading.add(
-            "matches", pattern=hit.pattern, line=number, time=record.time, kind=record.kind, excerpt=excerpt,
-            start=start, end=min(len(excerpt), start + len(hit.matched.split("\n", 1)[0])),
+            "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
+            excerpt=piece.text, start=start, end=min(len(piece.text), end),
             captures=json.dumps(dict(hit.captures)),
         )  # fmt: skip
-
-
-def _line_of(record: Record, hit: Hit) -> tuple[int, str]:
-    """The line of the record in which the match begins."""
-    first = hit.matched.split("\n", 1)[0]
-    for piece in record.pieces:
-        if first in piece.text:
-            return piece.number, piece.text
-    return record.line, record.pieces[0].text
 
 
 def _line_naming(record: Record, task: str) -> int:

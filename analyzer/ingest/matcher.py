@@ -29,11 +29,12 @@ _SLOW = 0.05
 
 
 class Hit(NamedTuple):
-    """A pattern that a record satisfies, and where: a physical line and a range in its text."""
+    """A pattern that a record satisfies, and the words of its text that do, from the character `start` on."""
 
     pattern: str
     captures: Mapping[str, str]
     matched: str
+    start: int
 
 
 class Matcher:
@@ -79,11 +80,12 @@ class Matcher:
             return None
         if pattern.regex is None:
             literal = next((literal for literal in pattern.literals if literal in text), None)
-            return Hit(pattern.id, {}, literal) if literal else None
+            return Hit(pattern.id, {}, literal, text.index(literal)) if literal else None
         match = self._search(pattern.id, pattern.regex, text)
         if not match:
             return None
-        return Hit(pattern.id, {k: v for k, v in match.groupdict().items() if v is not None}, match[0])
+        captures = {k: v for k, v in match.groupdict().items() if v is not None}
+        return Hit(pattern.id, captures, match[0], match.start())
 
     def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
         left = TIME_IN_ALL - self._wasted.get(pattern, 0.0)

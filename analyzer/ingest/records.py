@@ -70,6 +70,17 @@ class Record:
         """All of it, the middle of a huge one cut."""
         return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
 
+    def place(self, at: int) -> tuple[Line, int]:
+        """The line in which a character of `text` stands, and where in it."""
+        whole, half = sum(len(piece.text) + 1 for piece in self.pieces) - 1, LONGEST_RECORD // 2
+        if whole > LONGEST_RECORD and at >= half:
+            at = max(half, at + whole - len(self.text))
+        for piece in self.pieces:
+            if at <= len(piece.text):
+                return piece, at
+            at -= len(piece.text) + 1
+        return self.pieces[-1], len(self.pieces[-1].text)
+
     @property
     def message(self) -> str:
         """The text without the prefix of its first line."""
