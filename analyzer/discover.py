@@ -36,11 +36,11 @@ def discover(paths: Sequence[Path]) -> RunDir:
     """The sources of one run, in a stable order; no two have the same name.
 
     One directory, one file, or several of them are taken; several are named from the directory that holds
-    them all. Links that leave the run, and whatever is no regular file, become sources with a `skip` reason:
-    they are said, not followed.
+    them all. Links that leave the run, directories that cannot be listed, and whatever is no regular file,
+    become sources with a `skip` reason: they are said, not followed.
 
     Raises:
-        NothingReadable: a path cannot be reached, or there is no file at all.
+        NothingReadable: a path cannot be reached or listed, or there is no file at all.
 
     """
     for path in paths:
@@ -111,12 +111,26 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
     if not path.is_dir():
         yield _source(path.resolve(), name)
         return
-    for folder, folders, files in os.walk(path):
+    inside = PurePosixPath(name)
+    unlisted: list[OSError] = []
+
+    def said(folder: Path, reason: str) -> Source:
+        return Source((inside / folder.relative_to(path)).as_posix(), folder, Kind.OTHER, skip=reason)
+
+    for folder, folders, files in os.walk(path, onerror=unlisted.append):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for each in folders:
+            if Path(folder, each).is_symlink():
+                yield said(Path(folder, each), "a link to a directory, which is not followed")
         for file in sorted(files):
             if not file.startswith("."):
                 full = Path(folder, file)
-                yield _source(full, (PurePosixPath(name) / full.relative_to(path)).as_posix())
+                yield _source(full, (inside / full.relative_to(path)).as_posix())
+    for error in unlisted:
+        reason = (error.strerror or str(error)).lower()
+        if error.filename == str(path):
+            raise NothingReadable(f"{path}: {reason}")
+        yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
 def _source(path: Path, name: str) -> Source:

@@ -16,6 +16,10 @@ _ROLES = {
 _TASK = re.compile(
     r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
 )
+_DATE = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
+    r"(?:[-_.T ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
+)
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
@@ -26,7 +30,11 @@ _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
-    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`."""
+    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
+
+    The numbers of a date name none.
+    """
+    name = _DATE.sub("", name)
     for part in reversed(name.split("/")):
         for match in _TASK.finditer(part):
             if match["index"] is not None or match["role"].lower() in {"chief", "master"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.errors import NothingReadable
+from analyzer.naming import worker_of
 from analyzer.pipeline import analyze
 from tests.conftest import ROOT
 
@@ -89,6 +91,64 @@ def test_a_link_that_is_named_itself_is_followed(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "pods/uid/0.log")
     (source,) = discover([link]).sources
     assert (source.name, source.worker, source.skip) == ("job-worker-3.log", "worker:3", "")
+
+
+def test_a_directory_behind_a_link_is_said(tmp_path: Path) -> None:
+    """It is not followed, for it may lead anywhere, itself included."""
+    write(tmp_path, {"job/worker-0.log": "a", "elsewhere/worker-1.log": "b"})
+    (tmp_path / "job" / "worker-1").symlink_to(tmp_path / "elsewhere")
+    skipped = {source.name: source.skip for source in discover([tmp_path / "job"]).sources}
+    assert skipped == {"worker-0.log": "", "worker-1": "a link to a directory, which is not followed"}
+
+
+def lock(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make a directory one that this process may not list; root may list any."""
+    listed = os.scandir
+
+    def scandir(path: Path) -> object:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+def test_a_directory_that_cannot_be_listed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of the run is missing then."""
+    write(tmp_path, {"worker-0.log": "a", "worker-1/stdout.log": "b"})
+    lock(monkeypatch, tmp_path / "worker-1")
+    skipped = {source.name: source.skip for source in discover([tmp_path]).sources}
+    assert skipped == {
+        "worker-0.log": "",
+        "worker-1": "the directory cannot be listed: permission denied",
+    }
+
+
+def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not called empty."""
+    lock(monkeypatch, tmp_path)
+    with pytest.raises(NothingReadable, match=r"permission denied$"):
+        discover([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
+        ("2024-01-05.log", None),
+        ("20240105.log", None),
+        ("train_2024-01-05_12-30-00.log", None),
+        ("05.01.2024.log", None),
+        ("2024-01-05_3.log", "worker:3"),
+        ("worker-2024-01-05.log", None),
+        ("worker-2-2024-01-05.log", "worker:2"),
+        ("logs-2024-01-05/worker-1/stdout.log", "worker:1"),
+        ("3.log", "worker:3"),
+        ("worker-20.log", "worker:20"),
+    ],
+)
+def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
+    """Logs of several days are those of one worker, until their words tell otherwise."""
+    assert worker_of(name) == worker
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
