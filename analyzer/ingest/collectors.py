@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -116,7 +117,7 @@ STYLES: Sequence[Callable[[str], Mark | None]] = (
 def streams(text: str) -> list[Stream]:
     """The streams of a file: one, with its lines as they are, where no collector left its marks."""
     numbered = list(enumerate(text.split("\n"), 1))
-    sample = [line for _, line in numbered if line.strip()][:_SAMPLE]
+    sample = list(islice((line for _, line in numbered if line.strip()), _SAMPLE))
     for style in STYLES:
         marked = [line for line in sample if style(line) is not None]
         if len(marked) > 1 and len(marked) >= _ENOUGH * len(sample):

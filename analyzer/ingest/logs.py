@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from analyzer.ingest import announcements
@@ -62,22 +64,21 @@ def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
 
 
 def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:
-    text = "\n".join(line for _, line in stream.lines)
-    reading = Reading(source, bytes=len(text.encode("utf-8", "replace")), lines=text.count("\n"))
-    reading.lines = len(stream.lines) - (not stream.lines[-1][1])
-    found = list(records(lines(stream.lines), year))
-    local = matcher.lines(text.encode("utf-8", "replace"))
+    data = "\n".join(line for _, line in stream.lines).encode("utf-8", "replace")
+    reading = Reading(source, bytes=len(data), lines=len(stream.lines) - (not stream.lines[-1][1]))
+    local = matcher.lines(data)
+    del data
     wanted = sorted((stream.lines[number - 1][0], ids) for number, ids in local.items())
-    _read_records(reading, found, wanted, matcher)
+    _read_records(reading, records(lines(stream.lines), year), wanted, matcher)
     return reading
 
 
 def _read_records(
-    reading: Reading, found: list[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
+    reading: Reading, found: Iterable[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
 ) -> None:
     progress = Progress()
     numbers = [number for number, _ in wanted]
-    for position, record in enumerate(found):
+    for record, at_an_end in _ends_marked(found):
         reading.saw(record.time)
         if record.cut:
             what = f"{record.cut} lines in the middle of a record that is too large to be held"
@@ -87,9 +88,21 @@ def _read_records(
         hits = _hits(record, wanted, numbers, matcher)
         for hit in hits:
             _note(reading, record, hit)
-        at_an_end = min(position, len(found) - 1 - position) < KEPT_AT_EITHER_END
         if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _keep(reading, record)
+
+
+def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
+    """Each record, and whether it is one of the first or the last; no more are held than needed."""
+    waiting: deque[Record] = deque()
+    for position, record in enumerate(found):
+        if position < KEPT_AT_EITHER_END:
+            yield record, True
+            continue
+        waiting.append(record)
+        if len(waiting) > KEPT_AT_EITHER_END:
+            yield waiting.popleft(), False
+    yield from ((record, True) for record in waiting)
 
 
 def _hits(
@@ -106,7 +119,7 @@ def _hits(
 def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
     for body in record.bodies:
         marks = list(progress.marks(body))
-        if any(_no_place(mark) for mark in marks):
+        if marks and _no_place(marks[0]):
             reading.lost("a step or epoch whose number is too large to be one", line=record.line)
             continue
         for mark in marks:

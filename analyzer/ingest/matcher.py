@@ -50,6 +50,7 @@ class Matcher:
         self.slow: set[str] = set()
         """Ids of the patterns that were given up on the present file."""
         self._wasted: dict[str, float] = {}
+        self._expressions: dict[str, regex.Pattern[str]] = {}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
         self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
         self._database = _database([literal.encode() for literal in literals])
@@ -92,9 +93,12 @@ class Matcher:
         if pattern in self.slow or left <= 0:
             self.slow.add(pattern)
             return None
+        compiled = self._expressions.get(pattern)
+        if compiled is None:
+            compiled = self._expressions[pattern] = regex.compile(expression, regex.DOTALL)
         began, limit = thread_time(), min(TIME_LIMIT, left)
         try:
-            match = regex.compile(expression, regex.DOTALL).search(text, timeout=limit)
+            match = compiled.search(text, timeout=limit)
         except TimeoutError:
             self.slow.add(pattern)
             self._waste(pattern, limit)

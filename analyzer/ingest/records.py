@@ -57,7 +57,7 @@ class Record:
     cut: int = 0
     """Lines of its middle that are not held."""
     tail_size: int = 0
-    tail: deque[Line] = field(default_factory=deque)
+    tail: deque[Line] | None = None
     """Its last lines so far, of one whose head is full."""
 
     @property
@@ -135,6 +135,7 @@ def _extend(record: Record, line: Line) -> None:
         record.pieces.append(line)
         record.bodies.append(line.text)
         return
+    record.tail = record.tail or deque()
     record.tail.append(line)
     record.tail_size += len(line.text) + 1
     while record.tail_size > LONGEST_TAIL and len(record.tail) > 1:
@@ -144,9 +145,10 @@ def _extend(record: Record, line: Line) -> None:
 
 def _closed(record: Record) -> Record:
     """A record that is complete: its tail follows its head."""
-    record.pieces.extend(record.tail)
-    record.bodies.extend(line.text for line in record.tail)
-    record.tail.clear()
+    if record.tail:
+        record.pieces.extend(record.tail)
+        record.bodies.extend(line.text for line in record.tail)
+        record.tail = None
     return record
 
 
