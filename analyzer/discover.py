@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, mkdtemp
 
 from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
-from analyzer.naming import worker_of
+from analyzer.naming import attempt_of, worker_of
 
-_ATTEMPT = re.compile(
-    r"(?:attempt|retry|life)[-_]?(\d+)|(?P<restart>restart(?:ed)?)[-_]?(?P<nth>\d*)", re.IGNORECASE
-)
 _ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _SAYS_NOTHING = frozenset(
@@ -35,72 +33,112 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
 
 
 def discover(paths: Sequence[Path]) -> RunDir:
-    """The sources of one run, in a stable order.
+    """The sources of one run, in a stable order; no two have the same name.
 
-    One directory, one file, or several files are taken. Links that leave the run, and whatever is no
-    regular file, become sources with a `skip` reason: they are said, not followed.
+    One directory, one file, or several of them are taken; several are named from the directory that holds
+    them all. Links that leave the run, directories that cannot be listed, and whatever is no regular file,
+    become sources with a `skip` reason: they are said, not followed.
 
     Raises:
-        NothingReadable: a path does not exist, or there is no file at all.
+        NothingReadable: a path cannot be reached or listed, or there is no file at all.
 
     """
     for path in paths:
-        if not path.exists():
-            raise NothingReadable(f"{path}: no such file or directory")
-    plain = [source for path in paths for source in _sources_of(path)]
-    packed = any(is_archive(source.path) for source in plain)
+        _reach(path)
+    inputs, base = _inputs(paths)
+    plain = {source.name: source for path, name in inputs for source in _sources_of(path, name)}
+    packed = any(is_archive(source.path) for source in plain.values())
     scratch = TemporaryDirectory(prefix="mwms-") if packed else None
-    sources = [each for source in plain for each in _opened(source, Path(scratch.name if scratch else "."))]
+    place = Path(scratch.name if scratch else ".")
+    sources = [each for source in plain.values() for each in _opened(source, place, alone=len(plain) == 1)]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
-    return RunDir(_run_name(paths), tuple(sorted(sources, key=lambda source: _natural(source.name))), scratch)
+    in_order = sorted(sources, key=lambda source: _natural(source.name))
+    return RunDir(_run_name(base), tuple(_distinct(in_order)), scratch)
 
 
-def _opened(source: Source, scratch: Path) -> Iterator[Source]:
-    """The source itself, or, of an archive, everything in it."""
+def _reach(path: Path) -> None:
+    try:
+        path.stat()
+    except OSError as error:
+        raise NothingReadable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
+    """Each input once, with its name in the run, and the place that the run is called after."""
+    whole = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
+    if len(whole) == 1:
+        return [(whole[0], "" if whole[0].is_dir() else whole[0].name)], whole[0].resolve()
+    common = Path(os.path.commonpath(whole))
+    names = [path.relative_to(common).as_posix() for path in whole]
+    return [(path, "" if name == "." else name) for path, name in zip(whole, names, strict=True)], common
+
+
+def _distinct(sources: Iterable[Source]) -> Iterator[Source]:
+    """The sources, later ones of a name that was there before renamed: an archive may hold a name twice."""
+    taken: set[str] = set()
+    for source in sources:
+        name = next(name for name in _variants(source.name) if name not in taken)
+        taken.add(name)
+        yield source._replace(name=name)
+
+
+def _variants(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({number})" for number in count(2))
+
+
+def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
+    """The source itself, or, of an archive, everything in it; `alone` in the run, its name adds nothing."""
     if source.skip or not is_archive(source.path):
         yield source
         return
-    prefix = "" if source.name == source.path.name else f"{source.name}/"
+    prefix = "" if alone else f"{source.name}/"
     for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
         name = prefix + member.name if member.name else source.name
         yield _source(member.path, name)._replace(skip=member.skip)
 
 
-def _run_name(paths: Sequence[Path]) -> str:
+def _run_name(place: Path) -> str:
     """The name people know the run by; `logs` or `run` tells less than the directory above it."""
-    first = paths[0].resolve()
-    place = first if len(paths) == 1 else first.parent
     if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
         place = place.parent
     return ARCHIVE_SUFFIX.sub("", place.name) or "run"
 
 
-def _sources_of(path: Path) -> Iterator[Source]:
+def _sources_of(path: Path, name: str) -> Iterator[Source]:
+    """The files of one input; `name` is what the run calls it, empty for the run itself."""
     if not path.is_dir():
-        yield _source(path, path.name)
+        yield _source(path.resolve(), name)
         return
-    for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    inside = PurePosixPath(name)
+    unlisted: list[OSError] = []
+
+    def said(folder: Path, reason: str) -> Source:
+        return Source((inside / folder.relative_to(path)).as_posix(), folder, Kind.OTHER, skip=reason)
+
+    for folder, folders, files in os.walk(path, onerror=unlisted.append):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for each in folders:
+            if Path(folder, each).is_symlink():
+                yield said(Path(folder, each), "a link to a directory, which is not followed")
         for file in sorted(files):
             if not file.startswith("."):
                 full = Path(folder, file)
-                yield _source(full, full.relative_to(path).as_posix())
+                yield _source(full, (inside / full.relative_to(path)).as_posix())
+    for error in unlisted:
+        reason = (error.strerror or str(error)).lower()
+        if error.filename == str(path):
+            raise NothingReadable(f"{path}: {reason}")
+        yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
 def _source(path: Path, name: str) -> Source:
     bare = _COMPRESSED.sub("", name)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
-    return Source(name, path, kind, worker_of(name, kind), _attempt_of(name), _reason_to_skip(path))
-
-
-def _attempt_of(name: str) -> int:
-    match = _ATTEMPT.search(name)
-    if not match:
-        return 1
-    if match["restart"]:
-        return 1 + int(match["nth"] or 1)
-    return max(1, int(match[1]))
+    attempt = attempt_of(name)
+    life = 1 if attempt is None else attempt
+    return Source(name, path, kind, worker_of(name, kind), life, _reason_to_skip(path))
 
 
 def _reason_to_skip(path: Path) -> str:

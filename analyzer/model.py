@@ -56,7 +56,7 @@ class Source(NamedTuple):
     """One file of a run, or one stream inside a file.
 
     `name` is relative to the run and is what reports show; `worker` is `role:index` as far as the
-    file's own name tells, else None; `attempt` counts the lives of that worker from 1.
+    file's own name tells, else None; `attempt` counts the lives of that worker, from 1 once it is read.
     """
 
     name: str

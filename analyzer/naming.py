@@ -1,4 +1,4 @@
-"""Names of workers: `role:index`, read from paths and put in order."""
+"""Names of workers and of their lives: `role:index` and an attempt, read from paths and put in order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,25 @@ _ROLES = {
 _TASK = re.compile(
     r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
 )
+_DATE = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
+    r"(?:[-_.T ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
+)
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_ATTEMPT = re.compile(
+    r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
+    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
+    re.IGNORECASE,
+)
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
-    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`."""
+    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
+
+    The numbers of a date name none.
+    """
+    name = _DATE.sub("", name)
     for part in reversed(name.split("/")):
         for match in _TASK.finditer(part):
             if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
@@ -29,6 +42,14 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     if kind in {Kind.LOG, Kind.TF_CONFIG} and (bare := _BARE_INDEX.search(PurePosixPath(name).stem)):
         return f"worker:{int(bare[1])}"
     return None
+
+
+def attempt_of(name: str) -> int | None:
+    """Which life of its worker a name tells, as it counts them; a first restart is the second life."""
+    match = _ATTEMPT.search(name)
+    if not match:
+        return None
+    return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:

@@ -48,12 +48,21 @@ def load_rules(more: Sequence[Path] = ()) -> RulePack:
 def read(run: RunDir, pack: RulePack) -> Tables:
     """All tables of a run, read and derived."""
     found = ingest(run, pack.patterns)
-    if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
+    opened = found["sources"].filter(found["sources"]["read"] != "skipped")
+    if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
         raise NothingReadable(
             f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})"
         )
+    if not opened["bytes"].sum():
+        raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
     return derive(found)
+
+
+def _all_empty(opened: int, files: int) -> str:
+    if opened < files:
+        return f"of its {files} files, only {opened} could be read, and nothing is in them"
+    return "the file is empty" if files == 1 else f"all {files} files are empty"
 
 
 def _made_with(pack: RulePack) -> Mapping[str, object]:

@@ -20,6 +20,10 @@ DTYPES: Mapping[str, pl.DataType] = {
 }
 
 
+LARGEST_INT = 2**63 - 1
+"""The largest number that a column of type `int` holds."""
+
+
 class Column(NamedTuple):
     """One column: its type is a key of `DTYPES`."""
 
@@ -324,5 +328,21 @@ def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
             raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
         for name, cells in values.items():
             cells.append(row.get(name))
-    series = {c.name: pl.Series(c.name, values[c.name], dtype=DTYPES[c.type]) for c in columns}
-    return pl.DataFrame(series)
+    return pl.DataFrame({column.name: _series(column, values[column.name]) for column in columns})
+
+
+def _series(column: Column, cells: list[Any]) -> pl.Series:
+    """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
+    try:
+        series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
+    except (TypeError, OverflowError, UnicodeEncodeError):
+        series = pl.Series(column.name, [_fitting(cell) for cell in cells], dtype=DTYPES[column.type])
+    if column.type == "time" and not series.is_finite().all():
+        return series.set(~series.is_finite(), None)
+    return series
+
+
+def _fitting(cell: object) -> object:
+    if isinstance(cell, int) and not -LARGEST_INT <= cell <= LARGEST_INT:
+        return None
+    return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell

@@ -129,7 +129,8 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
         raise UsageError("- stands for standard input and goes alone")
     with tempfile.TemporaryDirectory(prefix="mwms-") as folder:
         path = Path(folder, "stdin.log")
-        path.write_bytes(sys.stdin.buffer.read())
+        if not path.write_bytes(sys.stdin.buffer.read()):
+            raise NothingReadable("standard input was empty")
         yield [path]
 
 

@@ -37,6 +37,7 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     matcher = Matcher([*patterns, *announcements.PATTERNS])
     readings = [reading for source in run.sources for reading in _read(source, matcher)]
     attribute(readings)
+    attempts.count_from_one(readings)
     for reading in readings:
         attempts.split(reading)
     return {table: frame(table, _rows(table, readings)) for table in READ}
@@ -54,6 +55,8 @@ def _read(source: Source, matcher: Matcher) -> list[Reading]:
             return read if isinstance(read, list) else [read]
         except OSError as error:
             reading.skip(f"cannot be read: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001 - one source that we fail on must not cost the others
+            reading.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
     return [reading]
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from analyzer.ingest.matcher import Hit
+from analyzer.ingest.text import storable
 from analyzer.model import Pattern
 from analyzer.naming import tasks_in
 
@@ -49,6 +50,11 @@ _UNFINISHED = re.compile(r"_temp/|tempstate")
 NOT_FROM_ERRORS = frozenset({"host", "checkpoint", "replicas", "batch_size", "tensorflow", "python"})
 """What a script states about itself; an error that holds such words speaks of something else."""
 _PREFIX = "announces/"
+_ROLE = re.compile(r"[a-z_]+")
+_INDEX = re.compile(r"[0-9]{1,9}")
+_DEVICE = re.compile(r"([a-z_]+)(?:/replica:\d+)?/task:(\d{1,9})(?!\d)")
+_MOST_CUTS = 64
+"""Closing braces behind a literal that are tried; each costs a reading of the whole."""
 
 PATTERNS = tuple(
     Pattern(_PREFIX + key, literals, expression) for key, (literals, expression) in _TABLE.items()
@@ -83,7 +89,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
     elif key == "cluster_spec":
         cluster = _literal(value.removeprefix("ClusterSpec("))
         if isinstance(cluster, dict):
-            yield key, json.dumps(cluster)
+            yield key, _cluster(cluster)
     else:
         yield key, value
 
@@ -93,24 +99,44 @@ def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:
     if not isinstance(config, dict):
         return
     if isinstance(config.get("cluster"), dict):
-        yield "cluster_spec", json.dumps(config["cluster"])
+        yield "cluster_spec", _cluster(config["cluster"])
     yield from (("task", task) for task in _task_of(config.get("task")))
+
+
+def _cluster(cluster: Mapping[object, object]) -> str:
+    """A cluster as later stages know it: roles to lists of addresses; what is neither is left out."""
+    roles = {
+        role: _addresses(value)
+        for role, value in cluster.items()
+        if isinstance(role, str) and _ROLE.fullmatch(role) and isinstance(value, list | dict)
+    }
+    return json.dumps(roles)
+
+
+def _addresses(stated: list[object] | dict[object, object]) -> list[str]:
+    """Addresses by index; a dict names the index of each."""
+    if isinstance(stated, dict):
+        by_index = sorted(stated.items(), key=lambda item: (len(str(item[0])), str(item[0])))
+        stated = [address for _, address in by_index]
+    return [storable(str(address)) for address in stated]
 
 
 def _task_of(task: object) -> list[str]:
     if not isinstance(task, dict) or "type" not in task:
         return []
     index = str(task.get("index", ""))
-    return [f"{task['type']}:{index}"] if index.isdigit() else []
+    return [storable(f"{task['type']}:{index}")] if _INDEX.fullmatch(index) else []
 
 
 def _literal(text: str) -> object:
     """A JSON or Python literal, cut at its last closing brace until it can be read; None when it cannot."""
-    while text:
+    for _ in range(_MOST_CUTS):
+        if not text:
+            break
         for read in (json.loads, ast.literal_eval):
             try:
                 value: object = read(text)
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
             return value
         text = text[: text.rfind("}", 0, -1) + 1]

@@ -1,4 +1,7 @@
-"""One log, several lives: a worker that was restarted into the same file.
+"""Which life of its worker everything belongs to, from 1.
+
+Some schedulers count attempts from 0. And one log can hold several lives, of a worker that was restarted
+into the same file.
 
 A process starts one gRPC server, so the second `Started server` begins the second life; it reaches back to
 the banner that TensorFlow prints when it is loaded.
@@ -7,9 +10,23 @@ the banner that TensorFlow prints when it is loaded.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
 
 from analyzer.ingest.readings import Reading
+from analyzer.naming import attempt_of
+
+
+def count_from_one(readings: Sequence[Reading]) -> None:
+    """Where any name of the run counts attempts from 0, count all that are named on by one."""
+    named = [r for r in readings if attempt_of(r.source.name) is not None]
+    rows = [row for r in readings for row in r.rows.get("facts", []) if "attempt" in row]
+    if 0 not in {*(r.source.attempt for r in named), *(row["attempt"] for row in rows)}:
+        return
+    for reading in named:
+        reading.source = reading.source._replace(attempt=reading.source.attempt + 1)
+    for row in rows:
+        row["attempt"] += 1
 
 
 def split(reading: Reading) -> None:

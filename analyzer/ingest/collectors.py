@@ -9,7 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
+
+from analyzer.ingest.text import storable
 
 _ENOUGH = 0.9
 """Share of the lines that must carry a mark for it to be one."""
@@ -17,18 +21,23 @@ _SAMPLE = 400
 
 
 class Stream(NamedTuple):
-    """Lines of one origin, numbered as in the file; `key` is how the collector names the origin."""
+    """Lines of one origin, numbered as in the file; `key` is how the collector names the origin.
+
+    A message of several lines gives several, all with the number of the line of the file that it stands on.
+    """
 
     key: str | None
     lines: list[tuple[int, str]]
 
 
 class Mark(NamedTuple):
-    """The mark of one line taken off: origin, text, and whether the next line goes on with it."""
+    """The mark of one line taken off: origin, text, and whether its channel goes on with it."""
 
     key: str | None
     text: str
     goes_on: bool = False
+    channel: str = ""
+    """stdout or stderr, where the mark tells: each is a text of its own."""
 
 
 def _pattern(expression: str) -> Callable[[str], Mark | None]:
@@ -43,17 +52,17 @@ def _pattern(expression: str) -> Callable[[str], Mark | None]:
 
 def _container_runtime(line: str) -> Mark | None:
     """Kubernetes' CRI logs: time, stream, F or P (partial), text."""
-    match = re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S* (?:stdout|stderr) ([FP]) ?(.*)$", line)
-    return Mark(None, match[2], match[1] == "P") if match else None
+    match = re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S* (stdout|stderr) ([FP]) ?(.*)$", line)
+    return Mark(None, match[3], match[2] == "P", match[1]) if match else None
 
 
 def _json_line(line: str) -> Mark | None:
-    """One JSON object a line: docker's json-file, Cloud Logging, CloudWatch, Fluent Bit."""
+    """One JSON object a line: Cloud Logging, CloudWatch, Fluent Bit."""
     if not line.startswith("{"):
         return None
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict):
         return None
@@ -63,7 +72,20 @@ def _json_line(line: str) -> Mark | None:
     )
     if text is None or {"step", "loss"} & entry.keys():
         return None
-    return Mark(_origin(entry), text.rstrip("\n"), "log" in entry and not text.endswith("\n"))
+    key, partial = _origin(entry), "P" in {str(entry.get("_p")), str(entry.get("logtag"))}
+    return Mark(key and storable(key), storable(text.rstrip("\n")), partial, str(entry.get("stream", "")))
+
+
+def _json_file(line: str) -> Mark | None:
+    """Docker's json-file: an entry whose text has no line break goes on in the next one."""
+    mark = _json_line(line)
+    return mark and mark._replace(goes_on=mark.goes_on or not _is_ended(line))
+
+
+def _is_ended(line: str) -> bool:
+    """Whether an entry that `_json_line` has read holds the end of its line."""
+    log = json.loads(line).get("log")
+    return not isinstance(log, str) or log.endswith("\n")
 
 
 def _origin(entry: dict[str, object]) -> str | None:
@@ -95,26 +117,38 @@ STYLES: Sequence[Callable[[str], Mark | None]] = (
 def streams(text: str) -> list[Stream]:
     """The streams of a file: one, with its lines as they are, where no collector left its marks."""
     numbered = list(enumerate(text.split("\n"), 1))
-    sample = [line for _, line in numbered if line.strip()][:_SAMPLE]
+    sample = list(islice((line for _, line in numbered if line.strip()), _SAMPLE))
     for style in STYLES:
-        marked = sum(style(line) is not None for line in sample)
-        if marked > 1 and marked >= _ENOUGH * len(sample):
-            return _apart(numbered, style)
+        marked = [line for line in sample if style(line) is not None]
+        if len(marked) > 1 and len(marked) >= _ENOUGH * len(sample):
+            return _apart(numbered, _json_file if style is _json_line and _is_docker(marked) else style)
     return [Stream(None, numbered)]
+
+
+def _is_docker(entries: Sequence[str]) -> bool:
+    """Whether entries keep the ends of their lines; where none does, each is whole."""
+    return any('"log"' in line and _is_ended(line) for line in entries)
 
 
 def _apart(numbered: Iterable[tuple[int, str]], style: Callable[[str], Mark | None]) -> list[Stream]:
     found: dict[str | None, Stream] = {}
-    begun: dict[str | None, tuple[int, str]] = {}
+    begun: dict[tuple[str | None, str], tuple[int, str]] = {}
     key: str | None = None
     for number, line in numbered:
         mark = style(line) or Mark(key, line)
         key = mark.key
-        start, before = begun.pop(key, (number, ""))
+        start, before = begun.pop((key, mark.channel), (number, ""))
         if mark.goes_on:
-            begun[key] = (start, before + mark.text)
+            begun[key, mark.channel] = (start, before + mark.text)
         else:
-            found.setdefault(key, Stream(key, [])).lines.append((start, before + mark.text))
-    for key, rest in begun.items():
-        found.setdefault(key, Stream(key, [])).lines.append(rest)
+            _append(found, key, start, before + mark.text)
+    for (key, _), (start, rest) in begun.items():
+        _append(found, key, start, rest)
+    for stream in found.values():
+        stream.lines.sort(key=itemgetter(0))
     return list(found.values())
+
+
+def _append(found: dict[str | None, Stream], key: str | None, number: int, message: str) -> None:
+    stream = found.setdefault(key, Stream(key, []))
+    stream.lines.extend((number, line) for line in message.split("\n"))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 from analyzer.ingest.announcements import tf_config_facts
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import unpacked
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.text import decode
 from analyzer.model import Source
+
+_QUOTES = "'\" \t\r\n"
+_OPENING = re.compile(rf"\s*(?:export\s+)?(?:TF_CONFIG\s*=)?[{_QUOTES}]*")
+"""What stands before the JSON in a file for a shell."""
 
 
 def read(source: Source, _matcher: Matcher) -> Reading:
@@ -19,17 +25,27 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data = source.path.read_bytes()
-    reading.bytes, text = len(data), decode(data).strip()
-    reading.lines = text.count("\n") + 1 if text else 0
-    text = text.removeprefix("export ").removeprefix("TF_CONFIG=").strip("'\"\n ")
-    reading.add("facts", line=1, key="tf_config", value=text[:4_000])
+    data, damage = unpacked(source.path)
+    if damage:
+        reading.lost(damage)
+    whole = decode(data)
+    reading.bytes, reading.lines = len(data), len(whole.splitlines())
+    opening = _OPENING.match(whole)
+    begins = opening.end() if opening else 0
+    text = whole[begins:].rstrip(_QUOTES)
+    line = _line(whole, begins)
+    reading.add("facts", line=line, key="tf_config", value=text[:4_000])
     try:
         config = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        reading.add("facts", line=line, key="tf_config_error", value=text.split("\n")[line - 1][:400])
+    except (ValueError, RecursionError) as error:
+        line = _line(whole, begins + getattr(error, "pos", 0))
+        value = whole.split("\n")[line - 1][:400]
+        reading.add("facts", line=line, key="tf_config_error", value=value)
         return reading
     for key, value in tf_config_facts(config):
-        reading.add("facts", line=1, key=key, value=value)
+        reading.add("facts", line=line, key=key, value=value)
     return reading
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from analyzer.ingest.event_files import read_scalars
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import plain
 from analyzer.ingest.progress import scope_of
 from analyzer.ingest.readings import Reading
 from analyzer.model import Kind, Source
@@ -22,8 +23,11 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
-    found = read_scalars(source.path)
     folder = _folder(source.name)
+    with plain(source.path) as (path, broken):
+        found = read_scalars(path)
+    if broken:
+        reading.lost(broken)
     for tag, step, time, value in found.scalars:
         reading.saw(time)
         reading.add(

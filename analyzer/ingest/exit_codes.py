@@ -1,20 +1,22 @@
-"""Files of exit codes → facts: `worker-0 1`, `worker-1: -9`, `chief=None`, or one number for one worker."""
+"""Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import unpacked
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.text import decode
 from analyzer.model import Source
-from analyzer.naming import worker_of
+from analyzer.naming import attempt_of, worker_of
 
 _ENTRY = re.compile(
-    r"(?P<name>[A-Za-z][\w./-]*?)[\"']?\s*[:=,\t ]\s*[\"']?(?P<code>-?\d{1,3}|None|null|running)\b",
+    r"(?P<name>[A-Za-z][\w./-]*?(?:(?<!\d):\d+)?)[\"']?\s*[:=,\t ]\s*"
+    r"[\"']?(?P<code>-?\d{1,3}|None|null|running)\b",
     re.IGNORECASE,
 )
-_RESTART = re.compile(r"restart(?:ed)?[-_]?(\d*)|attempt[-_]?(\d+)", re.IGNORECASE)
 
 
 def read(source: Source, _matcher: Matcher) -> Reading:
@@ -25,29 +27,29 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data = source.path.read_bytes()
+    data, damage = unpacked(source.path)
+    if damage:
+        reading.lost(damage)
     reading.bytes, text = len(data), decode(data)
     for number, line in enumerate(text.splitlines(), 1):
         reading.lines = number
         for entry in _ENTRY.finditer(line):
             _note(reading, number, entry["name"], entry["code"])
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _state(reading, number, source.worker, source.attempt, line.strip())
+            _state(reading, number, {"worker": source.worker}, line.strip())
     return reading
 
 
 def _note(reading: Reading, line: int, name: str, code: str) -> None:
-    worker = worker_of(name)
-    if worker is None:
-        return
-    restart = _RESTART.search(name)
-    attempt = 1 if not restart else int(restart[2] or 0) or 1 + int(restart[1] or 1)
-    _state(reading, line, worker, attempt, code)
+    worker, attempt = worker_of(name), attempt_of(name)
+    if worker is not None:
+        whose = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
+        _state(reading, line, whose, code)
 
 
-def _state(reading: Reading, line: int, worker: str, attempt: int, code: str) -> None:
+def _state(reading: Reading, line: int, whose: Mapping[str, object], code: str) -> None:
     value = str(_signed(int(code))) if code.lstrip("-").isdigit() else "running"
-    reading.add("facts", worker=worker, attempt=attempt, line=line, key="exit_code", value=value)
+    reading.add("facts", line=line, key="exit_code", value=value, **whose)
 
 
 def _signed(code: int) -> int:

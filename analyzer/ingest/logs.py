@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from analyzer.ingest import announcements
 from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.packed import unpacked
-from analyzer.ingest.progress import Progress
+from analyzer.ingest.progress import Mark, Progress
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.records import Record, records
 from analyzer.ingest.text import decode, lines
 from analyzer.model import Source
 from analyzer.naming import worker_of
+from analyzer.schema import LARGEST_INT
 
 KEPT_AT_EITHER_END = 60
 """Records of head and tail that are kept whatever they say, as context and for unknown failures."""
@@ -31,10 +34,12 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
         OSError: the file cannot be read, or what it was packed with is broken.
     """
     matcher.begin_file()
-    data = unpacked(source.path)
+    data, damage = unpacked(source.path)
     found = streams(decode(data))
     year = _year(data)
     readings = [_read_stream(_origin(source, stream, len(found)), stream, year, matcher) for stream in found]
+    for reading in readings if damage else ():
+        reading.lost(damage)
     if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "holds NUL bytes, as a file does that was not closed properly"
         readings[0].lost(what, offset=data.find(b"\x00"))
@@ -59,31 +64,45 @@ def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
 
 
 def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:
-    text = "\n".join(line for _, line in stream.lines)
-    reading = Reading(source, bytes=len(text.encode("utf-8", "replace")), lines=text.count("\n"))
-    reading.lines = len(stream.lines) - (not stream.lines[-1][1])
-    found = list(records(lines(stream.lines), year))
-    local = matcher.lines(text.encode("utf-8", "replace"))
+    data = "\n".join(line for _, line in stream.lines).encode("utf-8", "replace")
+    reading = Reading(source, bytes=len(data), lines=len(stream.lines) - (not stream.lines[-1][1]))
+    local = matcher.lines(data)
+    del data
     wanted = sorted((stream.lines[number - 1][0], ids) for number, ids in local.items())
-    _read_records(reading, found, wanted, matcher)
+    _read_records(reading, records(lines(stream.lines), year), wanted, matcher)
     return reading
 
 
 def _read_records(
-    reading: Reading, found: list[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
+    reading: Reading, found: Iterable[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
 ) -> None:
     progress = Progress()
     numbers = [number for number, _ in wanted]
-    for position, record in enumerate(found):
+    for record, at_an_end in _ends_marked(found):
         reading.saw(record.time)
+        if record.cut:
+            what = f"{record.cut} lines in the middle of a record that is too large to be held"
+            reading.lost(what, line=record.line)
         if record.kind == "progress":
             _read_progress(reading, record, progress)
         hits = _hits(record, wanted, numbers, matcher)
         for hit in hits:
             _note(reading, record, hit)
-        at_an_end = min(position, len(found) - 1 - position) < KEPT_AT_EITHER_END
         if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _keep(reading, record)
+
+
+def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
+    """Each record, and whether it is one of the first or the last; no more are held than needed."""
+    waiting: deque[Record] = deque()
+    for position, record in enumerate(found):
+        if position < KEPT_AT_EITHER_END:
+            yield record, True
+            continue
+        waiting.append(record)
+        if len(waiting) > KEPT_AT_EITHER_END:
+            yield waiting.popleft(), False
+    yield from ((record, True) for record in waiting)
 
 
 def _hits(
@@ -99,33 +118,33 @@ def _hits(
 
 def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
     for body in record.bodies:
-        for mark in progress.marks(body):
+        marks = list(progress.marks(body))
+        if marks and _no_place(marks[0]):
+            reading.lost("a step or epoch whose number is too large to be one", line=record.line)
+            continue
+        for mark in marks:
             reading.add("scalars", line=record.line, time=record.time, **mark._asdict())
 
 
+def _no_place(mark: Mark) -> bool:
+    return max(mark.epoch or 0, mark.epochs or 0, mark.step or 0, mark.steps or 0) > LARGEST_INT
+
+
 def _note(reading: Reading, record: Record, hit: Hit) -> None:
-    number, excerpt = _line_of(record, hit)
+    blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
+    piece, start = record.place(hit.start + blank)
     for key, value in announcements.facts(hit):
         if key in announcements.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
             continue
-        line = _line_naming(record, value) if key == "awaits" else number
+        line = _line_naming(record, value) if key == "awaits" else piece.number
         reading.add("facts", line=line, time=record.time, key=key, value=value)
     if not hit.pattern.startswith("announces/"):
-        start = max(0, excerpt.find(hit.matched.split("\n", 1)[0]))
+        end = start + len(hit.matched[blank:].split("\n", 1)[0])
         reading.add(
-            "matches", pattern=hit.pattern, line=number, time=record.time, kind=record.kind, excerpt=excerpt,
-            start=start, end=min(len(excerpt), start + len(hit.matched.split("\n", 1)[0])),
+            "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
+            excerpt=piece.text, start=start, end=min(len(piece.text), end),
             captures=json.dumps(dict(hit.captures)),
         )  # fmt: skip
-
-
-def _line_of(record: Record, hit: Hit) -> tuple[int, str]:
-    """The line of the record in which the match begins."""
-    first = hit.matched.split("\n", 1)[0]
-    for piece in record.pieces:
-        if first in piece.text:
-            return piece.number, piece.text
-    return record.line, record.pieces[0].text
 
 
 def _line_naming(record: Record, task: str) -> int:

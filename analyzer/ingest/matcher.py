@@ -29,11 +29,12 @@ _SLOW = 0.05
 
 
 class Hit(NamedTuple):
-    """A pattern that a record satisfies, and where: a physical line and a range in its text."""
+    """A pattern that a record satisfies, and the words of its text that do, from the character `start` on."""
 
     pattern: str
     captures: Mapping[str, str]
     matched: str
+    start: int
 
 
 class Matcher:
@@ -49,6 +50,7 @@ class Matcher:
         self.slow: set[str] = set()
         """Ids of the patterns that were given up on the present file."""
         self._wasted: dict[str, float] = {}
+        self._expressions: dict[str, regex.Pattern[str]] = {}
         literals = sorted({literal for pattern in patterns for literal in pattern.literals})
         self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
         self._database = _database([literal.encode() for literal in literals])
@@ -79,20 +81,24 @@ class Matcher:
             return None
         if pattern.regex is None:
             literal = next((literal for literal in pattern.literals if literal in text), None)
-            return Hit(pattern.id, {}, literal) if literal else None
+            return Hit(pattern.id, {}, literal, text.index(literal)) if literal else None
         match = self._search(pattern.id, pattern.regex, text)
         if not match:
             return None
-        return Hit(pattern.id, {k: v for k, v in match.groupdict().items() if v is not None}, match[0])
+        captures = {k: v for k, v in match.groupdict().items() if v is not None}
+        return Hit(pattern.id, captures, match[0], match.start())
 
     def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
         left = TIME_IN_ALL - self._wasted.get(pattern, 0.0)
         if pattern in self.slow or left <= 0:
             self.slow.add(pattern)
             return None
+        compiled = self._expressions.get(pattern)
+        if compiled is None:
+            compiled = self._expressions[pattern] = regex.compile(expression, regex.DOTALL)
         began, limit = thread_time(), min(TIME_LIMIT, left)
         try:
-            match = regex.compile(expression, regex.DOTALL).search(text, timeout=limit)
+            match = compiled.search(text, timeout=limit)
         except TimeoutError:
             self.slow.add(pattern)
             self._waste(pattern, limit)

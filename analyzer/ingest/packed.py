@@ -1,45 +1,122 @@
-"""Compressed files, by their first bytes; names lie."""
+"""Compressed files, by their first bytes; names lie.
+
+They are decompressed a little at a time, so that one which breaks off keeps what stands before the break, and
+one which was made to fill a memory is cut where it exceeds the limit.
+"""
 
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple, Protocol
 
 LARGEST = 4 << 30
 """Bytes that a compressed file may grow to."""
 
-_MAGIC: Mapping[bytes, Callable[[bytes], bytes]] = {
-    b"\x1f\x8b": lambda data: gzip.decompress(data),
-    b"BZh": lambda data: bz2.decompress(data),
-    b"\xfd7zXZ\x00": lambda data: lzma.decompress(data),
-    b"\x28\xb5\x2f\xfd": lambda data: _zstandard(data),
-}
+_STEP = 1 << 10
+"""Compressed bytes that are taken at once; in all four formats they grow to some 30 MB at most."""
 
 
-def unpacked(path: Path) -> bytes:
+class Unpacked(NamedTuple):
+    """The contents of a file, and what is wrong with it; `damage` is empty where they are whole."""
+
+    data: bytes
+    damage: str = ""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def unpacked(path: Path) -> Unpacked:
     """The contents of a file, decompressed where it is compressed.
 
     Raises:
-        OSError: it cannot be read or decompressed.
+        OSError: it cannot be read, or not one byte of it can be decompressed.
     """
     data = path.read_bytes()
-    for magic, decompress in _MAGIC.items():
-        if data.startswith(magic):
-            try:
-                return decompress(data)
-            except (EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise OSError(f"is compressed, and broken: {error}") from error
-    return data
+    magic = _magic(data)
+    if magic is None:
+        return Unpacked(data)
+    found = _decompressed(data, magic)
+    if found.damage and not found.data:
+        raise OSError(found.damage)
+    return found
 
 
-def _zstandard(data: bytes) -> bytes:
+@contextmanager
+def plain(path: Path) -> Iterator[tuple[Path, str]]:
+    """A file that holds the contents of another, decompressed, and what is wrong with them.
+
+    Raises:
+        OSError: it cannot be read, or not one byte of it can be decompressed.
+    """
+    with path.open("rb") as file:
+        compressed = _magic(file.read(8)) is not None
+    if not compressed:
+        yield path, ""
+        return
+    with NamedTemporaryFile(prefix="mwms-") as copy:
+        found = unpacked(path)
+        copy.write(found.data)
+        copy.flush()
+        yield Path(copy.name), found.damage
+
+
+def _magic(data: bytes) -> bytes | None:
+    return next((magic for magic in _MAGIC if data.startswith(magic)), None)
+
+
+def _decompressed(data: bytes, magic: bytes) -> Unpacked:
+    """All members of a compressed file, one behind the other."""
+    parts: list[bytes] = []
+    size = at = 0
+    member = _MAGIC[magic]()
+    try:
+        while at < len(data):
+            part = member.decompress(data[at : at + _STEP])
+            parts.append(part)
+            at, size = min(at + _STEP, len(data)), size + len(part)
+            if size > LARGEST:
+                return Unpacked(
+                    b"".join(parts)[:LARGEST], f"unpacks to more than {LARGEST} bytes; the rest is left out"
+                )
+            if member.eof:
+                at = _past_padding(data, at - len(member.unused_data))
+                if at < len(data):
+                    if not data.startswith(magic, at):
+                        return Unpacked(
+                            b"".join(parts), "bytes that are not compressed follow the compressed ones"
+                        )
+                    member = _MAGIC[magic]()
+    except Exception as error:  # noqa: BLE001 - each of the four libraries has errors of its own
+        return Unpacked(b"".join(parts), f"is compressed, and broken: {error}")
+    return Unpacked(b"".join(parts), "" if member.eof else "is compressed, and cut short")
+
+
+def _past_padding(data: bytes, at: int) -> int:
+    """Where the next member begins; tapes and xz fill up with zeros."""
+    return len(data) - len(data[at:].lstrip(b"\0")) if data[at : at + 1] == b"\0" else at
+
+
+def _zstandard() -> _Decompressor:
     import zstandard
 
-    try:
-        return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(LARGEST)
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from error
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+_MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import plain
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.traces import read_trace
 from analyzer.model import Source
@@ -16,7 +17,10 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
-    trace = read_trace(source.path)
+    with plain(source.path) as (path, broken):
+        trace = read_trace(path)
+    if broken:
+        reading.lost(broken)
     for span in trace.spans:
         start, end = span.start_ns / 1e9, None if span.end_ns is None else span.end_ns / 1e9
         if trace.absolute:

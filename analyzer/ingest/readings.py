@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from analyzer.model import Source
@@ -29,7 +30,7 @@ class Reading:
 
     def saw(self, time: float | None) -> None:
         """Widen the span of time that the source covers."""
-        if time is not None:
+        if time is not None and isfinite(time):
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 

@@ -6,6 +6,7 @@ A traceback is one record, from its first line to the last line of its message, 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from analyzer.ingest.text import Line, shorten
 
 LONGEST_RECORD = 16_384
 """Characters of a record that are kept."""
+
+LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
+"""Characters of whole lines that are held of a huge record; its end is the exception itself."""
 
 LONGEST_QUOTE = 40
 """Lines of a status that a Python logger quotes."""
@@ -50,6 +54,11 @@ class Record:
     size: int = 0
     ending: str | None = None
     """The line that closes a traceback (`ValueError: …`), once it is seen."""
+    cut: int = 0
+    """Lines of its middle that are not held."""
+    tail_size: int = 0
+    tail: deque[Line] | None = None
+    """Its last lines so far, of one whose head is full."""
 
     @property
     def last_line(self) -> int:
@@ -60,6 +69,17 @@ class Record:
     def text(self) -> str:
         """All of it, the middle of a huge one cut."""
         return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
+
+    def place(self, at: int) -> tuple[Line, int]:
+        """The line in which a character of `text` stands, and where in it."""
+        whole, half = sum(len(piece.text) + 1 for piece in self.pieces) - 1, LONGEST_RECORD // 2
+        if whole > LONGEST_RECORD and at >= half:
+            at = max(half, at + whole - len(self.text))
+        for piece in self.pieces:
+            if at <= len(piece.text):
+                return piece, at
+            at -= len(piece.text) + 1
+        return self.pieces[-1], len(self.pieces[-1].text)
 
     @property
     def message(self) -> str:
@@ -76,12 +96,12 @@ def records(lines: Iterable[Line], year: int) -> Iterator[Record]:
             _extend(current, line)
             continue
         if current and current.pieces:
-            yield current
+            yield _closed(current)
         current = _begin(line, year)
         near = current.time if current.time is not None else near
         current.near = near
     if current:
-        yield current
+        yield _closed(current)
 
 
 def _begin(line: Line, year: int) -> Record:
@@ -110,10 +130,26 @@ def _extend(record: Record, line: Line) -> None:
         record.ending = None
     elif record.ending is None and line.text and line.text[0] not in " \t|+^":
         record.ending = line.text
-    record.size += len(line.text)
-    if record.size < 64 * LONGEST_RECORD:
+    record.size += len(line.text) + 1
+    if record.size < LONGEST_HEAD:
         record.pieces.append(line)
         record.bodies.append(line.text)
+        return
+    record.tail = record.tail or deque()
+    record.tail.append(line)
+    record.tail_size += len(line.text) + 1
+    while record.tail_size > LONGEST_TAIL and len(record.tail) > 1:
+        record.tail_size -= len(record.tail.popleft().text) + 1
+        record.cut += 1
+
+
+def _closed(record: Record) -> Record:
+    """A record that is complete: its tail follows its head."""
+    if record.tail:
+        record.pieces.extend(record.tail)
+        record.bodies.extend(line.text for line in record.tail)
+        record.tail = None
+    return record
 
 
 def _belongs(record: Record, text: str, year: int) -> bool:

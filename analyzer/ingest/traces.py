@@ -299,7 +299,7 @@ def _int(value: object) -> int | None:
     text = _text(value) if isinstance(value, bytes) else value
     try:
         return None if text is None else int(text)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -69,6 +69,31 @@ def test_nothing_readable_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"worker-0.log": ""}, "the file is empty"),
+        ({"worker-0.log": "", "worker-1.log": "", "events.out.tfevents.1.w": ""}, "all 3 files are empty"),
+        ({"worker-0.log": "", "a.png": ""}, "of its 2 files, only 1 could be read, and nothing is in them"),
+    ],
+)
+def test_empty_files_are_4(
+    files: Mapping[str, str], says: str, make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They say nothing about the job, and a report on nothing would look like one on something."""
+    assert main([str(make_run(files))]) == 4
+    assert capsys.readouterr().err == f"mwms-analyze: job-17: {says}\n"
+
+
+def test_an_empty_standard_input_is_4(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a command that failed before the pipe."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert main(["-"]) == 4
+    assert capsys.readouterr().err == "mwms-analyze: standard input was empty\n"
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["--format", "docx"],

@@ -45,6 +45,21 @@ def read(text: str) -> list[Record]:
     return [record for record in records(lines(enumerate(text.split("\n"), 1)), 2026) if record.text.strip()]
 
 
+def test_the_end_of_a_huge_record_is_kept() -> None:
+    """The exception stands at the end of a traceback, however long it is."""
+    frames = "".join(
+        f'  File "/workspace/train.py", line {n}, in call\n    {"x" * 80}\n' for n in range(12_000)
+    )
+    raised, after = read(
+        f"Traceback (most recent call last):\n{frames}ValueError: bad cell\nstep 5 loss 0.5\n"
+    )
+    assert (raised.line, raised.last_line, raised.kind) == (1, 24_002, "traceback")
+    assert raised.text.endswith("\nValueError: bad cell")
+    assert sum(len(piece.text) for piece in raised.pieces) < 2 << 20
+    assert raised.cut == raised.last_line - len(raised.pieces) > 0
+    assert after.kind == "progress"
+
+
 def test_a_status_and_its_details_are_one_record() -> None:
     """What gRPC adds stands on lines without a prefix."""
     status, progress = read(STATUS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,23 @@ def test_what_is_glued_behind_a_progress_bar_is_a_line_of_its_own() -> None:
         "6/20 [==>..] - loss: 0.80",
         "Traceback (most recent call last):",
     ]
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "Traceback (most recent call last):",
+        "WARNING:tensorflow:AutoGraph",
+        "INFO:absl:a",
+        "2026-11-21 01:40:37.754266: W tensorflow/core/a.cc:1] a",
+        "I0000 00:00:1795225237.754186 12 a.cc:1] a",
+        "E1121 01:40:37.754186 12 a.cc:1] a",
+    ],
+)
+def test_whatever_begins_a_record_is_parted(begins: str) -> None:
+    """From what a program left on the line without its end; a line that begins so is whole."""
+    assert texts(f"6/20{begins}".encode()) == ["6/20", begins]
+    assert texts(begins.encode()) == [begins]
 
 
 def test_every_usual_encoding_is_read() -> None:
