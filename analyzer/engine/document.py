@@ -5,7 +5,8 @@ Only plain scalars, lists and mappings are made: no tags, no anchors that build 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
@@ -39,6 +40,53 @@ class Document:
             (self.lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self.lines), 1
         )
         self.faults.append(f"{self.file}:{line}: {what}")
+
+    def only(self, path: Path, data: Mapping[str, object], allowed: Collection[str]) -> bool:
+        """Whether a mapping has no other keys than these."""
+        unknown = sorted(data.keys() - set(allowed))
+        for key in unknown:
+            self.fault((*path, key), f"`{key}` is not known here; there are {', '.join(sorted(allowed))}")
+        return not unknown
+
+    def one_of(self, path: Path, value: object, allowed: Sequence[str]) -> str:
+        """A word of a list; its first where it is none."""
+        if value in allowed:
+            return str(value)
+        self.fault(path, f"`{value}` is none of {', '.join(allowed)}")
+        return allowed[0]
+
+    def is_map(self, path: Path, value: object) -> bool:
+        """Whether it is a mapping."""
+        if isinstance(value, dict):
+            return True
+        self.fault(path, "is to be a mapping")
+        return False
+
+    def map_at(self, path: Path, value: object) -> dict[str, Any]:
+        """A mapping that may be left out."""
+        return value if value is not None and self.is_map(path, value) else {}  # type: ignore[return-value]
+
+    def list_at(self, path: Path, value: object) -> list[Any]:
+        """A list that may be left out."""
+        if value is None or isinstance(value, list):
+            return value or []
+        self.fault(path, "is to be a list")
+        return []
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """The texts of a list at the top, which may be left out."""
+        value = self.data.get(key) or []
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(re.sub(r"\s+", " ", each).strip() for each in value)
+        self.fault((key,), f"`{key}` is a list of texts")
+        return ()
+
+    def number(self, path: Path, value: object) -> float:
+        """A number; 0 where it is none."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        self.fault(path, f"`{value}` is no number")
+        return 0.0
 
 
 def read(path: File, name: str) -> Document:

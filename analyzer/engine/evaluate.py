@@ -168,9 +168,8 @@ def _evidence(
 ) -> list[Evidence]:
     found: dict[Evidence, None] = {}
     for subject in subjects:
-        for name in sorted(rule.signals, key=list(rule.signals).index):
+        for name, signal in rule.signals.items():
             if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
-                signal = rule.signals[name]
                 for row in _of_scope(signal, rows[name], subject, crew)[:MOST_EVIDENCE]:
                     said = {
                         **values,
