@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from analyzer.engine import expressions, overlay
@@ -15,6 +16,8 @@ from analyzer.engine.language import (
     OWNERS,
     RETRIES,
     STATUSES,
+    VERDICTS,
+    WORKER,
     Case,
     Confidence,
     Rule,
@@ -22,32 +25,13 @@ from analyzer.engine.language import (
     Signal,
 )
 from analyzer.engine.load_signals import signals
+from analyzer.engine.rule_schema import keys, needed
 from analyzer.errors import RuleError
 from analyzer.model import Action, Kind, Role, Step, Verdict
 
-_RULE_KEYS = {
-    "id",
-    "title",
-    "role",
-    "cause",
-    "verdict",
-    "status",
-    "requires",
-    "signals",
-    "when",
-    "blame",
-    "confidence",
-    "explains",
-    "despite_finish",
-    "summary",
-    "why",
-    "next",
-    "action",
-    "references",
-    "cases",
-}
-_NEEDED = ("id", "title", "role", "signals", "when", "summary")
-_CASE_KEYS = {"name", "origin", "given", "run", "expect"}
+_RULE, _ACTION, _CONFIDENCE = keys("rule"), keys("action"), keys("confidence")
+_STEP, _CASE, _EXPECT = keys("step"), keys("case"), keys("expect")
+_RULE_NEEDS, _CASE_NEEDS = needed("rule"), needed("case")
 _OTHERS = ("causes.yaml", overlay.NAME)
 """Files of a rules directory that hold no rule."""
 
@@ -62,11 +46,11 @@ def load(directories: Sequence[Path]) -> RulePack:
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     causes, faults = _causes(files)
     documents = [read(file, _name(file, directories)) for file in files if file.name not in _OTHERS]
-    rules = [rule for document in documents if (rule := _rule(document, causes))]
+    known = {str(document.data.get("id")) for document in documents}
+    rules = [rule for document in documents if (rule := _rule(document, causes, known))]
     faults += [fault for document in documents for fault in document.faults]
     faults += _duplicates(rules)
     overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
-    known = {str(document.data.get("id")) for document in documents}
     faults += [fault for each in overlays for fault in overlay.faults(each, known)]
     if faults:
         raise RuleError("\n".join(faults))
@@ -110,14 +94,13 @@ def _duplicates(rules: Iterable[Rule]) -> list[str]:
     ]
 
 
-def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
+def _rule(document: Document, causes: Mapping[str, str], rules: Collection[str]) -> Rule | None:
     """The rule that a document spells, or None after its faults were noted."""
     data = document.data
     if not data:
         return None
-    document.only((), data, _RULE_KEYS)
-    if missing := [key for key in _NEEDED if key not in data]:
-        document.fault((), f"`{missing[0]}` is missing")
+    document.only((), data, _RULE)
+    if not document.has((), data, _RULE_NEEDS):
         return None
     found = signals(document)
     rule = Rule(
@@ -130,21 +113,19 @@ def _rule(document: Document, causes: Mapping[str, str]) -> Rule | None:
         summary=str(data["summary"]),
         confidence=_confidence(document, found),
         cause=None if data.get("cause") is None else str(data["cause"]),
-        verdict=Verdict(
-            document.one_of(("verdict",), data.get("verdict", "failed"), ["failed", "degraded", "healthy"])
-        ),
+        verdict=Verdict(document.one_of(("verdict",), data.get("verdict", "failed"), VERDICTS)),
         status=document.one_of(("status",), data.get("status", "experimental"), STATUSES),
         requires=tuple(_requires(document)),
         blame=document.one_of(("blame",), data.get("blame", "none"), BLAMES),
         explains=document.strings("explains"),
-        despite_finish=data.get("despite_finish") is True,
+        despite_finish=_despite_finish(document),
         why=document.strings("why"),
         next=_steps(document),
         action=_action(document),
         references=document.strings("references"),
         cases=_cases(document),
     )
-    check(document, rule, causes)
+    check(document, rule, causes, rules)
     return rule
 
 
@@ -159,16 +140,23 @@ def _when(document: Document, known: Mapping[str, Signal]) -> expressions.Expres
     return expression
 
 
+def _despite_finish(document: Document) -> bool:
+    value = document.data.get("despite_finish", False)
+    if not isinstance(value, bool):
+        document.fault(("despite_finish",), "`despite_finish` is true or false")
+    return value is True
+
+
 def _confidence(document: Document, known: Mapping[str, Signal]) -> Confidence:
     data = document.map_at(("confidence",), document.data.get("confidence"))
-    document.only(("confidence",), data, {"base", "add", "cap_without"})
+    document.only(("confidence",), data, _CONFIDENCE)
     by_signal = {}
     for key in ("add", "cap_without"):
         given = document.map_at(("confidence", key), data.get(key))
         for name in sorted(given.keys() - known.keys()):
             document.fault(("confidence", key, name), f"`{name}` is no signal of this rule")
-        by_signal[key] = {name: document.number(("confidence", key, name), given[name]) for name in given}
-    return Confidence(document.number(("confidence", "base"), data.get("base", 0.5)), **by_signal)
+        by_signal[key] = {name: document.share(("confidence", key, name), given[name]) for name in given}
+    return Confidence(document.share(("confidence", "base"), data.get("base", 0.5)), **by_signal)
 
 
 def _requires(document: Document) -> list[str]:
@@ -181,16 +169,15 @@ def _steps(document: Document) -> tuple[Step, ...]:
     for index, step in enumerate(document.list_at(("next",), document.data.get("next"))):
         if isinstance(step, str):
             made.append(Step(step))
-        elif document.is_map(("next", index), step) and document.only(
-            ("next", index), step, {"text", "command"}
-        ):
-            made.append(Step(str(step.get("text", "")), step.get("command")))
+        elif document.is_map(("next", index), step) and document.only(("next", index), step, _STEP):
+            command = step.get("command")
+            made.append(Step(str(step.get("text", "")), None if command is None else str(command)))
     return tuple(made)
 
 
 def _action(document: Document) -> Action:
     data = document.map_at(("action",), document.data.get("action"))
-    document.only(("action",), data, {"retry", "owner"})
+    document.only(("action",), data, _ACTION)
     return Action(
         document.one_of(("action", "retry"), data.get("retry", "unknown"), RETRIES),
         document.one_of(("action", "owner"), data.get("owner", "unknown"), OWNERS),
@@ -201,10 +188,11 @@ def _cases(document: Document) -> tuple[Case, ...]:
     made = []
     for index, case in enumerate(document.list_at(("cases",), document.data.get("cases"))):
         path = ("cases", index)
-        if not document.is_map(path, case) or not document.only(path, case, _CASE_KEYS):
+        if not document.is_map(path, case) or not document.only(path, case, _CASE):
             continue
+        document.has(path, case, _CASE_NEEDS)
         expect = document.map_at((*path, "expect"), case.get("expect"))
-        document.only((*path, "expect"), expect, {"fires", "culprits", "suspects"})
+        document.only((*path, "expect"), expect, _EXPECT)
         made.append(
             Case(
                 name=str(case.get("name", "")),
@@ -220,7 +208,11 @@ def _cases(document: Document) -> tuple[Case, ...]:
 
 
 def _workers(document: Document, path: Place, expect: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(str(each) for each in document.list_at(path, expect.get(str(path[-1]))))
+    workers = [str(each) for each in document.list_at(path, expect.get(str(path[-1])))]
+    for each in workers:
+        if not re.search(WORKER, each):
+            document.fault(path, f"`{each}` is no worker, like worker:1")
+    return tuple(workers)
 
 
 def _given(document: Document, path: Place, files: object) -> Mapping[str, str]:

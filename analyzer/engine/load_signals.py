@@ -8,12 +8,14 @@ import regex
 
 from analyzer.engine import conditions
 from analyzer.engine.document import Document
-from analyzer.engine.language import KINDS, SCOPES, Signal
+from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Signal
+from analyzer.engine.rule_schema import keys
 from analyzer.model import Pattern
 from analyzer.schema import TABLES
 
-_SIGNAL_KEYS = {"table", "where", "log", "of", "who", "at_least", "says", "kind"}
-_LOG_KEYS = {"any_of", "regex", "levels", "example"}
+_SIGNAL_KEYS, _LOG_KEYS = keys("signal"), keys("log")
+_TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})
+"""What a text can say of a match already; a group of that name would hide it."""
 
 
 def signals(document: Document) -> dict[str, Signal]:
@@ -44,19 +46,16 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
         table = "job"
     where = dict(document.map_at((*path, "where"), body.get("where")))
     _check_where(document, path, table, where)
-    pattern, example = _pattern(document, (*path, "log"), name, log) if isinstance(log, dict) else (None, "")
+    pattern, example = _pattern(document, name, document.map_at((*path, "log"), log)) if log else (None, "")
     if pattern:
         where |= {"pattern": pattern.id} | ({} if "after_end" in where else {"after_end": False})
-    count = body.get("at_least", 1)
-    if not isinstance(count, int):
-        document.fault((*path, "at_least"), "`at_least` is a whole number")
     return Signal(
         name=name,
         table=table,
         where=where,
         of=document.one_of((*path, "of"), body.get("of", "anyone"), SCOPES),
         who=_who(document, path, table, str(body.get("who", "worker"))),
-        at_least=count if isinstance(count, int) else 1,
+        at_least=document.whole((*path, "at_least"), body.get("at_least", 1)),
         says=str(body.get("says", name.replace("_", " "))),
         pattern=pattern,
         example=example,
@@ -78,14 +77,13 @@ def _check_where(document: Document, path: tuple[str, ...], table: str, where: M
             document.fault((*path, "where", name), f"`{name}` of {table} {found}")
 
 
-def _pattern(
-    document: Document, path: tuple[str, ...], name: str, log: Mapping[str, object]
-) -> tuple[Pattern | None, str]:
+def _pattern(document: Document, name: str, log: Mapping[str, object]) -> tuple[Pattern | None, str]:
+    path = ("signals", name, "log")
     document.only(path, log, _LOG_KEYS)
     literals = log.get("any_of")
     literals = [literals] if isinstance(literals, str) else literals
     if not isinstance(literals, list) or not all(
-        isinstance(each, str) and len(each) >= 4 for each in literals or [0]
+        isinstance(each, str) and len(each) >= SHORTEST_LITERAL for each in literals or [0]
     ):
         document.fault((*path, "any_of"), "`any_of` lists literal texts of four characters or more")
         return None, ""
@@ -102,9 +100,9 @@ def _pattern(
 
 def _levels(document: Document, path: tuple[str, ...], log: Mapping[str, object]) -> frozenset[str]:
     levels = log.get("levels") or []
-    if isinstance(levels, list) and set(levels) <= set("IWEF"):
+    if isinstance(levels, list) and all(level in LEVELS for level in levels):
         return frozenset(levels)
-    document.fault((*path, "levels"), "`levels` lists some of I, W, E and F")
+    document.fault((*path, "levels"), f"`levels` lists some of {', '.join(LEVELS)}")
     return frozenset()
 
 
@@ -121,4 +119,7 @@ def _pattern_fault(pattern: Pattern, example: str) -> str | None:
         return f"`regex` is none: {error}"
     except TimeoutError:
         return "`regex` takes more than a second on its own example"
-    return None if found else "the example is not matched by `regex`"
+    if not found:
+        return "the example is not matched by `regex`"
+    taken = sorted(_TAKEN & found.groupdict().keys())
+    return f"`regex` has a group `{taken[0]}`, which is the name of a column of matches" if taken else None
