@@ -10,10 +10,12 @@ from pathlib import Path
 
 from analyzer import __version__
 from analyzer.derive import derive
+from analyzer.derive.jobs import several_jobs
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept, match
-from analyzer.errors import NothingReadable
+from analyzer.engine.texts import listed
+from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import ingest
 from analyzer.model import Diagnosis, RunDir, Tables
 from analyzer.redact import Redaction, redact
@@ -30,6 +32,7 @@ def analyze(
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
+        UsageError: the paths hold more than one run.
 
     """
     pack = pack or load_rules()
@@ -46,12 +49,23 @@ def load_rules(more: Sequence[Path] = ()) -> RulePack:
 
 
 def read(run: RunDir, pack: RulePack) -> Tables:
-    """All tables of a run, read and derived."""
+    """All tables of a run, read and derived.
+
+    Raises:
+        NothingReadable: none of its files can be read.
+        UsageError: it is not one run.
+
+    """
     found = ingest(run, pack.patterns)
     if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
         raise NothingReadable(
             f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})"
+        )
+    if jobs := several_jobs(found["facts"]):
+        raise UsageError(
+            f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
+            "(if they are lives of one job, call them attempt-1, attempt-2)"
         )
     return derive(found)
 

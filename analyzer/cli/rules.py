@@ -17,7 +17,7 @@ from analyzer.engine.cases import Trial, tried
 from analyzer.engine.draft import draft
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
-from analyzer.errors import NothingReadable, RuleError, UsageError, UserError
+from analyzer.errors import RuleError, UsageError, UserError
 from analyzer.model import Outcome, Tables
 from analyzer.pipeline import load_rules, read
 from analyzer.resources import resource
@@ -199,7 +199,7 @@ def _fired(pack: RulePack, runs: Path) -> set[str]:
         run = folder / "run" if (folder / "run").is_dir() else folder
         try:
             findings = match(pack, _read(run, pack))
-        except NothingReadable as error:
+        except UserError as error:
             print(f"mwms-rules: left out: {error}", file=sys.stderr)
             continue
         fired |= {finding.rule for finding in findings if finding.outcome is Outcome.FIRED}
