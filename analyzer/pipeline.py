@@ -45,7 +45,7 @@ def analyze(
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
     """The rules that come with the package, and those of further directories."""
-    return load_kept([resource("rules"), *more])
+    return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
 def read(run: RunDir, pack: RulePack) -> Tables:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from analyzer.cli.ending import ended
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, match, pages
 from analyzer.engine.cases import Trial, tried
@@ -25,17 +25,11 @@ from analyzer.resources import resource
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Follow one command; 1 when a case fails or a cause has no rule, 2 when a rule or the usage is wrong."""
-    arguments = _parser().parse_args(argv)
-    try:
-        status: int = arguments.command(arguments)
-    except UserError as error:
-        print(f"mwms-rules: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return ended("mwms-rules", lambda: _run(_parser().parse_args(argv)))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    status: int = arguments.command(arguments)
     return status
 
 
@@ -210,3 +204,7 @@ def _listed(heading: str, names: Sequence[str]) -> None:
     print(f"{heading}: {len(names) or 'none'}")
     for name in names:
         print(f"  {name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -226,11 +226,12 @@ def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["lint", "nowhere"], ["list", "--rules", "nowhere"], ["new", "--from", "nowhere"]]
+    ("arguments", "status"),
+    [(["lint", "nowhere"], 2), (["list", "--rules", "nowhere"], 2), (["new", "--from", "nowhere"], 4)],
 )
-def test_wrong_usage_is_2(arguments: list[str], capsys: Said) -> None:
+def test_wrong_usage_is_2_and_what_cannot_be_read_4(arguments: list[str], status: int, capsys: Said) -> None:
     """One line that says what is wrong."""
-    assert main(arguments) == 2
+    assert main(arguments) == status
     assert "nowhere: no such" in capsys.readouterr().err
 
 
