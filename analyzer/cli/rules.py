@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analyzer.cli.ending import ended
+from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, match, pages
 from analyzer.engine.cases import Trial, tried
 from analyzer.engine.draft import draft
+from analyzer.engine.language import ID
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
 from analyzer.errors import RuleError, UsageError, UserError
@@ -57,10 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
     new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
     new.set_defaults(command=_new)
+    causes = commands.add_parser("causes", help="name all causes and what they mean")
+    causes.set_defaults(command=_causes)
     for command in (lint, test):
         help_text = "your own rules (default: those of the package)"
         command.add_argument("directories", nargs="*", metavar="DIR", help=help_text)
-    for command in (listing, show, covered, new):
+    for command in (listing, show, covered, new, causes):
         command.add_argument(
             "--rules", dest="directories", metavar="DIR", action="append", default=[],
             help="another directory of rules",
@@ -75,6 +80,11 @@ def _list(arguments: argparse.Namespace) -> int:
         return 0
     names = ("id", "role", "cause", "status", "title")
     print(pages.table([names, *([row[name] or "-" for name in names] for row in rows)]))
+    return 0
+
+
+def _causes(arguments: argparse.Namespace) -> int:
+    print(pages.table([("id", "meaning"), *_kept(arguments).causes.items()]))
     return 0
 
 
@@ -95,9 +105,9 @@ def _lint(arguments: argparse.Namespace) -> int:
         own = _own(_pack(arguments), arguments)
     except RuleError as error:
         print(error)
-        print(f"{len(str(error).splitlines())} faults")
+        print(_counted(len(str(error).splitlines()), "fault"))
         return 2
-    print(f"{len(own.rules)} rules, no faults")
+    print(f"{_counted(len(own.rules), 'rule')}, no faults")
     return 0
 
 
@@ -109,9 +119,11 @@ def _test(arguments: argparse.Namespace) -> int:
         if reason := trial.fault or trial.missing:
             print(f"      {reason}")
         trials.append(trial)
+    if not trials:
+        raise UsageError("there is no case to try")
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
-    print(f"{len(trials)} cases, {failed} failed, {skipped} skipped")
+    print(f"{_counted(len(trials), 'case')}, {failed} failed, {skipped} skipped")
     return 1 if failed or (skipped and arguments.directories) else 0
 
 
@@ -143,9 +155,15 @@ def _schema(_: argparse.Namespace) -> int:
 def _new(arguments: argparse.Namespace) -> int:
     run = discover([arguments.run])
     name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
-    drafted = draft(read(run, _kept(arguments)), run.name, name)
+    if not re.search(ID, name):
+        raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
+    pack = _kept(arguments)
+    tables = read(run, pack)
+    drafted = draft(tables, run.name, name)
+    if explained := diagnose(run.name, match(pack, tables), tables, {}).document["rule"]:
+        print(f"mwms-rules: {run.name} is already explained by {explained}", file=sys.stderr)
     if drafted is None:
-        raise UsageError(f"{arguments.run}: no warning or error tells one of its workers from the others")
+        raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
     print(drafted, end="")
     return 0
 
@@ -161,6 +179,8 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     for name in arguments.directories:
         if not Path(name).is_dir():
             raise UsageError(f"{name}: no such directory")
+        if not any(Path(name).rglob("*.yaml")):
+            raise UsageError(f"{name}: there is no file *.yaml in it")
     return [Path(name).resolve() for name in arguments.directories] or [resource("rules")]
 
 
@@ -198,6 +218,10 @@ def _fired(pack: RulePack, runs: Path) -> set[str]:
             continue
         fired |= {finding.rule for finding in findings if finding.outcome is Outcome.FIRED}
     return fired
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _listed(heading: str, names: Sequence[str]) -> None:
