@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 from analyzer.errors import NothingReadable, UsageError, UserError
 
@@ -20,6 +21,8 @@ _CUT_OFF = 141
 
 def ended(name: str, work: Callable[[], int]) -> int:
     """Do the work of a command and give its exit status; `errors.py` says which error is which."""
+    if sys.stdout is None:  # whoever started the process closed it
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:

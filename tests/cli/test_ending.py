@@ -61,6 +61,16 @@ def test_a_wrong_rule_is_2_for_everybody(tmp_path: Path) -> None:
     assert rules.main(["list", "--rules", str(tmp_path)]) == 2
 
 
+def test_a_closed_standard_output_is_nobody_who_reads(tmp_path: Path) -> None:
+    """As a supervisor may start it; the report is a file."""
+    done = subprocess.run(
+        f"'{sys.executable}' -m analyzer '{KILLED}' -o '{tmp_path}/report.html' >&-", shell=True, cwd=tmp_path,
+        stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
+    assert (tmp_path / "report.html").is_file()
+
+
 def started(module: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """A command as a process of its own."""
     return subprocess.Popen(

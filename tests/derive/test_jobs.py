@@ -33,7 +33,7 @@ def files(job: str, place: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(("one", "other"), permutations(JOBS, 2))
+@pytest.mark.parametrize(("one", "other"), list(permutations(JOBS, 2)))
 def test_two_jobs_are_no_run(one: str, other: str, make_run: MakeRun) -> None:
     """Whatever became of them, and whatever version they ran."""
     run = make_run(files(one, "all/jobA/run/{name}") | files(other, "all/jobB/{name}"))
