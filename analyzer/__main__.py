@@ -2,6 +2,6 @@
 
 import sys
 
-from analyzer.cli.analyze import main
+from analyzer.cli.analyze import process
 
-sys.exit(main())
+sys.exit(process())

@@ -145,8 +145,6 @@ class Finding(NamedTuple):
     explained_by: tuple[str, ...] = ()
     despite_finish: bool = False
     """It stands even where every worker reached the planned end."""
-    near: float = 0.0
-    """Share of its signals that held; tells a near miss from a rule that had nothing to say."""
     references: tuple[str, ...] = ()
 
 

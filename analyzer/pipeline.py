@@ -10,10 +10,12 @@ from pathlib import Path
 
 from analyzer import __version__
 from analyzer.derive import derive
+from analyzer.derive.jobs import several_jobs
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept, match
-from analyzer.errors import NothingReadable
+from analyzer.engine.texts import listed
+from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import ingest
 from analyzer.model import Diagnosis, RunDir, Tables
 from analyzer.redact import Redaction, redact
@@ -30,6 +32,7 @@ def analyze(
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
+        UsageError: the paths hold more than one run.
 
     """
     pack = pack or load_rules()
@@ -42,11 +45,17 @@ def analyze(
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
     """The rules that come with the package, and those of further directories."""
-    return load_kept([resource("rules"), *more])
+    return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
 def read(run: RunDir, pack: RulePack) -> Tables:
-    """All tables of a run, read and derived."""
+    """All tables of a run, read and derived.
+
+    Raises:
+        NothingReadable: none of its files can be read.
+        UsageError: it is not one run.
+
+    """
     found = ingest(run, pack.patterns)
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
@@ -56,6 +65,11 @@ def read(run: RunDir, pack: RulePack) -> Tables:
         )
     if not opened["bytes"].sum():
         raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
+    if jobs := several_jobs(found["facts"]):
+        raise UsageError(
+            f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
+            "(if they are lives of one job, call them attempt-1, attempt-2)"
+        )
     return derive(found)
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import atexit
 import gc
+import io
 import os
 import sys
 import tempfile
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from analyzer import __version__
-from analyzer.errors import NothingReadable, UsageError, UserError
-from analyzer.model import Diagnosis, Verdict
+from analyzer.cli import targets
+from analyzer.cli.ending import ended, say
+from analyzer.cli.targets import Targets
+from analyzer.errors import UsageError
+from analyzer.model import Diagnosis, Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
 from analyzer.render import FORMATS, render
 
@@ -29,27 +32,15 @@ _EXIT_CODES = """exit status:
   130  interrupted"""
 
 
+def process() -> int:
+    """`main`, as all that a process does: at its end no rubbish need be sorted, for a tenth of a second."""
+    atexit.register(gc.freeze)
+    return main()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    # a process that ends needs no rubbish sorted: that took a tenth of a second
-    atexit.register(gc.freeze)
-    try:
-        return _run(_parser().parse_args(argv))
-    except UserError as error:
-        print(f"mwms-analyze: {error}", file=sys.stderr)
-        return 4 if isinstance(error, NothingReadable) else 2
-    except KeyboardInterrupt:
-        print("mwms-analyze: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception:  # noqa: BLE001 - the last place where a mistake of ours can be told from the user's
-        traceback.print_exc()
-        print(
-            "mwms-analyze: this is a mistake of ours; please report it with the lines above", file=sys.stderr
-        )
-        return 70
+    return ended("mwms-analyze", lambda: _run(_parser().parse_args(argv)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,28 +80,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    formats = _formats(arguments)
+    formats = targets.wanted(arguments.format, arguments.output)
     with _inputs(arguments.paths) as paths:
         pack = load_rules([_directory(each) for each in arguments.rules])
-        diagnosis = analyze(paths, pack, arguments.redact)
-        written = _write(diagnosis, formats, arguments.output, paths)
-    if arguments.output != "-":
-        _show(diagnosis, arguments.color)
-        for path in written:
-            print(f"Report: {path}")
+        if arguments.output == "-":
+            diagnosis = analyze(paths, pack, arguments.redact)
+            _print(render(diagnosis.document, formats[0]))
+        else:
+            where = targets.settled(arguments.output, formats, paths)
+            diagnosis = analyze(paths, pack, arguments.redact)
+            _report(diagnosis, formats, where, arguments.color)
+    _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
-
-
-def _formats(arguments: argparse.Namespace) -> list[str]:
-    given = arguments.format
-    if given is None:
-        suffix = Path(arguments.output or "").suffix
-        by_suffix = [name for name, renderer in FORMATS.items() if suffix and renderer.suffix == suffix]
-        return by_suffix or ["text" if arguments.output == "-" else "html"]
-    formats = [name.strip() for name in given.split(",") if name.strip()]
-    if not formats or set(formats) - FORMATS.keys():
-        raise UsageError(f"--format {given}: choose from {', '.join(FORMATS)}")
-    return formats
 
 
 def _directory(name: str) -> Path:
@@ -134,71 +115,26 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
         yield [path]
 
 
-def _write(
-    diagnosis: Diagnosis, formats: Sequence[str], output: str | None, inputs: Sequence[Path]
-) -> list[Path]:
-    """Render and write; the paths that were written, none for standard output."""
-    if output == "-":
-        if len(formats) > 1:
-            raise UsageError("-o - takes one format")
-        sys.stdout.write(render(diagnosis.document, formats[0]))
-        return []
-    name = f"mwms-report-{_safe(str(diagnosis.document['run']['name']))}"
-    single = (
-        output is not None and not Path(output).is_dir() and not output.endswith("/") and len(formats) == 1
-    )
-    targets = (
-        [Path(output)]
-        if single and output
-        else [_folder(output, inputs) / f"{name}{FORMATS[f].suffix}" for f in formats]
-    )
-    for target, each in zip(targets, formats, strict=True):
-        _refuse_inside(target, inputs, output)
-        _replace(target, render(diagnosis.document, each))
-    return targets
+def _print(text: str) -> None:
+    """A report on standard output is, as in a file, UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    say(text)
 
 
-def _safe(name: str) -> str:
-    return (
-        "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".-")
-        or "run"
-    )
+def _report(diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str) -> None:
+    paths = where.paths(str(diagnosis.document["run"]["name"]), formats)
+    for path, each in zip(paths, formats, strict=True):
+        targets.write(path, render(diagnosis.document, each))
+    _show(diagnosis, color)
+    say("".join(f"Report: {path}\n" for path in paths))
 
 
-def _folder(output: str | None, inputs: Sequence[Path]) -> Path:
-    """The directory asked for, else the current one, else the temporary one."""
-    if output is not None:
-        folder = Path(output)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"-o {output}: {error.strerror}") from error
-        return folder
-    here = Path.cwd()
-    return here if os.access(here, os.W_OK) and not _is_inside(here, inputs) else Path(tempfile.gettempdir())
-
-
-def _is_inside(path: Path, inputs: Sequence[Path]) -> bool:
-    folders = [each.resolve() for each in inputs if each.is_dir()]
-    return any(folder == path.resolve() or folder in path.resolve().parents for folder in folders)
-
-
-def _refuse_inside(target: Path, inputs: Sequence[Path], output: str | None) -> None:
-    if _is_inside(target.parent, inputs) or target.resolve() in {each.resolve() for each in inputs}:
-        raise UsageError(f"-o {output}: lies inside the run, and nothing is ever written there")
-
-
-def _replace(target: Path, text: str) -> None:
-    """Write all or nothing."""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=".mwms-", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(target)
-    except OSError as error:
-        raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
+def _complain(diagnosis: Diagnosis) -> None:
+    """Name the rules that could not be followed: a mistake in them or of ours."""
+    for finding in diagnosis.document["findings"]:
+        if finding["outcome"] == Outcome.ERROR:
+            print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)
 
 
 def _show(diagnosis: Diagnosis, color: str) -> None:
@@ -207,7 +143,7 @@ def _show(diagnosis: Diagnosis, color: str) -> None:
     on_terminal = sys.stdout.isatty()
     colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
     columns = os.get_terminal_size().columns if on_terminal else 100
-    print(terminal(diagnosis.document, colour=colour, width=min(110, max(40, columns))))
+    say(terminal(diagnosis.document, colour=colour, width=min(110, max(40, columns))) + "\n")
 
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:
@@ -216,3 +152,7 @@ def _status(diagnosis: Diagnosis, fail_on: str) -> int:
     ):
         return 0
     return 3 if diagnosis.document["cause"] in {None, "unknown"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(process())

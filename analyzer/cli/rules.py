@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from analyzer.cli.ending import ended
+from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, match, pages
 from analyzer.engine.cases import Trial, tried
 from analyzer.engine.draft import draft
+from analyzer.engine.language import ID
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
-from analyzer.errors import NothingReadable, RuleError, UsageError, UserError
+from analyzer.errors import RuleError, UsageError, UserError
 from analyzer.model import Outcome, Tables
 from analyzer.pipeline import load_rules, read
 from analyzer.resources import resource
@@ -25,17 +28,11 @@ from analyzer.resources import resource
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Follow one command; 1 when a case fails or a cause has no rule, 2 when a rule or the usage is wrong."""
-    arguments = _parser().parse_args(argv)
-    try:
-        status: int = arguments.command(arguments)
-    except UserError as error:
-        print(f"mwms-rules: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return ended("mwms-rules", lambda: _run(_parser().parse_args(argv)))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    status: int = arguments.command(arguments)
     return status
 
 
@@ -63,10 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
     new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
     new.set_defaults(command=_new)
+    causes = commands.add_parser("causes", help="name all causes and what they mean")
+    causes.set_defaults(command=_causes)
     for command in (lint, test):
         help_text = "your own rules (default: those of the package)"
         command.add_argument("directories", nargs="*", metavar="DIR", help=help_text)
-    for command in (listing, show, covered, new):
+    for command in (listing, show, covered, new, causes):
         command.add_argument(
             "--rules", dest="directories", metavar="DIR", action="append", default=[],
             help="another directory of rules",
@@ -81,6 +80,11 @@ def _list(arguments: argparse.Namespace) -> int:
         return 0
     names = ("id", "role", "cause", "status", "title")
     print(pages.table([names, *([row[name] or "-" for name in names] for row in rows)]))
+    return 0
+
+
+def _causes(arguments: argparse.Namespace) -> int:
+    print(pages.table([("id", "meaning"), *_kept(arguments).causes.items()]))
     return 0
 
 
@@ -101,9 +105,9 @@ def _lint(arguments: argparse.Namespace) -> int:
         own = _own(_pack(arguments), arguments)
     except RuleError as error:
         print(error)
-        print(f"{len(str(error).splitlines())} faults")
+        print(_counted(len(str(error).splitlines()), "fault"))
         return 2
-    print(f"{len(own.rules)} rules, no faults")
+    print(f"{_counted(len(own.rules), 'rule')}, no faults")
     return 0
 
 
@@ -115,9 +119,11 @@ def _test(arguments: argparse.Namespace) -> int:
         if reason := trial.fault or trial.missing:
             print(f"      {reason}")
         trials.append(trial)
+    if not trials:
+        raise UsageError("there is no case to try")
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
-    print(f"{len(trials)} cases, {failed} failed, {skipped} skipped")
+    print(f"{_counted(len(trials), 'case')}, {failed} failed, {skipped} skipped")
     return 1 if failed or (skipped and arguments.directories) else 0
 
 
@@ -149,9 +155,15 @@ def _schema(_: argparse.Namespace) -> int:
 def _new(arguments: argparse.Namespace) -> int:
     run = discover([arguments.run])
     name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
-    drafted = draft(read(run, _kept(arguments)), run.name, name)
+    if not re.search(ID, name):
+        raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
+    pack = _kept(arguments)
+    tables = read(run, pack)
+    drafted = draft(tables, run.name, name)
+    if explained := diagnose(run.name, match(pack, tables), tables, {}).document["rule"]:
+        print(f"mwms-rules: {run.name} is already explained by {explained}", file=sys.stderr)
     if drafted is None:
-        raise UsageError(f"{arguments.run}: no warning or error tells one of its workers from the others")
+        raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
     print(drafted, end="")
     return 0
 
@@ -167,6 +179,8 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     for name in arguments.directories:
         if not Path(name).is_dir():
             raise UsageError(f"{name}: no such directory")
+        if not any(Path(name).rglob("*.yaml")):
+            raise UsageError(f"{name}: there is no file *.yaml in it")
     return [Path(name).resolve() for name in arguments.directories] or [resource("rules")]
 
 
@@ -199,14 +213,22 @@ def _fired(pack: RulePack, runs: Path) -> set[str]:
         run = folder / "run" if (folder / "run").is_dir() else folder
         try:
             findings = match(pack, _read(run, pack))
-        except NothingReadable as error:
+        except UserError as error:
             print(f"mwms-rules: left out: {error}", file=sys.stderr)
             continue
         fired |= {finding.rule for finding in findings if finding.outcome is Outcome.FIRED}
     return fired
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _listed(heading: str, names: Sequence[str]) -> None:
     print(f"{heading}: {len(names) or 'none'}")
     for name in names:
         print(f"  {name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

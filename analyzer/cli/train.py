@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.cli.ending import ended
 from analyzer.cli.live import audience
 from analyzer.errors import UserError
 from analyzer.trainer import catalogue, interpreter
@@ -25,15 +26,13 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Follow one command; 0 when all went well, 1 when a scenario could not be run, 2 for wrong usage."""
-    args = _parser().parse_args(argv)
+    return ended("mwms-train", lambda: _follow(_parser().parse_args(argv)))
+
+
+def _follow(args: argparse.Namespace) -> int:
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         status: int = args.command(args)
-    except UserError as error:
-        print(f"mwms-train: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
     finally:
         signal.signal(signal.SIGTERM, before)
     return status
@@ -163,3 +162,7 @@ def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) 
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
     return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

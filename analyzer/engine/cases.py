@@ -59,6 +59,8 @@ def finding(rule: Rule, run: Path, read: Read) -> Finding:
 
 def difference(case: Case, found: Finding) -> str:
     """How a finding differs from what its case expects; empty where it does not."""
+    if found.outcome is Outcome.ERROR:
+        return f"cannot be followed: {found.reason}"
     if case.fires and found.outcome is not Outcome.FIRED:
         return f"should fire, but is {found.outcome.value} ({found.reason})"
     if not case.fires:

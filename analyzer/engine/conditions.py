@@ -14,14 +14,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 
 import polars as pl
 
 from analyzer.schema import Column
 
-_NUMERIC = {"at_least", "at_most", "above", "below"}
-OPERATORS = frozenset({*_NUMERIC, "contains", "matches", "known", "not"})
+_NUMERIC = ("above", "at_least", "at_most", "below")
+_SPOKEN = ("contains", "matches")
+_ANY = ("known", "not")
+OPERATORS = frozenset({*_NUMERIC, *_SPOKEN, *_ANY})
+
+
+def operators(type_: str) -> tuple[str, ...]:
+    """Those that a column of this type can be tested with."""
+    own: Mapping[str, tuple[str, ...]] = {"text": _SPOKEN, "bool": ()}
+    return (*own.get(type_, _NUMERIC), *_ANY)
 
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
@@ -37,7 +45,8 @@ def _parts(column: pl.Expr, condition: object) -> list[pl.Expr]:
 
 
 def _equal(column: pl.Expr, value: object) -> pl.Expr:
-    return column.is_in(value) if isinstance(value, list) else column.eq(value)
+    # not `is_in`, which refuses whole numbers for a column of fractions
+    return reduce(or_, map(column.eq, value)) if isinstance(value, list) else column.eq(value)
 
 
 def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
@@ -62,29 +71,42 @@ def fault(column: Column | None, condition: object) -> str | None:
     """What is wrong with a condition on a column, or None."""
     if column is None:
         return "is no column of this table"
-    values = condition.values() if isinstance(condition, Mapping) else [condition]
-    if isinstance(condition, Mapping):
-        if unknown := [key for key in condition if key not in OPERATORS]:
-            return f"cannot be tested with `{unknown[0]}`; there are {', '.join(sorted(OPERATORS))}"
-        if column.type in {"text", "bool"} and _NUMERIC & condition.keys():
-            return "holds no numbers to compare"
-        if "matches" in condition:
-            return _regex_fault(str(condition["matches"]))
-        values = [value for key, value in condition.items() if key in _NUMERIC | {"not"}]
-    return next((found for value in values if (found := _type_fault(column, value))), None)
+    if not isinstance(condition, Mapping):
+        return _type_fault(column, condition)
+    if not condition:
+        return "is tested with nothing"
+    faults = (_operation_fault(column, operator, operand) for operator, operand in condition.items())
+    return next((found for found in faults if found), None)
+
+
+def _operation_fault(column: Column, operator: str, operand: object) -> str | None:
+    known = operators(column.type)
+    if operator not in known:
+        return f"holds {column.type} and cannot be tested with `{operator}`; there are {', '.join(known)}"
+    if operator == "matches":
+        return _regex_fault(operand)
+    if operator == "known":
+        return None if isinstance(operand, bool) else f"is known or not: true or false, not `{operand}`"
+    if operator in _NUMERIC and isinstance(operand, list):
+        return f"is compared with one number, not `{operand}`"
+    return _type_fault(column, operand)
 
 
 def _type_fault(column: Column, value: object) -> str | None:
     wanted: dict[str, tuple[type, ...]] = {
         "text": (str,), "bool": (bool,), "int": (int,), "number": (int, float), "time": (int, float),
     }  # fmt: skip
+    if value == []:
+        return "is to be one of nothing"
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, wanted[column.type]) or (isinstance(each, bool) and column.type != "bool"):
             return f"holds {column.type}, not `{each}`"
     return None
 
 
-def _regex_fault(pattern: str) -> str | None:
+def _regex_fault(pattern: object) -> str | None:
+    if not isinstance(pattern, str):
+        return f"matches a regex, which is a text, not `{pattern}`"
     try:
         pl.Series(["x"]).str.contains(pattern)
         re.compile(pattern)

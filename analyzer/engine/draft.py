@@ -1,7 +1,8 @@
 """A rule drafted from a run that no rule explains: from the lines that tell one worker from the others.
 
 These are warnings, errors and tracebacks that only one worker has, or that come after the last step which
-all workers share. What a rule pattern knows already is left out as long as anything else is there.
+all workers share; without any, the last plain lines that only one of several workers has. What a rule pattern
+knows already is left out as long as anything else is there.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Telling(NamedTuple):
 
 def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     """A rule file with texts to fill in; None where no line tells one worker from the others."""
-    found = _telling(tables)
+    found = _telling(tables, _alarming(tables)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
@@ -60,11 +61,33 @@ def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
     return sorted(foremost, key=lambda each: each.line)
 
 
-def _telling(tables: Tables) -> list[Telling]:
-    alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
+def _alarming(tables: Tables) -> list[_Row]:
+    """Warnings, errors and tracebacks."""
+    return _before_the_end(tables, pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback"))
+
+
+def _last_plain(tables: Tables) -> list[_Row]:
+    """Of each log, the last plain lines that only its worker has; one worker differs from nobody."""
+    by_worker: dict[str, set[object]] = {}
+    rows = _before_the_end(tables, pl.col("kind") == "plain")
+    for row in rows:
+        by_worker.setdefault(masked(_said(str(row["text"]))), set()).add(row["worker"])
+    own: dict[object, list[_Row]] = {}
+    for row in rows:
+        if len(by_worker[masked(_said(str(row["text"])))]) == 1:
+            own.setdefault(row["source"], []).append(row)
+    several = tables["records"]["worker"].drop_nulls().n_unique() > 1
+    return [row for lines in own.values() for row in lines[-MOST_LINES:]] if several else []
+
+
+def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
     ends = dict(tables["lifetimes"].select("end_source", "end_line").drop_nulls().iter_rows())
-    all_rows = tables["records"].filter(alarming & pl.col("worker").is_not_null()).to_dicts()
-    rows = [row for row in all_rows if row["line"] <= ends.get(row["source"], row["line"])]
+    rows = tables["records"].filter(wanted & pl.col("worker").is_not_null()).to_dicts()
+    return [row for row in rows if row["line"] <= ends.get(row["source"], row["line"])]
+
+
+def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
+    """Those records that only one worker has, or that come after the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = _last_common(tables["scalars"])
     said = {id(row): (line := _said(str(row["text"])), masked(line)) for row in rows}

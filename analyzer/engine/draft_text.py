@@ -64,7 +64,7 @@ def spelled(
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},
         {"cases": [
-            {"name": "the run that it was drafted from", "origin": f"recorded run {run}",
+            {"name": "the run that it was drafted from", "origin": f"made from {run}",
              "given": _Files(fires), "expect": {"fires": True, "culprits": [worker]}},
             {"name": "the same run without these lines", "origin": "near miss, made from the case above",
              "given": _Files(quiet), "expect": {"fires": False}},

@@ -34,7 +34,15 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
     crew, rows = _crew(tables), select(pack, tables)
     readable = set(tables["sources"].filter(pl.col("read") != "skipped")["kind"].to_list())
-    return [evaluate(rule, rows[rule.id], readable, crew) for rule in pack.rules]
+    return [_tried(rule, rows[rule.id], readable, crew) for rule in pack.rules]
+
+
+def _tried(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew) -> Finding:
+    """The same; a rule that cannot be followed takes no other with it."""
+    try:
+        return evaluate(rule, rows, readable, crew)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other rules still count
+        return _finding(rule, Outcome.ERROR, reason=f"{type(error).__name__}: {error}")
 
 
 def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew) -> Finding:
@@ -49,11 +57,7 @@ def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet
     }
     fired = [subject for subject in subjects if rule.when.holds(truths[subject])]
     if not fired:
-        wanted = rule.when.wanted
-        near = max(
-            (sum(truth[name] for name in wanted) / len(wanted) for truth in truths.values()), default=0.0
-        )
-        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=near)
+        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths))
     return _fired(rule, fired, truths, rows, crew)
 
 
@@ -108,7 +112,6 @@ def _fired(
             Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next
         ),
         evidence=tuple(_evidence(rule, subjects, truths, rows, values, crew)),
-        near=1.0,
     )
 
 
@@ -168,9 +171,8 @@ def _evidence(
 ) -> list[Evidence]:
     found: dict[Evidence, None] = {}
     for subject in subjects:
-        for name in sorted(rule.signals, key=list(rule.signals).index):
+        for name, signal in rule.signals.items():
             if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
-                signal = rule.signals[name]
                 for row in _of_scope(signal, rows[name], subject, crew)[:MOST_EVIDENCE]:
                     said = {
                         **values,

@@ -50,7 +50,10 @@ def parse(text: str) -> Expression:
 
     """
     words = _words(text)
-    expression = _chain(words, "or")
+    try:
+        expression = _chain(words, "or")
+    except RecursionError:
+        raise ValueError("it is nested too deeply to be read") from None
     if words:
         raise ValueError(f"`{words[0]}` is not expected in `{text.strip()}`")
     return expression

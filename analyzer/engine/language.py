@@ -21,6 +21,15 @@ BLAMES = ("subject", "suspects", "none")
 KINDS = ("line", "absence", "fact", "value")
 """What the evidence of a signal is."""
 
+LEVELS = ("I", "W", "E", "F")
+"""What a log record can be printed at."""
+
+SHORTEST_LITERAL = 4
+"""Characters; what is shorter stands in too many records."""
+
+ID = "^[a-z0-9][a-z0-9-]*$"
+WORKER = "^[a-z][a-z0-9_]*:[0-9]+$"
+VERDICTS = ("failed", "degraded", "healthy")
 STATUSES = ("experimental", "test", "stable")
 RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
 OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")

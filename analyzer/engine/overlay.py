@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from analyzer.engine.document import Document, Path
-from analyzer.engine.language import STATUSES, Rule
+from analyzer.engine.language import STATUSES, VERDICTS, Rule
 from analyzer.model import Verdict
 
 NAME = "overlay.yaml"
-TUNES: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"status": STATUSES, "verdict": ("failed", "degraded", "healthy")}
-)
+TUNES: Mapping[str, Sequence[str]] = MappingProxyType({"status": STATUSES, "verdict": VERDICTS})
 """What can be tuned → the values that it may take."""
 
 

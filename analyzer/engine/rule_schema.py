@@ -1,4 +1,4 @@
-"""The shape of a rule file as a JSON Schema, for editors. Made of the vocabulary that `load` checks against.
+"""The shape of a rule file as a JSON Schema, for editors; `load` takes the keys of every part from it.
 
 What a schema cannot say (that an example matches its regex, that a text names a signal) only `load` finds.
 """
@@ -8,8 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analyzer.engine.conditions import OPERATORS
-from analyzer.engine.language import BLAMES, KINDS, OWNERS, RETRIES, SCOPES, STATUSES
+from analyzer.engine.conditions import operators
+from analyzer.engine.language import (
+    BLAMES,
+    ID,
+    KINDS,
+    LEVELS,
+    OWNERS,
+    RETRIES,
+    SCOPES,
+    SHORTEST_LITERAL,
+    STATUSES,
+    VERDICTS,
+    WORKER,
+)
 from analyzer.model import Kind, Role
 from analyzer.schema import TABLES, Column
 
@@ -26,11 +38,11 @@ def rule_schema() -> Schema:
     """JSON Schema (2020-12) of `rules/<family>/<id>.yaml`."""
     rule = _map(
         *_NEEDED,
-        id={"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "description": "the file's name"},
+        id={"type": "string", "pattern": ID, "description": "the file's name"},
         title=_TEXT,
         role=_one_of([role.value for role in Role]),
         cause={"type": "string", "description": "id of causes.yaml; for role cause"},
-        verdict=_one_of(["failed", "degraded", "healthy"]),
+        verdict=_one_of(VERDICTS),
         status=_one_of(STATUSES),
         requires={"type": "array", "items": _one_of([kind.value for kind in Kind])},
         signals={"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/signal"}},
@@ -41,14 +53,31 @@ def rule_schema() -> Schema:
         despite_finish={"type": "boolean"},
         summary=_TEXT,
         why=_TEXTS,
-        next={"type": "array", "items": {"anyOf": [_TEXT, _map("text", text=_TEXT, command=_TEXT)]}},
+        next={"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/step"}]}},
         action=_map(retry=_one_of(RETRIES), owner=_one_of(OWNERS)),
         references=_TEXTS,
         cases={"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/case"}},
     )
     heading = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A rule of mwms-analyze"}
-    tests = {name: _test(type_) for name, type_ in _TYPES.items()}
-    return {**heading, **rule, "$defs": {"signal": _signal(), "case": _case(), "log": _log(), **tests}}
+    tests = {name: _test(name) for name in _TYPES}
+    step = _map("text", text=_TEXT, command=_TEXT)
+    parts = {"signal": _signal(), "case": _case(), "log": _log(), "step": step}
+    return {**heading, **rule, "$defs": {**parts, **tests}}
+
+
+def keys(part: str) -> Sequence[str]:
+    """Those that a part of a rule file may have: `rule`, `signal`, `log`, `case`, `step` and so on."""
+    return tuple(_parts()[part]["properties"])
+
+
+def needed(part: str) -> Sequence[str]:
+    """Those that it must have."""
+    return tuple(_parts()[part]["required"])
+
+
+def _parts() -> Mapping[str, Schema]:
+    whole = rule_schema()
+    return {**whole["properties"], **whole["$defs"]["case"]["properties"], **whole["$defs"], "rule": whole}
 
 
 def _signal() -> Schema:
@@ -82,32 +111,32 @@ def _condition(column: Column) -> Schema:
 
 def _test(type_: str) -> Schema:
     """What a column of this type can be compared with: a value, several, or operators and operands."""
-    value: Schema = {"type": type_}
-    values: Schema = {"anyOf": [value, {"type": "array", "items": value}]}
+    value: Schema = {"type": _TYPES[type_]}
+    values: Schema = {"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]}
     operand: Mapping[str, Schema] = {
         "known": {"type": "boolean"},
-        "contains": {"anyOf": [_TEXT, _TEXTS]},
+        "contains": values,
         "matches": {"type": "string", "format": "regex"},
         "not": values,
     }
-    tests = _map(**{name: operand.get(name, {"type": "number"}) for name in sorted(OPERATORS)})
+    tests = _map(**{name: operand.get(name, value) for name in operators(type_)})
     return {"anyOf": [*values["anyOf"], {**tests, "minProperties": 1}]}
 
 
 def _log() -> Schema:
-    literal = {"type": "string", "minLength": 4}
+    literal = {"type": "string", "minLength": SHORTEST_LITERAL}
     return _map(
         "any_of",
         "example",
         any_of={"anyOf": [literal, {"type": "array", "minItems": 1, "items": literal}]},
         regex=_TEXT,
-        levels={"type": "array", "items": _one_of(["I", "W", "E", "F"])},
+        levels={"type": "array", "items": _one_of(LEVELS)},
         example={"type": "string", "description": "a line that the pattern matches"},
     )
 
 
 def _case() -> Schema:
-    workers = {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_]*:[0-9]+$"}}
+    workers = {"type": "array", "items": {"type": "string", "pattern": WORKER}}
     case = _map(
         "name",
         "origin",

@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analyzer.cli.analyze import main
+from analyzer.engine import Rule
+from analyzer.engine.evaluate import evaluate
+from analyzer.model import Finding
 from tests.conftest import ROOT
 
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
@@ -100,13 +106,79 @@ def test_an_empty_standard_input_is_4(
         ["-o", "-", "--format", "html,json"],
         ["--rules", "nowhere"],
         ["-o", "@/inside.html"],
+        ["-o", "@/new/"],
+        ["-o", "@/new/deep.html"],
+        ["-o", "report.pdf"],
+        ["-o", "@/exit_codes.txt/"],
+        ["-o", "@/exit_codes.txt/x.html"],
     ],
 )
-def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """One line that says what is wrong."""
+def test_wrong_usage_is_2(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that says what is wrong, before anything is read or made."""
+    before = digest(KILLED)
+    monkeypatch.setattr("analyzer.cli.analyze.analyze", lambda *_: pytest.fail("it was read"))
     given = [each.replace("@", str(KILLED)) for each in arguments]
     assert main([str(KILLED), *given]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+    assert digest(KILLED) == before
+
+
+def test_a_suffix_that_names_no_format_is_refused_with_those_that_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """HTML in a file `x.pdf` helps nobody; a file without a suffix holds HTML, as one without a name does."""
+    assert main([str(KILLED), "-o", "x.pdf"]) == 2
+    assert "suffix .pdf; there are .html, .json, .md, .txt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("output", "files"),
+    [
+        ("sub/dir/x.json", ["sub/dir/x.json"]),
+        ("a.b/", ["a.b/mwms-report-worker-killed.html"]),
+        ("plain", ["plain"]),
+    ],
+)
+def test_missing_directories_are_made(
+    output: str, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a file as those of a directory."""
+    monkeypatch.chdir(tmp_path)
+    assert main([str(KILLED), "-o", output]) == 1
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()] == files
+
+
+def test_a_device_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    """`-o /dev/null`, or a pipe that a shell made, stays what it is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    assert main([str(KILLED), "-o", str(pipe), "--format", "json"]) == 1
+    assert json.loads(reader.communicate()[0])["cause"] == "peer.killed"
+    assert pipe.is_fifo()
+
+
+def test_a_rule_that_fails_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The diagnosis stands, and somebody should know."""
+
+    def wrong(rule: Rule, *others: Any) -> Finding:
+        if rule.id == "straggler":
+            raise ZeroDivisionError("by nothing")
+        return evaluate(rule, *others)
+
+    monkeypatch.setattr("analyzer.engine.evaluate.evaluate", wrong)
+    assert main([str(KILLED), "-o", "-"]) == 1
+    assert capsys.readouterr().err == "mwms-analyze: rule straggler failed: ZeroDivisionError: by nothing\n"
+
+
+def test_the_rules_of_the_package_may_be_named_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a checkout, `--rules rules` is a natural thing to say; and so is a part of them."""
+    monkeypatch.chdir(ROOT)
+    assert main([str(KILLED), "-o", "-", "--rules", "rules", "--rules", "rules/peer"]) == 1
 
 
 def test_a_wrong_rule_is_named_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,6 +196,23 @@ def test_nothing_is_written_into_the_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert main(["."]) == 1
     assert digest(KILLED) == before
     assert [path.name for path in tmp_path.iterdir()] == ["mwms-report-worker-killed.html"]
+
+
+def test_nor_when_its_logs_are_named_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directory that they lie in is the run; an archive lies anywhere."""
+    run, temporary = tmp_path / "job", tmp_path / "temporary"
+    shutil.copytree(KILLED, run)
+    temporary.mkdir()
+    monkeypatch.chdir(run)
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    before = digest(run)
+    assert main(["worker-0.log", "worker-1.log"]) == 1
+    assert digest(run) == before
+    assert [path.name for path in temporary.iterdir()] == ["mwms-report-job.html"]
+    monkeypatch.chdir(tmp_path)
+    shutil.make_archive(str(tmp_path / "packed"), "zip", run)
+    assert main(["packed.zip"]) == 1
+    assert (tmp_path / "mwms-report-packed.html").is_file()
 
 
 def test_the_report_goes_to_the_current_directory(

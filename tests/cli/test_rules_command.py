@@ -110,7 +110,7 @@ def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> 
 def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
     """One's own rules, and those of the package when no directory is named."""
     assert main(["lint", str(mine)]) == 0
-    assert capsys.readouterr().out == "1 rules, no faults\n"
+    assert capsys.readouterr().out == "1 rule, no faults\n"
     assert main(["lint"]) == main(["lint", str(resource("rules"))]) == 0
 
 
@@ -205,6 +205,78 @@ def test_a_draft_holds_what_one_worker_alone_says(make_run: MakeRun, tmp_path: P
     assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
 
 
+PLAIN = {
+    "exit_codes.txt": "worker-0 1\nworker-1 3\nworker-2 1\n",
+    "worker-0.log": "loading data\nstep 1 loss 0.7\nstep 2 loss 0.6\n",
+    "worker-1.log": "loading data\nusing the spare disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n"
+    "licensed: license expired, shutting down\n",
+    "worker-2.log": "loading data\nusing the fast disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n",
+}
+
+
+def test_a_plain_line_that_only_one_worker_has_is_enough(
+    make_run: MakeRun, tmp_path: Path, capsys: Said
+) -> None:
+    """Not every program prints a level; the line after the last common step is the one."""
+    rule = drafted(make_run(PLAIN), tmp_path / "rules-of-mine", capsys)
+    assert [signal["log"]["any_of"] for signal in rule["signals"].values()] == [  # type: ignore[attr-defined]
+        ["licensed: license expired, shutting down"]
+    ]
+    assert rule["cases"][0]["expect"]["culprits"] == ["worker:1"]  # type: ignore[index]
+    assert rule["cases"][0]["origin"] == "made from job-17"  # type: ignore[index]
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
+
+
+def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Said) -> None:
+    """There is nobody that it differs from."""
+    run = make_run({"worker-1.log": PLAIN["worker-1.log"]})
+    assert main(["new", "--from", str(run)]) == 2
+    assert "tells one of its workers" in capsys.readouterr().err
+
+
+def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
+    """The draft is made all the same, but nobody should write a second rule unawares."""
+    assert main(["new", "--from", str(ROOT / "sample_runs" / "worker-killed" / "run")]) == 0
+    assert capsys.readouterr().err == "mwms-rules: worker-killed is already explained by worker-killed\n"
+
+
+@pytest.mark.parametrize("wrong", ["Bad_ID!", "-x", "a b", "../x"])
+def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, capsys: Said) -> None:
+    """At once, and not after the draft was filled in."""
+    assert main(["new", "--from", str(make_run(LEASE)), f"--id={wrong}"]) == 2
+    assert f"--id {wrong}: an id is made of" in capsys.readouterr().err
+
+
+def test_a_directory_without_rules_is_an_error(tmp_path: Path, capsys: Said) -> None:
+    """A mistyped path must not look like a proof."""
+    for command in ("lint", "test"):
+        assert main([command, str(tmp_path)]) == 2
+        assert "there is no file *.yaml in it" in capsys.readouterr().err
+    (tmp_path / "overlay.yaml").write_text("switch_off: [plateau]\n", encoding="utf-8")
+    assert main(["lint", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "0 rules, no faults\n"
+    assert main(["test", str(tmp_path)]) == 2
+    assert "there is no case to try" in capsys.readouterr().err
+
+
+def test_one_is_not_plural(mine: Path, capsys: Said) -> None:
+    """Of faults either."""
+    change(mine, "role: cause", "role: reason")
+    assert main(["lint", str(mine)]) == 2
+    assert capsys.readouterr().out.splitlines()[-1] == "1 fault"
+
+
+def test_causes_are_listed_with_what_they_mean(mine: Path, capsys: Said) -> None:
+    """Those of the package and one's own."""
+    (mine / "causes.yaml").write_text('mine.own: {means: "something of ours"}\n', encoding="utf-8")
+    assert main(["causes", "--rules", str(mine)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["id", "meaning"]
+    rows = dict(line.split("  ", 1) for line in lines)
+    assert rows["mine.own"].strip() == "something of ours"
+    assert "SIGKILL" in rows["peer.killed"]
+
+
 BROKEN = [sample for sample in SAMPLE_RUNS if "healthy" not in sample.name]
 
 
@@ -226,11 +298,12 @@ def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["lint", "nowhere"], ["list", "--rules", "nowhere"], ["new", "--from", "nowhere"]]
+    ("arguments", "status"),
+    [(["lint", "nowhere"], 2), (["list", "--rules", "nowhere"], 2), (["new", "--from", "nowhere"], 4)],
 )
-def test_wrong_usage_is_2(arguments: list[str], capsys: Said) -> None:
+def test_wrong_usage_is_2_and_what_cannot_be_read_4(arguments: list[str], status: int, capsys: Said) -> None:
     """One line that says what is wrong."""
-    assert main(arguments) == 2
+    assert main(arguments) == status
     assert "nowhere: no such" in capsys.readouterr().err
 
 

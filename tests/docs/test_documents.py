@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,33 @@ def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
         assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_guide_for_contributors_names_every_place() -> None:
+    """Modules and packages of the analyzer, directories of the repository, and what is generated."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    parts = [each for each in (ROOT / "analyzer").iterdir() if not each.name.startswith(("_", "."))]
+    held = subprocess.run(
+        ["git", "ls-tree", "-d", "--name-only", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    places = [f"{each.name}/" if each.is_dir() else each.name for each in parts]
+    places += [f"{name}/" for name in held if not name.startswith(".")]
+    places += [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
+    assert [place for place in places if place not in guide] == []
+
+
+def test_the_commands_of_the_readme_do_what_it_says() -> None:
+    """A pod's whole log, an image that was built, a package that is not in any registry yet."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert all("--tail=-1" in line for line in text.splitlines() if "kubectl logs -l" in line)
+    assert text.index("docker build -t mwms-analyze .") < text.index("docker run --rm")
+    assert "install 'mwms-analyze" not in text
+
+
+def test_every_pattern_of_gitignore_can_match() -> None:
+    """A lone slash matches nothing."""
+    patterns = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    assert all(pattern.strip("/") for pattern in patterns)
 
 
 def test_the_rule_guide_names_the_whole_vocabulary() -> None:

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
+from analyzer.diagnose import diagnose
+from analyzer.engine import RulePack, match
+from analyzer.engine.cases import difference
+from analyzer.engine.conditions import OPERATORS, expression, fault
+from analyzer.engine.expressions import Expression
 from analyzer.engine.load import load
 from analyzer.errors import RuleError
+from analyzer.model import Outcome, Tables
+from analyzer.schema import TABLES, Column, frame
+from tests.conftest import ROOT
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
+MADE_WITH = {"mwms_analyze": "0", "rules": 2, "rules_digest": "0", "options": {}}
+RUN = {"exit_codes.txt": "worker-0 -9\nworker-1 0\n", "worker-1.log": "step 1 loss 0.5\n"}
 
 CAUSES = 'peer.killed: {means: "a worker was killed"}\n'
 RIGHT = """\
@@ -79,6 +97,31 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
         ("fires: false", "fires: true", 18, "one that stays quiet"),
         ("title: A worker was killed", "title: !!python/name:os.system A", 2, "is not allowed"),
         ("title: A worker was killed", "title: [a", 3, "expected"),
+        ("{signal: 9}", "{signal: {contains: S}}", 8, "holds int and cannot be tested with `contains`"),
+        ("{signal: 9}", "{sure: {matches: t}}", 8, "holds bool and cannot be tested with `matches`"),
+        ("{signal: 9}", "{ended: {above: 1}}", 8, "holds text and cannot be tested with `above`"),
+        ("{signal: 9}", "{ended: {contains: []}}", 8, "is to be one of nothing"),
+        ("{signal: 9}", "{signal: {at_least: [1, 2]}}", 8, "is compared with one number"),
+        ("{signal: 9}", "{signal: {known: 'no'}}", 8, "true or false, not `no`"),
+        ("{signal: 9}", "{ended: {matches: 3}}", 8, "a regex, which is a text"),
+        ("{signal: 9}", "{signal: {}}", 8, "is tested with nothing"),
+        ("{signal: 9}", "{signal: 010}", 8, "`010` is no number as a rule spells it"),
+        ("base: 0.5", "base: 12:30:45", 16, "`12:30:45` is no number as a rule spells it"),
+        ("base: 0.5", "base: .inf", 16, "`.inf` is no number as a rule spells it"),
+        ("base: 0.5", "base: 2", 16, "`2` is no number from 0 to 1"),
+        ("base: 0.5", "base: 0.5, add: {killed: 60}", 16, "`60` is no number from 0 to 1"),
+        ("base: 0.5", "base: 0.5, add: {killed: -0.1}", 16, "`-0.1` is no number from 0 to 1"),
+        ("of: subject", "of: subject\n    at_least: 0", 10, "`0` is no whole number from 1 on"),
+        ("    log:\n", "    log: &log\n      levels: *log\n", 12, "an alias stands for a text"),
+        ('any_of: ["Killed"]', 'any_of: ["Killed"]\n      levels: [[W]]', 13, "some of I, W, E, F"),
+        ('any_of: ["Killed"]', "any_of: [Killed]\n      regex: (?P<worker>K)illed", 14, "group `worker`"),
+        ('any_of: ["Killed"]', "any_of: [Killed]\n      regex: (?P<count>K)illed", 14, "group `count`"),
+        ("blame: subject", "blame: subject\nexplains: [nosuchcause]", 16, "`nosuchcause` is no rule and"),
+        ("blame: subject", "blame: subject\nexplains: [mine, peer.*, pear.*]", 16, "`pear.*` is no rule"),
+        ("blame: subject", "blame: subject\ndespite_finish: perhaps", 16, "is true or false"),
+        ("    expect: {fires: true}", "    expect: {fires: true, culprits: [one]}", 22, "`one` is no worker"),
+        ("when: killed and not said", "when: " + "(" * 9_000 + "killed", 14, "nested too deeply"),
+        ("{signal: 9}", "[" * 2_000 + "]" * 2_000, 1, "nested too deeply"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(
@@ -136,16 +179,105 @@ WRONG: tuple[object, ...] = (
 )
 
 
-def test_a_value_of_any_shape_anywhere_is_a_fault_or_taken(tmp_path: Path) -> None:
-    """Never a traceback of ours."""
+def test_a_value_of_any_shape_anywhere_is_a_fault_or_taken(tmp_path: Path, tables_of: TablesOf) -> None:
+    """Never a traceback of ours; and a rule that is taken can be followed."""
     right = yaml.safe_load(RIGHT.format(id="mine"))
     (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    tables = tables_of(RUN)
     for path in places(right):
         for value in WRONG:
             text = yaml.safe_dump(changed(right, path, value), sort_keys=False)
             (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
             with suppress(RuleError):
-                load([tmp_path])
+                assert followed(load([tmp_path]), tables) == set()
+
+
+@pytest.mark.parametrize("when", ["not killed", "not (killed or said)"])
+def test_a_rule_may_ask_for_absences_alone(when: str, tmp_path: Path, tables_of: TablesOf) -> None:
+    """It fires for whom they hold, and is quiet for everyone else."""
+    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    text = RIGHT.format(id="mine").replace("killed and not said", when)
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    (alive,) = match(load([tmp_path]), tables_of(RUN))
+    assert (alive.outcome, alive.culprits) == (Outcome.FIRED, ("worker:1",))
+    (dead,) = match(load([tmp_path]), tables_of({"exit_codes.txt": "worker-0 -9\nworker-1 -9\n"}))
+    assert dead.outcome is Outcome.QUIET
+
+
+_OPERANDS = st.sampled_from(
+    [
+        "x",
+        "",
+        "^a",
+        "a(",
+        0,
+        9,
+        2.5,
+        -1,
+        10**30,
+        True,
+        False,
+        None,
+        [],
+        [1, 2],
+        [1, 2.5],
+        ["x"],
+        ["x", 1],
+        [[1]],
+    ]
+)
+
+
+@given(
+    column=st.sampled_from(TABLES["lifetimes"]),
+    condition=st.one_of(
+        _OPERANDS, st.dictionaries(st.sampled_from(sorted(OPERATORS)), _OPERANDS, max_size=2)
+    ),
+)
+def test_a_condition_that_is_taken_can_be_asked(column: Column, condition: object) -> None:
+    """Of rows that hold something, and of rows that hold nothing."""
+    row = {"text": "x", "bool": True, "int": 1, "number": 1.5, "time": 2.5}[column.type]
+    table = frame("lifetimes", [{column.name: row}, {}])
+    if fault(column, condition) is None:
+        assert table.select(expression({column.name: condition})).height == 2
+
+
+def followed(pack: RulePack, tables: Tables) -> set[str]:
+    """Why rules of a pack could not be followed."""
+    return {finding.reason for finding in match(pack, tables) if finding.outcome is Outcome.ERROR}
+
+
+def test_a_rule_that_cannot_be_followed_is_said_and_takes_no_other_with_it(
+    tmp_path: Path, tables_of: TablesOf
+) -> None:
+    """A mistake of ours in one rule must not cost the diagnosis."""
+    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(RIGHT.format(id="mine"), encoding="utf-8")
+    pack = load([tmp_path])
+    (rule,) = pack.rules
+    wrong = rule._replace(id="wrong", when=Expression("signal", "nowhere"))
+    right, error = match(pack._replace(rules=(rule, wrong)), tables_of(RUN))
+    assert right.outcome is Outcome.FIRED
+    assert (error.outcome, error.reason) == (Outcome.ERROR, "KeyError: 'nowhere'")
+    assert difference(rule.cases[1], error) == "cannot be followed: KeyError: 'nowhere'"
+    document = diagnose("run", [right, error], tables_of(RUN), MADE_WITH).document
+    assert {each["rule"]: each["outcome"] for each in document["findings"]} == {
+        "mine": "fired",
+        "wrong": "error",
+    }
+    jsonschema.Draft202012Validator(CONTRACT).validate(document)
+
+
+def test_a_text_may_be_given_once_and_named_again(tmp_path: Path) -> None:
+    """Two workers that say the very same."""
+    given = 'given: {worker-0.log: &said "step 1\\n", worker-1.log: *said}'
+    text = RIGHT.format(id="mine").replace('given: {exit_codes.txt: "worker-0 0"}', given)
+    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    assert load([tmp_path]).rules[0].cases[1].given == {
+        "worker-0.log": "step 1\n",
+        "worker-1.log": "step 1\n",
+    }
 
 
 def places(value: object) -> list[list[str | int]]:

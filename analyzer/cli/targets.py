@@ -1,0 +1,128 @@
+"""Where reports go. It is settled before anything is read, so that a bad target costs no diagnosis."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from analyzer.archives import is_archive
+from analyzer.errors import UsageError
+from analyzer.render import FORMATS
+
+
+class Targets(NamedTuple):
+    """A directory and, where one was asked for, the name of the file in it."""
+
+    folder: Path
+    file: str | None = None
+
+    def paths(self, run: str, formats: Sequence[str]) -> list[Path]:
+        """The file of each format; without a name of their own they are called like the run."""
+        if self.file:
+            return [self.folder / self.file]
+        return [self.folder / f"mwms-report-{_safe(run)}{FORMATS[each].suffix}" for each in formats]
+
+
+def wanted(given: str | None, output: str | None) -> list[str]:
+    """The formats: those that were asked for, else the one that the file's suffix names, else HTML.
+
+    Raises:
+        UsageError: there is no such format.
+
+    """
+    if given is None:
+        return [_by_suffix(output) or ("text" if output == "-" else "html")]
+    formats = [name.strip() for name in given.split(",") if name.strip()]
+    if not formats or set(formats) - FORMATS.keys():
+        raise UsageError(f"--format {given}: choose from {', '.join(FORMATS)}")
+    if output == "-" and len(formats) > 1:
+        raise UsageError("-o - takes one format")
+    return formats
+
+
+def _by_suffix(output: str | None) -> str | None:
+    if not output or _is_folder(output):
+        return None
+    suffix = Path(output).suffix
+    known = {renderer.suffix: name for name, renderer in FORMATS.items()}
+    if suffix and suffix not in known:
+        raise UsageError(f"-o {output}: no format has the suffix {suffix}; there are {', '.join(known)}")
+    return known.get(suffix)
+
+
+def settled(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
+    """Where the reports of some inputs go: as asked for, else to the current directory.
+
+    Nothing is made yet. Where the current directory is the run, or takes nothing, it is the temporary one.
+
+    Raises:
+        UsageError: it lies inside the run, or cannot be written to.
+
+    """
+    if output is None:
+        return Targets(_here(inputs))
+    path = Path(output)
+    targets = Targets(path) if _is_folder(output) or len(formats) > 1 else Targets(path.parent, path.name)
+    folders = [each.resolve() for each in inputs if each.is_dir()]
+    if _is_inside(targets.folder, folders) or path.resolve() in {each.resolve() for each in inputs}:
+        raise UsageError(f"-o {output}: lies inside the run, and nothing is ever written there")
+    there = next(
+        each for each in (targets.folder, *targets.folder.absolute().parents) if os.access(each, os.F_OK)
+    )
+    if not there.is_dir():
+        raise UsageError(f"-o {output}: {there} is no directory")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"-o {output}: nothing can be written to {there.absolute()}")
+    return targets
+
+
+def _is_folder(output: str) -> bool:
+    try:
+        return output.endswith("/") or Path(output).is_dir()
+    except PermissionError as error:
+        raise UsageError(f"-o {output}: {error.strerror}") from error
+
+
+def _here(inputs: Sequence[Path]) -> Path:
+    """The run is the directory that some logs lie in, too; an archive is a run of its own."""
+    runs = [
+        each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
+    ]
+    here = Path.cwd()
+    return here if os.access(here, os.W_OK) and not _is_inside(here, runs) else Path(tempfile.gettempdir())
+
+
+def _is_inside(path: Path, folders: Sequence[Path]) -> bool:
+    return any(folder in (path.resolve(), *path.resolve().parents) for folder in folders)
+
+
+def _safe(name: str) -> str:
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return plain.strip(".-") or "run"
+
+
+def write(target: Path, text: str) -> None:
+    """Write all or nothing, into a directory that is made where it is missing.
+
+    Raises:
+        UsageError: it cannot be written.
+
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():
+            target.write_text(
+                text, "utf-8", "replace"
+            )  # a device or a pipe: there is nothing to put in its place
+            return
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="replace", dir=target.parent, prefix=".mwms-", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror}") from error

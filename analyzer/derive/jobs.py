@@ -1,0 +1,77 @@
+"""Whether a directory holds several jobs: they must not become one diagnosis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import polars as pl
+
+_STATED = ("server_address", "cluster_spec", "task", "own_device", "leader", "connected")
+_FIRST = frozenset({"worker:0", "chief:0"})
+
+
+class _Place(NamedTuple):
+    """What is stated below one sub-directory."""
+
+    lives: set[tuple[str, int]]
+    """The workers and attempts that have an address."""
+    addresses: set[str]
+    whole: list[str]
+    """Why it is a job and not a part of one: a leader, a first task, the addresses of a cluster."""
+
+
+def several_jobs(facts: pl.DataFrame) -> list[str]:
+    """The sub-directories that hold a job each; empty where all that was read may be one job.
+
+    Two directories hold two jobs where each is a whole one, two workers are in both of them in the same
+    attempt, and no address is. One directory a worker, a host, a kind of log or an attempt is no sign: there
+    no task is in two of them, or its addresses or attempts tell that it is the same job.
+    """
+    places = _places(facts)
+    apart = [pair for pair in combinations(places, 2) if _apart(*(places[name] for name in pair))]
+    return sorted({name for pair in apart for name in pair}, key=list(places).index)
+
+
+def _places(facts: pl.DataFrame) -> Mapping[str, _Place]:
+    """Sub-directory → what is stated in it; they lie side by side, below whatever all sources share."""
+    stated = facts.filter(pl.col("key").is_in(_STATED) & pl.col("worker").is_not_null())
+    rows = [(row["source"].split("/")[:-1], row) for row in stated.iter_rows(named=True)]
+    depth = _shared([folders for folders, _ in rows])
+    places: dict[str, _Place] = {}
+    for folders, row in rows:
+        if len(folders) > depth:
+            name = "/".join(folders[: depth + 1])
+            _note(places.setdefault(name, _Place(set(), set(), [])), row)
+    return places
+
+
+def _shared(paths: list[list[str]]) -> int:
+    """How many folders all paths begin with."""
+    same = [len(set(level)) == 1 for level in zip(*paths, strict=False)]
+    return [*same, False].index(False)
+
+
+def _note(place: _Place, row: Mapping[str, Any]) -> None:
+    if row["key"] in {"server_address", "cluster_spec"}:
+        addresses = _addresses(row)
+        place.lives.add((row["worker"], row["attempt"]))
+        place.addresses.update(addresses)
+        place.whole.extend(addresses[1:])
+    elif row["key"] in {"leader", "connected"} or row["value"] in _FIRST:
+        place.whole.append(row["key"])
+
+
+def _addresses(row: Mapping[str, Any]) -> list[str]:
+    if row["key"] == "server_address":
+        return [row["value"]]
+    tasks = json.loads(row["value"]).values()
+    lists = [list(each.values()) if isinstance(each, dict) else each for each in tasks]
+    return [str(address) for each in lists if isinstance(each, list) for address in each]
+
+
+def _apart(one: _Place, other: _Place) -> bool:
+    whole = bool(one.whole and other.whole)
+    return whole and len(one.lives & other.lives) > 1 and not one.addresses & other.addresses
