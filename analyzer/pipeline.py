@@ -50,9 +50,9 @@ def read(run: RunDir, pack: RulePack) -> Tables:
     found = ingest(run, pack.patterns)
     if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
-        raise NothingReadable(
-            f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})"
-        )
+        count = len(run.sources)
+        which = "its only file could not" if count == 1 else f"none of its {count} files could"
+        raise NothingReadable(f"{run.name}: {which} be read ({'; '.join(reasons[:3])})")
     return derive(found)
 
 
