@@ -195,7 +195,7 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
         of=_one_of(document, (*path, "of"), body.get("of", "anyone"), SCOPES),
         who=_who(document, path, table, str(body.get("who", "worker"))),
         at_least=count if isinstance(count, int) else 1,
-        says=str(body.get("says", name.replace("_", " "))),
+        says=str(body.get("says", "")),
         pattern=pattern,
         example=example,
         kind=_one_of(document, (*path, "kind"), body.get("kind", "line"), KINDS),
