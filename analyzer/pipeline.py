@@ -51,8 +51,8 @@ def read(run: RunDir, pack: RulePack) -> Tables:
     if not found["sources"].filter(found["sources"]["read"] != "skipped").height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
         count = len(run.sources)
-        which = "its only file could not" if count == 1 else f"none of its {count} files could"
-        raise NothingReadable(f"{run.name}: {which} be read ({'; '.join(reasons[:3])})")
+        which = "nothing in it" if count == 1 else f"none of its {count} files"
+        raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
     return derive(found)
 
 

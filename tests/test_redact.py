@@ -308,6 +308,15 @@ def test_a_private_key_that_spans_context_and_excerpt_is_masked() -> None:
     assert not any(line in json.dumps(made) for line in _KEY_BODY)
 
 
+def test_last_words_are_masked_too(make_run: MakeRun) -> None:
+    """Of a run that no rule explains, lines are quoted that no rule chose."""
+    log = "step 1 loss 0.5\nodd: password=hunter2hunter2\nbye\n"
+    made = analyze([make_run({"worker-0.log": log, "exit_codes.txt": "worker-0 7\n"})]).document
+    assert [each["excerpt"] for each in made["last_words"]] == ["bye"]
+    assert "hunter2" not in json.dumps(made)
+    assert [number for number, _ in made["last_words"][0]["context"]] == [2]
+
+
 def test_marks_still_mark_the_same_words() -> None:
     """Those that a mask shifted, and those around it; words that are masked are no longer marked."""
     text = "Cancelled: login with password=hunter2hunter2 to worker:1 was refused"
