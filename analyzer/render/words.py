@@ -200,7 +200,8 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
 
 
 def _stepped(worker: Mapping[str, Any]) -> bool:
-    return bool(worker["curves"]) or any(place is not None for place in worker["last_step"].values())
+    last = worker["last_step"]
+    return bool(worker["curves"]) or (last["step"] or 0) > 0 or (last["epoch"] or 1) > 1
 
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:

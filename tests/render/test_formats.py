@@ -238,7 +238,7 @@ def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
         worker["ended"]["how"] = "finished"
     assert answers(told | {"verdict": "degraded"})[question] == "Not needed (the job reached its end)"
     for worker in told["workers"]:
-        worker |= {"curves": [], "last_step": {"epoch": None, "step": None}}
+        worker |= {"curves": [], "last_step": {"epoch": 1, "step": 0}}
     assert answers(told)[question] == "Not needed (the files show no step)"
     assert answers(told, resume_from="ckpt/4")[question].startswith("ckpt/4")
 
