@@ -104,7 +104,8 @@ class Evidence(NamedTuple):
     excerpt: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     time: float | None = None
-    context: tuple[str, ...] = ()
+    context: tuple[tuple[int, str], ...] = ()
+    """Numbered lines of the same source just before it."""
 
 
 class Step(NamedTuple):

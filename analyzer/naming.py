@@ -75,7 +75,7 @@ def is_task(text: str) -> bool:
     return role in _ORDER and index.isdigit()
 
 
-DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d+)"
+DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)"
 """A regex for a task as TensorFlow's C++ runtime spells it."""
 
 

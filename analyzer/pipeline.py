@@ -60,15 +60,15 @@ def read(run: RunDir, pack: RulePack) -> Tables:
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
-        raise NothingReadable(
-            f"{run.name}: none of its {len(run.sources)} files could be read ({'; '.join(reasons[:3])})"
-        )
+        count = len(run.sources)
+        which = "nothing in it" if count == 1 else f"none of its {count} files"
+        raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
     if not opened["bytes"].sum():
         raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
     if jobs := several_jobs(found["facts"]):
         raise UsageError(
             f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
-            "(if they are lives of one job, call them attempt-1, attempt-2)"
+            "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
     return derive(found)
 

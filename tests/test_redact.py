@@ -298,13 +298,23 @@ def test_a_private_key_that_spans_context_and_excerpt_is_masked() -> None:
     document = document_with("x")
     *context, excerpt = _PEM.splitlines()
     document["findings"][0]["evidence"][0].update(
-        context=["loaded", *context], excerpt=f"{excerpt}\nValueError"
+        context=[[n, line] for n, line in enumerate(["loaded", *context], 7)],
+        excerpt=f"{excerpt}\nValueError",
     )
     made = redact(document)["findings"][0]["evidence"][0]
-    assert made["context"][0] == "loaded"
+    assert made["context"][0] == [7, "loaded"]
     assert made["excerpt"].endswith("ValueError")
     assert len(made["context"]) == len(context) + 1
     assert not any(line in json.dumps(made) for line in _KEY_BODY)
+
+
+def test_last_words_are_masked_too(make_run: MakeRun) -> None:
+    """Of a run that no rule explains, lines are quoted that no rule chose."""
+    log = "step 1 loss 0.5\nodd: password=hunter2hunter2\nbye\n"
+    made = analyze([make_run({"worker-0.log": log, "exit_codes.txt": "worker-0 7\n"})]).document
+    assert [each["excerpt"] for each in made["last_words"]] == ["bye"]
+    assert "hunter2" not in json.dumps(made)
+    assert [number for number, _ in made["last_words"][0]["context"]] == [2]
 
 
 def test_marks_still_mark_the_same_words() -> None:
@@ -377,6 +387,32 @@ def test_topology_gives_hosts_addresses_and_users_stable_names(make_run: MakeRun
     assert made["workers"][0]["host"] == "host-1"
     assert made["next"][0]["command"] == "ssh host-1 dmesg"
     assert made["made_with"]["options"]["redact"] == "topology"
+
+
+def test_topology_names_hosts_that_are_plain_words() -> None:
+    """Where the document declares them, and only where a host stands: `gandalf` may be a word as well."""
+    document = document_with(
+        "connect to gandalf:2222 failed",
+        'cluster {"worker": ["gandalf:2222", "frodo:2222", "localhost:2222"]}',
+        "ssh gandalf; hostname=frodo; 'gandalf'",
+        "the model gandalf-xl met frodo.py, and gandalf said step:100",
+    )
+    document["workers"][0]["host"] = "gandalf"
+    document["facts"] = [
+        {"key": "cluster_spec", "values": {"worker:0": '{"worker": ["gandalf:2222", "frodo:2222"]}'}},
+        {"key": "communication", "values": {"worker:0": "ring:100"}},
+    ]
+    document["action"] = {"exclude": ["gandalf"]}
+    made = redact(document, "topology")
+    assert excerpts(made) == [
+        "connect to host-1:2222 failed",
+        'cluster {"worker": ["host-1:2222", "host-2:2222", "localhost:2222"]}',
+        "ssh host-1; hostname=host-2; 'host-1'",
+        "the model gandalf-xl met frodo.py, and gandalf said step:100",
+    ]
+    assert made["workers"][0]["host"] == "host-1"
+    assert made["action"]["exclude"] == ["host-1"]
+    assert made["facts"][0]["values"]["worker:0"] == '{"worker": ["host-1:2222", "host-2:2222"]}'
 
 
 def test_topology_leaves_versions_workers_and_scopes() -> None:

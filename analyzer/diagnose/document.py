@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,15 @@ import polars as pl
 from analyzer.diagnose import words
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
+from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.timeline import timeline
-from analyzer.model import Evidence, Finding, Outcome, Tables
+from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
 MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
-_CONTEXT = 3
+_CONTEXT, _MOST_LINE = 3, 400
+_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
+"""A plain `ckpt-4` may count the checkpoints instead of the steps."""
 _LABELS = {
     "tensorflow": "TensorFlow",
     "python": "Python",
@@ -48,6 +52,7 @@ def document(
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
+    events, left_out = timeline(tables, parts)
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -60,18 +65,28 @@ def document(
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
         "summary": words.summary(decision, tables),
         "why": words.why(decision, tables),
-        "next": [step._asdict() for step in words.next_steps(decision)],
+        "next": [step._asdict() for step in words.next_steps(decision, tables)],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts),
-        "alternatives": [_alternative(finding, against) for finding, against in decision.rejected],
-        "findings": [_finding(finding, tables) for finding in _in_order(findings, decision)],
-        "timeline": timeline(tables),
+        "last_words": _last_words(decision, tables),
+        "alternatives": _alternatives(decision),
+        "findings": _findings(_in_order(findings, decision), tables["records"]),
+        "timeline": events,
+        "events_left_out": left_out,
         "facts": _facts(tables),
         "sources": _sources(tables),
         "damage": tables["damage"].select("source", "offset", "length", "line", "what").to_dicts(),
         "made_with": dict(made_with),
     }
+
+
+def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
+    if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
+        return []
+    from analyzer.diagnose.lastwords import last_words
+
+    return last_words(tables)
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
@@ -118,13 +133,23 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
         else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
     )
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
+    resume_from = saved["value"].to_list()[-1] if saved.height else None
     exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
     return {
         **action,
         "exclude": exclude,
-        "resume_from": saved["value"].to_list()[-1] if saved.height else None,
-        "steps_lost": None,
+        "resume_from": resume_from,
+        "steps_lost": _steps_lost(resume_from, tables["lifetimes"]),
     }
+
+
+def _steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
+    """Steps made since a checkpoint that is named after its step; `fit` counts them anew in each epoch."""
+    saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
+    steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
+    if saved is None or not steps or epochs or max(steps) < int(saved[1]):
+        return None
+    return int(max(steps)) - int(saved[1])
 
 
 def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -146,7 +171,7 @@ def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
                     "how": life["ended"],
                     "exit_code": life["exit_code"],
                     "sure": life["sure"],
-                    "says": words.how_it_ended(life),
+                    "says": words.end_of(life, parts[name]),
                 },
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],
@@ -201,6 +226,18 @@ def _number(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+def _alternatives(decision: Decision) -> list[dict[str, Any]]:
+    """Causes that could stand instead; what follows from another one, or says the same again, could not."""
+    chosen = decision.chosen
+    blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
+    return [
+        _alternative(finding, against)
+        for finding, against in decision.rejected
+        if not finding.explained_by
+        and not (finding.cause == decision.cause and blamed.issuperset(finding.culprits + finding.suspects))
+    ]
+
+
 def _alternative(finding: Finding, against: str) -> dict[str, Any]:
     return {
         "cause": finding.cause,
@@ -219,7 +256,13 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _finding(finding: Finding, tables: Tables) -> dict[str, Any]:
+def _findings(findings: Sequence[Finding], records: pl.DataFrame) -> list[dict[str, Any]]:
+    places = [place for finding in findings for place in finding.evidence]
+    lines = Lines(records, {place.source for place in places if place.source and place.line})
+    return [_finding(finding, lines) for finding in findings]
+
+
+def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "title": finding.title,
@@ -231,27 +274,36 @@ def _finding(finding: Finding, tables: Tables) -> dict[str, Any]:
         "workers": list(finding.about),
         "summary": finding.summary,
         "why": list(finding.why),
-        "evidence": [_evidence(each, tables) for each in finding.evidence],
+        "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
         "explained_by": list(finding.explained_by),
         "references": list(finding.references),
     }
 
 
-def _evidence(evidence: Evidence, tables: Tables) -> dict[str, Any]:
+def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Each place once, with all that is said of it; one without any words shows nothing."""
+    places: dict[tuple[Any, ...], Evidence] = {}
+    for each in evidence:
+        if not each.says and not each.excerpt:
+            continue
+        is_line = each.source is not None and each.line is not None
+        place = (each.kind, each.source, each.line, each.worker, each.excerpt, "" if is_line else each.says)
+        known = places.get(place)
+        places[place] = _both(known, each) if known else each
+    return list(places.values())
+
+
+def _both(one: Evidence, other: Evidence) -> Evidence:
+    says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
+    return one._replace(says=says, marks=tuple(sorted({*one.marks, *other.marks})))
+
+
+def _evidence(evidence: Evidence, lines: Lines) -> dict[str, Any]:
     made = evidence._asdict()
     made["marks"] = [list(mark) for mark in evidence.marks]
-    made["context"] = _context(evidence, tables["records"])
+    above = lines.above(evidence.source, evidence.line, _CONTEXT) if evidence.line else []
+    made["context"] = [[number, text[:_MOST_LINE]] for number, text in above]
     return made
-
-
-def _context(evidence: Evidence, records: pl.DataFrame) -> list[str]:
-    """First lines of the records just before it in the same source."""
-    if evidence.source is None or evidence.line is None:
-        return []
-    before = records.filter((pl.col("source") == evidence.source) & (pl.col("line") < evidence.line)).tail(
-        _CONTEXT
-    )
-    return [text.partition("\n")[0][:400] for text in before["text"].to_list()]
 
 
 def _facts(tables: Tables) -> list[dict[str, Any]]:

@@ -3,48 +3,82 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from analyzer.diagnose.words import how_it_ended, place
+from analyzer.diagnose.words import end_of, place
 from analyzer.model import Tables
 
 MOST_EVENTS = 400
+"""Events kept: those of the blamed workers first, then by kind."""
+_IMPORTANCE = ("error", "signal", "end", "silence", "accusation", "last_step", "first_step", "start")
 
 Event = dict[str, Any]
 
 
-def timeline(tables: Tables) -> list[Event]:
-    """Events by time; one without a time stands behind the last dated record of its source."""
+def timeline(tables: Tables, parts: Mapping[str, str]) -> tuple[list[Event], int]:
+    """Events by time, and how many of lesser importance were left out."""
     events = [
         *_milestones(tables),
         *_progress(tables),
-        *_errors(tables),
+        *_errors(tables, parts),
         *_accusations(tables),
-        *_ends(tables),
+        *_ends(tables, parts),
     ]
-    order = _Order(tables["records"])
-    events.sort(key=lambda event: (order.time(event), event["worker"] or "", event["line"] or 0))
-    return [{"n": number, **event} for number, event in enumerate(events[:MOST_EVENTS], 1)]
+    order = _Order(events, tables)
+    events.sort(key=order.key)
+    if len(events) <= MOST_EVENTS:
+        return _counted(events), 0
+    blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
+    kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
+    shown = [events[i] for i in sorted(kept[:MOST_EVENTS])]
+    return _counted(shown), len(events) - len(shown)
+
+
+def _counted(events: Sequence[Event]) -> list[Event]:
+    return [{"n": number, **event} for number, event in enumerate(events, 1)]
+
+
+def _rank(event: Event) -> int:
+    return _IMPORTANCE.index(event["kind"]) if event["kind"] in _IMPORTANCE else len(_IMPORTANCE)
 
 
 class _Order:
-    """Where an event without a time of its own stands: behind the last dated record above it."""
+    """Where an event without a time of its own stands: behind the last dated record above it.
 
-    def __init__(self, records: pl.DataFrame) -> None:
-        dated = records.filter(pl.col("near").is_not_null()).select("source", "line", "near")
-        self._dated: dict[str, list[tuple[int, float]]] = {}
-        for source, line, near in dated.iter_rows():
-            self._dated.setdefault(source, []).append((line, near))
+    Nothing of a worker comes before its start, or after its end.
+    """
 
-    def time(self, event: Event) -> float:
-        """Its own time, else that of its neighbour, else infinity."""
-        if event["time"] is not None or event["source"] not in self._dated:
-            return math.inf if event["time"] is None else float(event["time"])
-        above = [near for line, near in self._dated[event["source"]] if line <= (event["line"] or 0)]
-        return above[-1] if above else -math.inf
+    def __init__(self, events: Sequence[Event], tables: Tables) -> None:
+        undated = {event["source"] for event in events if event["time"] is None}
+        records = tables["records"].filter(
+            pl.col("source").is_in(list(undated)) & pl.col("near").is_not_null()
+        )
+        self._dated: dict[str, tuple[list[int], list[float]]] = {
+            str(source): (part["line"].to_list(), part["near"].to_list())
+            for (source,), part in records.partition_by("source", as_dict=True).items()
+        }
+        lives = tables["lifetimes"].select("worker", "started", "last_seen").iter_rows()
+        self._lives = {worker: (started, last_seen) for worker, started, last_seen in lives}
+
+    def key(self, event: Event) -> tuple[float, str, int, int]:
+        """By time; at one time, a worker starts first and ends last, and lines keep their order."""
+        ends = event["kind"] in {"end", "silence"}
+        phase = 0 if event["kind"] == "start" else 2 if ends else 1
+        return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
+
+    def _time(self, event: Event) -> float:
+        if event["time"] is not None:
+            return float(event["time"])
+        started, last_seen = self._lives.get(event["worker"], (None, None))
+        lines, times = self._dated.get(event["source"], ([], []))
+        above = bisect_right(lines, event["line"] or 0)
+        guess = times[above - 1] if above else -math.inf if lines else math.inf
+        guess = guess if last_seen is None else min(guess, last_seen)
+        return guess if started is None else max(guess, started)
 
 
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
@@ -91,9 +125,9 @@ def _progress(tables: Tables) -> Iterator[Event]:
             yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row)}")
 
 
-def _errors(tables: Tables) -> Iterator[Event]:
+def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
     for row in tables["exceptions"].iter_rows(named=True):
-        whose = "" if row["own"] else " (passed on from a peer)"
+        whose = "" if row["own"] or parts.get(row["worker"]) == "culprit" else " (passed on from a peer)"
         message = row["message"].partition("\n")[0]
         yield _event(row, "error", f"{row['type']}{whose}: {message[:160]}".rstrip(": "))
 
@@ -103,14 +137,14 @@ def _accusations(tables: Tables) -> Iterator[Event]:
         yield _event(row | {"worker": row["accuser"]}, "accusation", f"names {row['worker']}: {row['kind']}")
 
 
-def _ends(tables: Tables) -> Iterator[Event]:
+def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
     for life in tables["lifetimes"].iter_rows(named=True):
         kind = "silence" if life["ended"] in {"vanished", "never_started"} else "end"
         yield {
             "time": life["last_seen"],
             "worker": life["worker"],
             "kind": kind,
-            "text": how_it_ended(life),
+            "text": end_of(life, parts[life["worker"]]),
             "source": life["end_source"],
             "line": life["end_line"],
         }

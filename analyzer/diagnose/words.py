@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import polars as pl
 
 from analyzer.diagnose.decide import Decision
 from analyzer.model import Step, Tables, Verdict
@@ -31,19 +33,22 @@ _SIGNALS = {
     15: "SIGTERM",
 }
 
-COLLECT = (
-    Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again."),
-    Step(
-        "Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
-        "kubectl get pods -o custom-columns=NAME:.metadata.name,"
-        "EXIT:.status.containerStatuses[0].state.terminated.exitCode,"
-        "REASON:.status.containerStatuses[0].state.terminated.reason",
-    ),
-    Step(
-        "Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
-        "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1",
-    ),
+_OUTPUT = Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again.")
+_EXIT_CODES = Step(
+    "Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
+    "kubectl get pods -o custom-columns=NAME:.metadata.name,"
+    "EXIT:.status.containerStatuses[0].state.terminated.exitCode,"
+    "REASON:.status.containerStatuses[0].state.terminated.reason",
 )
+_UNBUFFERED = Step(
+    "Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
+    "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1",
+)
+_NEW_RULE = Step(
+    "Once you know what it was, write it down as a rule, and the next run like this one is explained.",
+    "mwms-rules new --from RUN --id ID",
+)
+_UNTOLD = ("vanished", "stopped", "unknown")
 
 
 def how_it_ended(life: Mapping[str, Any]) -> str:
@@ -54,6 +59,14 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
     elif life["exit_code"] is not None and life["ended"] != "finished":
         text += f" (exit code {life['exit_code']})"
     return text
+
+
+def end_of(life: Mapping[str, Any], part: str) -> str:
+    """How a worker ended, in words that fit the part it played: a culprit did not stop for want of a peer."""
+    text = how_it_ended(life)
+    if part != "culprit" or life["ended"] != "aborted_by_peer":
+        return text
+    return text.replace(ENDED["aborted_by_peer"], "ended with an error")
 
 
 def place(life: Mapping[str, Any]) -> str:
@@ -75,13 +88,14 @@ def summary(decision: Decision, tables: Tables) -> str:
 
 
 def _all(workers: int) -> str:
-    return "the only worker" if workers == 1 else f"all {workers} training workers"
+    return "the only training worker" if workers == 1 else f"all {workers} training workers"
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:
     """What the summary rests on."""
     if decision.chosen:
-        return list(decision.chosen.why) or [evidence.says for evidence in decision.chosen.evidence[:3]]
+        shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
+        return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     said = [f"{life['worker']} {how_it_ended(life)}; last seen at {place(life)}." for life in lives[:8]]
     if len(lives) > 8:
@@ -89,8 +103,20 @@ def why(decision: Decision, tables: Tables) -> list[str]:
     return said
 
 
-def next_steps(decision: Decision) -> list[Step]:
+def next_steps(decision: Decision, tables: Tables) -> list[Step]:
     """What to do."""
     if decision.chosen:
         return list(decision.chosen.next)
-    return [] if decision.verdict is Verdict.HEALTHY else list(COLLECT)
+    return [] if decision.verdict is Verdict.HEALTHY else [*_to_collect(tables), _NEW_RULE]
+
+
+def _to_collect(tables: Tables) -> Iterator[Step]:
+    """What would tell more, and was not handed over."""
+    lives = tables["lifetimes"].filter("trains")
+    logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
+    if not set(lives["worker"].to_list()) <= set(logs["worker"].to_list()):
+        yield _OUTPUT
+    if lives["exit_code"].null_count():
+        yield _EXIT_CODES
+    if lives["ended"].is_in(list(_UNTOLD)).any():
+        yield _UNBUFFERED

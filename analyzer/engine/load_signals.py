@@ -56,7 +56,7 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
         of=document.one_of((*path, "of"), body.get("of", "anyone"), SCOPES),
         who=_who(document, path, table, str(body.get("who", "worker"))),
         at_least=document.whole((*path, "at_least"), body.get("at_least", 1)),
-        says=str(body.get("says", name.replace("_", " "))),
+        says=str(body.get("says", "")),
         pattern=pattern,
         example=example,
         kind=document.one_of((*path, "kind"), body.get("kind", "line"), KINDS),

@@ -52,7 +52,6 @@ NOT_FROM_ERRORS = frozenset({"host", "checkpoint", "replicas", "batch_size", "te
 _PREFIX = "announces/"
 _ROLE = re.compile(r"[a-z_]+")
 _INDEX = re.compile(r"[0-9]{1,9}")
-_DEVICE = re.compile(r"([a-z_]+)(?:/replica:\d+)?/task:(\d{1,9})(?!\d)")
 _MOST_CUTS = 64
 """Closing braces behind a literal that are tried; each costs a reading of the whole."""
 

@@ -41,14 +41,18 @@ _SYSTEM_USERS = frozenset(
 )
 
 
+_WITH_HOSTS = frozenset({"cluster_spec", "server_address"})
+_WITH_PORT = re.compile(rf"(?<![\w.\-])(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}(?!\d)")
+
+
 class Topology:
     """Hosts, addresses and people, numbered in the order in which the document comes to speak of them."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         texts = list(strings(document))
-        hosts = dict.fromkeys(
-            name for name in chain(_declared(document), *map(_hosts, texts)) if _tells(name)
-        )
+        declared = [name for name in _declared(document) if _names_machine(name)]
+        told = (name for text in texts for name in _hosts(text) if _tells(name))
+        hosts = dict.fromkeys([*declared, *told])
         self._names: dict[str, str] = {}
         self._name("host", dict.fromkeys(map(_short, hosts)), hosts)
         users = dict.fromkeys(name for text in texts for name in _users(text))
@@ -57,7 +61,9 @@ class Topology:
         for text in texts:
             for match in _addresses(text):
                 self._addresses.setdefault(match[0].lower(), f"address-{len(self._addresses) + 1}")
-        self._any = _anywhere(self._names)
+        words = {name.lower() for name in declared if not _tells(name)}
+        self._any = _anywhere([name for name in self._names if name not in words])
+        self._as_host = _as_host(sorted(words, key=lambda name: (-len(name), name)))
 
     def _name(self, kind: str, owners: Mapping[str, object], names: Mapping[str, object]) -> None:
         """A name for each owner; the long and the short form of a host are one."""
@@ -72,17 +78,26 @@ class Topology:
             for m in _addresses(text)
             if m[0].lower() in self._addresses
         ]
-        if self._any:
-            changes += [Change(*m.span(), self._names[m[0].lower()]) for m in self._any.finditer(text)]
+        for pattern in filter(None, (self._any, self._as_host)):
+            changes += [Change(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
         return list(_apart(changes))
 
 
 def _declared(document: Mapping[str, Any]) -> Iterator[str]:
-    """The hosts that the document itself gives its workers."""
-    workers = document.get("workers")
-    for worker in workers if isinstance(workers, list) else ():
-        if isinstance(worker, Mapping) and isinstance(worker.get("host"), str):
+    """The hosts that the document itself gives its workers, and those of their clusters."""
+    for worker in _rows(document, "workers"):
+        if isinstance(worker.get("host"), str):
             yield worker["host"]
+    for fact in _rows(document, "facts"):
+        values = fact.get("values")
+        if fact.get("key") in _WITH_HOSTS and isinstance(values, Mapping):
+            for value in filter(lambda each: isinstance(each, str), values.values()):
+                yield from (match["host"] for match in _WITH_PORT.finditer(value))
+
+
+def _rows(document: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
+    rows = document.get(key)
+    yield from (row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, Mapping))
 
 
 def _hosts(text: str) -> Iterator[str]:
@@ -92,8 +107,13 @@ def _hosts(text: str) -> Iterator[str]:
 
 def _tells(name: str) -> bool:
     """Whether a name is one of a machine: no address, no role, no word that could stand in any sentence."""
+    return bool(re.search(r"[\d.\-_]", name)) and _names_machine(name)
+
+
+def _names_machine(name: str) -> bool:
+    """Whether a name of a host is neither an address nor a role."""
     generic = _GENERIC.fullmatch(name.partition(".")[0]) and "." not in name
-    if len(name) < 3 or generic or not re.search(r"[\d.\-_]", name):
+    if len(name) < 3 or generic:
         return False
     return not _is_address(name) and bool(re.search(r"[A-Za-z]", name))
 
@@ -127,10 +147,19 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _anywhere(names: Mapping[str, str]) -> re.Pattern[str] | None:
+def _anywhere(names: Sequence[str]) -> re.Pattern[str] | None:
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     either = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![A-Za-z0-9_\-])(?:{either})(?![A-Za-z0-9_\-])", re.IGNORECASE) if names else None
+
+
+def _as_host(words: Sequence[str]) -> re.Pattern[str] | None:
+    """Names that are words, too: found only where a host must stand, or as all that there is."""
+    either = "|".join(map(re.escape, words))
+    port, quote = r"(?=:\d{2,5}(?!\d))", r"(?=\\*[\"'])"
+    before = r"(?:(?<=grpc://)|(?<=hostname=)|(?<=host=)|(?<=node=)|(?<=ssh )|(?<=\w@))"
+    alone = rf"(?<![\w.\-])(?:{either}){port}|(?<=[\"'])(?:{either}){quote}|\A(?:{either})\Z"
+    return re.compile(rf"{alone}|{before}(?:{either})(?![\w\-])", re.IGNORECASE) if words else None
 
 
 def _apart(changes: Sequence[Change]) -> Iterator[Change]:

@@ -83,7 +83,7 @@ def _is_evidence(value: Mapping[Any, Any]) -> bool:
     return (
         isinstance(value.get("excerpt"), str)
         and isinstance(context, list)
-        and all(isinstance(line, str) for line in context)
+        and all(isinstance(line, list) and list(map(type, line)) == [int, str] for line in context)
         and isinstance(marks, list)
         and all(isinstance(mark, list) and list(map(type, mark)) == [int, int] for mark in marks)
     )
@@ -91,12 +91,13 @@ def _is_evidence(value: Mapping[Any, Any]) -> bool:
 
 def _together(evidence: Mapping[str, Any]) -> str:
     """Context and excerpt as they follow one another in the file: a key may span several of the lines."""
-    return "\n".join([*evidence["context"], evidence["excerpt"]])
+    return "\n".join([*(text for _, text in evidence["context"]), evidence["excerpt"]])
 
 
 def _evidence(evidence: Mapping[str, Any], finder: Finder) -> dict[str, Any]:
     """Context, excerpt and marks anew."""
-    lines = [*evidence["context"], evidence["excerpt"]]
+    numbers = [number for number, _ in evidence["context"]]
+    lines = [*(text for _, text in evidence["context"]), evidence["excerpt"]]
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
@@ -104,7 +105,8 @@ def _evidence(evidence: Mapping[str, Any], finder: Finder) -> dict[str, Any]:
     parts = [_within(found, start, after - 1) for start, after in pairwise(starts)]
     *context, excerpt = (changed(line, part) for line, part in zip(lines, parts, strict=True))
     marks = [moved(mark, parts[-1]) for mark in evidence["marks"]]
-    return {"context": context, "excerpt": excerpt, "marks": [mark for mark in marks if mark is not None]}
+    numbered = [[number, text] for number, text in zip(numbers, context, strict=True)]
+    return {"context": numbered, "excerpt": excerpt, "marks": [mark for mark in marks if mark is not None]}
 
 
 def _within(changes: Sequence[Change], start: int, end: int) -> list[Change]:

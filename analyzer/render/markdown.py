@@ -6,7 +6,7 @@ from typing import Any
 
 from analyzer.render import words
 from analyzer.render.leading import places, unread, where
-from analyzer.render.visible import one_line, visible
+from analyzer.render.visible import one_line, shorten, visible
 
 Json = Mapping[str, Any]
 _MOST_TEXT, _MOST_EVIDENCE, _MOST_EXCERPT, _MOST_UNREAD = 500, 5, 400, 5
@@ -21,7 +21,8 @@ def render(diagnosis: Json) -> str:
     parts = [_heading(d), prose(d["summary"]), _answers(d), _list(why, d["why"])]
     if why != "Why":
         parts.append(_list("What differs", words.differences(d), "-"))
-    parts += [_steps(following, d["next"]), _evidence(d), _alternatives(d), _unread(d), _footer(d)]
+    parts += [_last_words(d), _steps(following, d["next"]), _list("Notes", words.notes(d), "-"), _evidence(d)]
+    parts += [_alternatives(d), _consequences(d), _unread(d), _footer(d)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -53,13 +54,8 @@ def _longest_run(text: str) -> int:
 def _heading(d: Json) -> str:
     sign, verdict = words.VERDICTS[d["verdict"]]
     title, workers = words.blamed(d)
-    sure = (
-        ""
-        if d["cause"] is None
-        else f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
-    )
     known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
-    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, sure) if part)
+    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, words.surely(d)) if part)
     return (
         f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
     )
@@ -93,9 +89,24 @@ def _place(place: Json) -> Iterator[str]:
     name = code(where(place)) if where(place) else "(no file)"
     yield f"- {name} {'(absent) ' if place['kind'] == 'absence' else ''}{prose(place['says'])}"
     if place["excerpt"]:
-        excerpt = place["excerpt"]
-        cut = excerpt if len(excerpt) <= _MOST_EXCERPT else excerpt[:_MOST_EXCERPT] + "…"
-        yield from ("", block(cut, "  "), "")
+        yield from ("", block(shorten(place["excerpt"], _MOST_EXCERPT), "  "), "")
+
+
+def _last_words(d: Json) -> str:
+    return _section("Last words", (line for place in d["last_words"] for line in _spoken(place))).rstrip()
+
+
+def _spoken(place: Json) -> Iterator[str]:
+    lines = "\n".join([*(text for _, text in place["context"]), place["excerpt"]])
+    yield f"- {prose(place['says'])} ({code(where(place))}):"
+    yield from ("", block(shorten(lines, 3 * _MOST_EXCERPT), "  "), "")
+
+
+def _consequences(d: Json) -> str:
+    found = words.consequences(d)
+    said = [f"- {prose(text)}" for text in found[:_MOST_UNREAD]]
+    more = [f"- and {len(found) - _MOST_UNREAD:,} more"] if len(found) > _MOST_UNREAD else []
+    return _section("Also seen, explained by the above", iter(said + more))
 
 
 def _alternatives(d: Json) -> str:

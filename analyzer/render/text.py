@@ -10,7 +10,7 @@ from analyzer.render.visible import one_line, shorten, visible
 
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
-_MOST_TEXT, _MOST_EVIDENCE, _MOST_UNREAD = 600, 12, 6
+_MOST_TEXT, _MOST_EVIDENCE, _MOST_UNREAD, _MOST_SEEN = 600, 12, 6, 6
 
 
 def render(diagnosis: Json) -> str:
@@ -52,9 +52,12 @@ class _Page(NamedTuple):
         yield from self.section(why, self.numbered(d["why"]))
         if why != "Why":
             yield from self.section("What differs", self.bullets(words.differences(d)))
+        yield from self.section("Last words", self.last_words())
         yield from self.section(following, self.steps(d["next"]))
+        yield from self.section("Notes", self.bullets(words.notes(d)))
         yield from self.section("Evidence", self.evidence())
         yield from self.section("What else it could be", self.alternatives())
+        yield from self.section("Also seen, explained by the above", self.consequences())
         yield from self.section("What could not be read", self.unread())
         if masked := d["made_with"]["options"].get("masked"):
             yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
@@ -63,12 +66,11 @@ class _Page(NamedTuple):
         d = self.diagnosis
         sign, verdict = words.VERDICTS[d["verdict"]]
         title, workers = words.blamed(d)
-        sure = f"{words.confidence(d['confidence'])} ({words.percent(d['confidence'])})"
         known = d["cause"] if d["cause"] not in (None, "healthy") else ""
         parts = [
             f"{title} {workers}" if workers else "",
             one_line(known, 80),
-            "" if d["cause"] is None else sure,
+            words.surely(d),
         ]
         head = self.paint(f"{sign} {verdict.upper()}") + "".join(
             f"  {self.paint.bold(p)}" for p in parts if p
@@ -110,11 +112,27 @@ class _Page(NamedTuple):
 
     def evidence(self) -> Iterator[str]:
         for place in places(self.diagnosis, _MOST_EVIDENCE):
-            name = one_line(where(place) or place["worker"] or "all files", 60)
+            name = where(place) or place["worker"] or "all files"
             absent = "(absent) " if place["kind"] == "absence" else ""
-            said = place["excerpt"] or f"{absent}{place['says']}"
-            room = max(self.width - len(name) - 4, 24)
-            yield f"  {self.paint(name, '36')}  {one_line(_from_mark(place, said, room), room)}"
+            said = place["says"] if where(place) else place["says"].removeprefix(f"{name} ")
+            yield from self.place(name, f"{absent}{said}")
+            if place["excerpt"]:
+                room = self.width - 6
+                yield " " * 6 + self.paint.faint(one_line(_from_mark(place, place["excerpt"], room), room))
+
+    def place(self, name: str, said: str) -> Iterator[str]:
+        name = one_line(name, 60)
+        said = one_line(said, _MOST_TEXT)
+        first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
+        yield first.replace(name, self.paint(name, "36"), 1)
+        yield from rest
+
+    def last_words(self) -> Iterator[str]:
+        for place in self.diagnosis["last_words"]:
+            said = f"{one_line(place['says'], 80)} ({one_line(where(place), 80)}):"
+            yield from self.wrapped(said, "  ", "    ")
+            for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
+                yield " " * 6 + one_line(text, self.width - 6)
 
     def alternatives(self) -> Iterator[str]:
         for other in self.diagnosis["alternatives"]:
@@ -124,6 +142,12 @@ class _Page(NamedTuple):
                 f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
             )
             yield from self.wrapped(said, "  - ", "    ")
+
+    def consequences(self) -> Iterator[str]:
+        found = words.consequences(self.diagnosis)
+        yield from self.bullets(found[:_MOST_SEEN])
+        if len(found) > _MOST_SEEN:
+            yield f"  - and {len(found) - _MOST_SEEN:,} more"
 
     def unread(self) -> Iterator[str]:
         found = unread(self.diagnosis)

@@ -10,7 +10,7 @@ Json = Any
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "culprits", "suspects", "witnesses"}
 )
-_KIND_RANK = {"moment": 0, "error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
+_KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 _NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
 

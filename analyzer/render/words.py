@@ -6,8 +6,6 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-CHECKPOINT_UNKNOWN = "No checkpoint found"
-
 VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "failed": ("✕", "Failed"),
@@ -34,6 +32,13 @@ _RETRY: Mapping[str, tuple[str, str]] = MappingProxyType(
         "unknown": ("Cannot be told yet", "what was handed over does not say"),
     }
 )
+_RETRY_DEGRADED: Mapping[str, tuple[str, str]] = {
+    **_RETRY,
+    "after_fix": ("No", "mend the cause first; it would come out the same"),
+    "exclude_host": ("Yes", "it did not fail; a machine need not be left out yet"),
+}
+_EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
+_TRAINS = ("worker", "chief")
 
 
 class Answer(NamedTuple):
@@ -47,7 +52,7 @@ class Answer(NamedTuple):
 def confidence(value: float) -> str:
     """Say a confidence in a word."""
     if value >= 0.85:
-        return "certain"
+        return "certain" if value >= 0.97 else "very likely"
     return "likely" if value >= 0.6 else "possible"
 
 
@@ -132,14 +137,14 @@ def decision(diagnosis: Mapping[str, Any]) -> list[Answer]:
     """Answer what whoever is on call must decide now."""
     if diagnosis["verdict"] == "healthy":
         return _calm(diagnosis)
-    action = diagnosis["action"]
-    retry, why = _RETRY[action["retry"]]
+    action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
+    retry, why = (_RETRY_DEGRADED if degraded else _RETRY)[action["retry"]]
     owner = OWNERS[action["owner"]]
     return [
         Answer("Restart as is?", retry, why),
-        _exclusion(action),
-        _checkpoint(action),
-        Answer("Whose is it to mend?", owner, ""),
+        _later_exclusion(action) if degraded else _exclusion(action),
+        _checkpoint(diagnosis),
+        Answer("Who should fix it?", owner, ""),
     ]
 
 
@@ -161,8 +166,16 @@ def workers_seen(run: Mapping[str, Any]) -> str:
     return f"{seen:,}" if expected is None else f"{seen:,} of {expected:,}"
 
 
+def _later_exclusion(action: Mapping[str, Any]) -> Answer:
+    """Answer for a job that did not fail: one slow run does not condemn a machine."""
+    if action["retry"] != "exclude_host":
+        return _exclusion(action)
+    hosts = ", ".join(action["exclude"]) or "the files do not name the machine"
+    return Answer(_EXCLUDE, "Not yet", f"only if it happens again: {hosts}")
+
+
 def _exclusion(action: Mapping[str, Any]) -> Answer:
-    question = "Exclude a machine?"
+    question = _EXCLUDE
     if action["exclude"]:
         return Answer(question, "Yes: " + ", ".join(action["exclude"]), "start again without it")
     if action["retry"] == "exclude_host":
@@ -172,10 +185,23 @@ def _exclusion(action: Mapping[str, Any]) -> Answer:
     return Answer(question, "No", "nothing points at a machine")
 
 
-def _checkpoint(action: Mapping[str, Any]) -> Answer:
+def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
+    action, workers = diagnosis["action"], diagnosis["workers"]
+    trainers = [w for w in workers if w["id"].partition(":")[0] in _TRAINS]
+    if diagnosis["verdict"] == "degraded" and all(w["ended"]["how"] == "finished" for w in trainers):
+        return Answer(_RESUME, "Not needed", "the job reached its end")
     lost = action["steps_lost"]
-    detail = "how many steps are lost is not known" if lost is None else f"{plural(lost, 'step')} lost"
-    return Answer("From which checkpoint?", action["resume_from"] or CHECKPOINT_UNKNOWN, detail)
+    if action["resume_from"]:
+        detail = "how many steps are lost is not known" if lost is None else f"{plural(lost, 'step')} lost"
+        return Answer(_RESUME, action["resume_from"], detail)
+    if diagnosis["verdict"] == "failed" and not any(map(_stepped, workers)):
+        return Answer(_RESUME, "Not needed", "the files show no step")
+    return Answer(_RESUME, "The files name none", "look in your checkpoint directory")
+
+
+def _stepped(worker: Mapping[str, Any]) -> bool:
+    last = worker["last_step"]
+    return bool(worker["curves"]) or (last["step"] or 0) > 0 or (last["epoch"] or 1) > 1
 
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
@@ -213,5 +239,32 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
 
 def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     """Return the headings of `why` and `next`, which read differently when nothing was found out."""
-    unknown = diagnosis["cause"] in (None, "unknown")
-    return ("What is known", "What to collect") if unknown else ("Why", "Next")
+    if diagnosis["cause"] is None:
+        return ("What is known", "What to collect")
+    return ("What is known", "What to do") if diagnosis["cause"] == "unknown" else ("Why", "Next")
+
+
+def surely(diagnosis: Mapping[str, Any]) -> str:
+    """Say how sure the verdict is: `likely (75 %)`; nothing where no cause is known."""
+    if diagnosis["cause"] in (None, "unknown"):
+        return ""
+    return f"{confidence(diagnosis['confidence'])} ({percent(diagnosis['confidence'])})"
+
+
+def notes(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Say what else is worth knowing of this run, whatever its verdict."""
+    return [
+        f["summary"] or f["title"]
+        for f in diagnosis["findings"]
+        if f["outcome"] == "fired" and f["role"] == "context"
+    ]
+
+
+def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Name the causes that another finding explains, and the workers that they speak of."""
+    found = [
+        (f["title"], names(f["workers"]))
+        for f in diagnosis["findings"]
+        if f["outcome"] == "fired" and f["role"] == "cause" and f["explained_by"]
+    ]
+    return [f"{title} ({workers})" if workers else title for title, workers in found]

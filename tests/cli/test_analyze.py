@@ -71,7 +71,7 @@ def test_nothing_readable_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert "no such file or directory" in lines[0]
-    assert "could be read" in lines[1]
+    assert "nothing in it could be read" in lines[1]
 
 
 @pytest.mark.parametrize(

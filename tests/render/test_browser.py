@@ -117,3 +117,22 @@ def test_scripts_add(browser: Any, tmp_path: Path) -> None:
     assert download.value.suggested_filename == "diagnosis.json"
     visit.context.close()
     assert visit.wrong == []
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_events_stay_in_view(browser: Any, tmp_path: Path, width: int) -> None:
+    """A long event neither runs out of view nor pushes its kind down to its last line."""
+    told = load("r101")
+    told["timeline"][20]["text"] = "KeyError: a long message of a peer that went away " * 6
+    path = tmp_path / "report.html"
+    path.write_text(render(told, "html"), encoding="utf-8")
+    visit = Visit(browser, path, viewport={"width": width, "height": 800})
+    page = visit.page
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    table = page.locator("table.events")
+    assert table.evaluate("e => e.scrollWidth <= e.closest('.scroll').clientWidth")
+    kind, text = (page.locator(f"tr.error .wide {name}").first.bounding_box() for name in (".kind", "bdi"))
+    assert abs(kind["y"] - text["y"]) <= 1
+    assert kind["x"] < text["x"]
+    visit.context.close()
+    assert visit.wrong == []

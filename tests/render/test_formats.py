@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analyzer.render import FORMATS, render
+from analyzer.render import FORMATS, render, words
 from analyzer.render.text import terminal
 from analyzer.resources import resource
 from tests.render.documents import ALL, document, load, long_line
@@ -77,7 +77,7 @@ def test_json_needs_no_template_engine() -> None:
             [
                 "FAILED",
                 "culprit worker:2",
-                "certain",
+                "very likely",
                 "Restart as is?",
                 "No",
                 "sed -n '90,110p' train.py",
@@ -137,3 +137,158 @@ def test_cut_is_said() -> None:
     assert "long texts are shortened" in page
     assert re.search(r"the longest had 1\d,\d{3},\d{3} characters", page)
     assert "<mark>KeyError</mark>" in page
+
+
+def section(text: str, title: str) -> str:
+    """One section of the terminal page."""
+    return text.partition(f"\n{title}\n")[2].partition("\n\n")[0]
+
+
+def evidence(says: str, worker: str | None = None, line: int | None = None, excerpt: str = "") -> Json:
+    """A fact, or a line of a worker's log where a line is given."""
+    source = None if line is None else f"{worker}.log"
+    kind = "fact" if line is None else "line"
+    made = {"says": says, "kind": kind, "worker": worker, "source": source, "line": line, "excerpt": excerpt}
+    return made | {"marks": [], "time": None, "context": []}
+
+
+def with_evidence(*places: Json) -> Json:
+    """A run whose verdict rests on these places."""
+    made = load("r101")
+    made["findings"] = [made["findings"][0] | {"evidence": [*places]}]
+    return made
+
+
+def test_every_fact_is_told() -> None:
+    """Two workers with one fact each: both are named, and no name twice."""
+    told = with_evidence(
+        evidence("worker:0 runs TensorFlow 2.9", "worker:0"),
+        evidence("worker:1 runs TensorFlow 2.15", "worker:1"),
+        evidence("worker:1 runs TensorFlow 2.15", "worker:1"),
+    )
+    lines = section(render(told, "text"), "Evidence").splitlines()
+    assert lines == ["  worker:0  runs TensorFlow 2.9", "  worker:1  runs TensorFlow 2.15"]
+    assert all(word in render(told, "markdown") for word in ("TensorFlow 2.9", "TensorFlow 2.15"))
+
+
+def test_evidence_says_what_it_shows() -> None:
+    """First the meaning, then the words of the file from near the mark on."""
+    place = evidence("a peer lost worker:1", "worker:0", 16, "x" * 200 + " task:1 closed")
+    place["marks"] = [[201, 207]]
+    said, shown = section(render(with_evidence(place), "text"), "Evidence").splitlines()
+    assert said == "  worker:0.log:16  a peer lost worker:1"
+    assert shown.startswith("      …x")
+    assert "task:1 closed" in shown
+
+
+@pytest.mark.parametrize("kind", ["text", "html"])
+def test_a_message_that_comes_again_is_told_once(kind: str) -> None:
+    """The same words, for the same reason, in the same file."""
+    places = [evidence("says so", "worker:1", line, f"{line}: expected type 9") for line in (12, 28)]
+    for place in places:
+        place["marks"] = [[place["excerpt"].index("expected"), len(place["excerpt"])]]
+    page = render(with_evidence(*places), kind)
+    assert page.partition('id="diagnosis"')[0].count("says so") == 1
+
+
+def test_context_lines_keep_their_numbers() -> None:
+    """Lines that lie further above are not renumbered."""
+    place = evidence("says so", "worker:1", 40, "boom") | {"context": [[7, "seven"], [39, "before"]]}
+    page = render(with_evidence(place), "html")
+    numbers = re.findall(r'<span class="ln">(\d*)</span><span class="lt">(?:<mark>)?(\w+)', page)
+    assert numbers == [("7", "seven"), ("39", "before"), ("40", "boom")]
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_consequences_are_no_alternatives(kind: str) -> None:
+    """They stand apart, by title, and without a share of the confidence."""
+    told = load("r101")
+    told["alternatives"] = []
+    told["findings"].append(
+        told["findings"][0] | {"rule": "lost", "title": "A peer was lost", "explained_by": ["user-exception"]}
+    )
+    page = render(told, kind)
+    assert "Also seen, explained by the above" in page
+    assert "A peer was lost (worker:2)" in re.sub(r"<.*?>", "", page)
+    if kind != "html":
+        assert "What else it could be" not in page
+
+
+def answers(diagnosis: Json, **action: Any) -> dict[str, str]:
+    """Question and answer, with what qualifies it."""
+    decision = words.decision(diagnosis | {"action": diagnosis["action"] | action})
+    return {a.question: f"{a.answer} ({a.detail})" for a in decision}
+
+
+def test_a_degraded_job_did_not_fail() -> None:
+    """So it would not fail again, and no machine is condemned for being slow once."""
+    told = load("r101") | {"verdict": "degraded"}
+    assert answers(told)["Restart as is?"] == "No (mend the cause first; it would come out the same)"
+    slow = answers(told, retry="exclude_host", exclude=["node-0"])
+    assert slow["Exclude a machine?"] == "Not yet (only if it happens again: node-0)"
+    assert slow["Restart as is?"].startswith("Yes")
+    assert "Yes" not in slow["Exclude a machine?"]
+
+
+def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
+    """Not by a job that reached its end, nor by one that never made a step."""
+    question, told = "From which checkpoint?", load("r101")
+    assert answers(told)[question] == "The files name none (look in your checkpoint directory)"
+    for worker in told["workers"]:
+        worker["ended"]["how"] = "finished"
+    assert answers(told | {"verdict": "degraded"})[question] == "Not needed (the job reached its end)"
+    for worker in told["workers"]:
+        worker |= {"curves": [], "last_step": {"epoch": 1, "step": 0}}
+    assert answers(told)[question] == "Not needed (the files show no step)"
+    assert answers(told, resume_from="ckpt/4")[question].startswith("ckpt/4")
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_an_unknown_cause_has_no_confidence(kind: str) -> None:
+    """Nought per cent of nothing is not worth a word."""
+    page = render(load("unknown") | {"cause": "unknown", "confidence": 0.0, "alternatives": []}, kind)
+    assert "0 %)" not in page
+    assert "possible (" not in page
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_last_words_are_told(kind: str) -> None:
+    """Where nothing is known, they are all that there is."""
+    told = load("inconclusive")
+    told["last_words"] = [
+        evidence("The last lines of worker:1", "worker:1", 5, "bye") | {"context": [[4, "going"]]}
+    ]
+    page = re.sub(r"<.*?>", "", render(told, kind))
+    places = [page.index(word) for word in ("The last lines of worker:1", "worker:1.log:5", "going", "bye")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_notes_are_told(kind: str) -> None:
+    """A healthy job that ran on the CPU for want of a library."""
+    told = load("r031")
+    note = {"outcome": "fired", "role": "context", "summary": "No worker has a GPU.", "evidence": []}
+    told["findings"].append(told["findings"][0] | note)
+    page = render(told, kind)
+    assert page.index("Notes") < page.index("No worker has a GPU.")
+
+
+def test_what_is_lost_comes_before_what_nobody_reads() -> None:
+    """Files without a reader are one line, at the end."""
+    told = load("unknown")
+    foreign = {"read": "skipped", "reason": "no reader for this kind of file"}
+    told["sources"] = [told["sources"][0] | {"name": f"{n}.bin"} | foreign for n in range(9)] + told[
+        "sources"
+    ]
+    lines = section(render(told, "text"), "What could not be read").splitlines()
+    assert lines[0].startswith("  - pod-bert-2.log: partial")
+    assert lines[-1] == "  - 9 files: skipped: no reader for this kind of file"
+    assert ">9 files<" in render(told, "html")
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(0.99, "certain"), (0.96, "very likely"), (0.85, "very likely"), (0.84, "likely")]
+)
+def test_certain_is_not_said_lightly(value: float, word: str) -> None:
+    """A sixth of such verdicts would be wrong."""
+    assert words.confidence(value) == word

@@ -141,3 +141,15 @@ def test_healthy_is_calm() -> None:
     page = render(load("r031"), "html")
     assert "speaks against" not in page
     assert "Restart as is?" not in page
+
+
+def test_events_left_out_are_counted() -> None:
+    """A list that is not whole says so."""
+    assert "712 of lesser importance left out" in render(load("r101") | {"events_left_out": 712}, "html")
+
+
+def test_the_end_of_a_lane_is_told_whole() -> None:
+    """There is room for the longest of our own sentences."""
+    told = load("r101")
+    told["workers"][0]["ended"]["says"] = "stopped because it lost a peer (exit code 1)"
+    assert ">stopped because it lost a peer (exit code 1)</text>" in render(told, "html")

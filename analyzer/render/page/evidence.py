@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.leading import fired, where
+from analyzer.render.leading import distinct, fired, where
 from analyzer.render.page.template import anchor
 
 Json = Mapping[str, Any]
@@ -51,12 +51,17 @@ def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[Claim]:
     made: list[Claim] = []
     for i, finding in fired(diagnosis):
         n = sum(len(c.places) for c in made)
-        places = tuple(Place(n + k, e, tuple(_lines(e))) for k, e in enumerate(finding["evidence"], 1))
+        places = tuple(place(n + k, e) for k, e in enumerate(distinct(finding["evidence"]), 1))
         leads = finding["rule"] == diagnosis["rule"] or (
             diagnosis["rule"] is None and diagnosis["verdict"] != "healthy"
         )
         made.append(Claim(finding, anchors[i], places, leads))
     return made
+
+
+def place(n: int, item: Json) -> Place:
+    """Return a piece of evidence as the n-th of the page, cut into its lines."""
+    return Place(n, item, tuple(_lines(item)))
 
 
 def finding_anchors(findings: Sequence[Json]) -> dict[int, str]:
@@ -80,10 +85,9 @@ def places_by_line(made: Iterable[Claim]) -> dict[tuple[str, int], int]:
 
 
 def _lines(item: Json) -> Iterable[Line]:
-    first, context = item["line"], item["context"]
-    for k, text in enumerate(context):
-        number = first - len(context) + k if first else None
-        yield Line(number if number and number > 0 else None, (Piece(text, marked=False),), hit=False)
+    first = item["line"]
+    for number, text in item["context"]:
+        yield Line(number, (Piece(text, marked=False),), hit=False)
     if item["excerpt"]:
         for k, pieces in enumerate(_split(_pieces(item["excerpt"], item["marks"]))):
             yield Line(first + k if first else None, pieces, hit=True)

@@ -8,9 +8,9 @@ from analyzer.render import words
 from analyzer.render.visible import one_line
 
 Json = Mapping[str, Any]
-WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 262.0, 34.0
-_MOST_LANES, _NUMBER_GAP = 80, 15.0
-_LOUD = ("error", "signal", "end", "accusation", "warning", "silence", "first_step", "last_step", "start")
+WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 302.0, 34.0
+_MOST_LANES, _NUMBER_GAP, _MOST_ENDED = 80, 15.0, 50
+_LOUD = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
 class Mark(NamedTuple):
@@ -49,7 +49,6 @@ class Chart(NamedTuple):
     height: float
     lanes: tuple[Lane, ...]
     ticks: tuple[tuple[float, str], ...]
-    moment: tuple[float, str] | None
     stretched: bool
     omitted: int
     kinds: frozenset[str] = frozenset()
@@ -98,12 +97,10 @@ def chart(diagnosis: Json) -> Chart | None:
     workers = _shown(diagnosis["workers"])
     pitch = 34.0 if len(workers) <= 12 else 22.0
     lanes = tuple(_lane(w, timed, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers))
-    moment = next((e for e in timed if e["kind"] == "moment"), None)
     return Chart(
         height=TOP + 22 + pitch * len(workers) + 14,
         lanes=lanes,
         ticks=tuple(axis.ticks()),
-        moment=(axis(moment["time"]), one_line(moment["text"], 90)) if moment else None,
         stretched=len(axis.knots) > 2,
         omitted=len(diagnosis["workers"]) - len(workers),
         kinds=frozenset(m.kind for lane in lanes for m in lane.marks),
@@ -117,7 +114,7 @@ def _shown(workers: Sequence[Json]) -> list[Json]:
 
 
 def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
-    events = [e for e in timed if e["worker"] == worker["id"] and e["kind"] != "moment"]
+    events = [e for e in timed if e["worker"] == worker["id"]]
     at = {e["kind"]: axis(e["time"]) for e in events}
     xs = [axis(e["time"]) for e in events]
     last_step = at.get("last_step")
@@ -126,7 +123,7 @@ def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
     return Lane(
         worker=worker["id"],
         part=worker["part"],
-        ended=one_line(worker["ended"]["says"], 38),
+        ended=one_line(worker["ended"]["says"], _MOST_ENDED),
         y=y,
         life=Stretch(min(xs), max(xs)) if xs else None,
         steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,

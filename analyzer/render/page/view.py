@@ -5,6 +5,7 @@ from typing import Any
 
 from analyzer.render import markdown, words
 from analyzer.render.document import ordered
+from analyzer.render.leading import foreign, lost
 from analyzer.render.page import cluster, evidence, plot, timeline
 from analyzer.render.trim import Trimmed
 
@@ -17,7 +18,6 @@ _LEGEND = (
     ("first_step", "first and last step"),
     ("error", "error"),
     ("accusation", "blames another"),
-    ("warning", "warning"),
     ("signal", "signal"),
     ("silence", "silence"),
     ("end", "end"),
@@ -53,7 +53,12 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "plots": plot.plots(diagnosis),
         "facts": cluster.facts(diagnosis),
         "workers": sorted(diagnosis["workers"], key=lambda w: words.worker_key(w["id"])),
-        "unread": [s for s in diagnosis["sources"] if s["read"] != "complete"],
+        "lost": lost(diagnosis),
+        "foreign": foreign(diagnosis),
+        "surely": words.surely(diagnosis),
+        "notes": words.notes(diagnosis),
+        "consequences": words.consequences(diagnosis),
+        "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
         "nav": list(_nav(diagnosis)),
         "legend": _LEGEND,
         "long_run": _long(diagnosis["run"]),
@@ -64,22 +69,11 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
 
 
 def _events(diagnosis: Json, places: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
-    """Return the events with the evidence each links to, and its distance from the moment."""
-    moment = next((e["time"] for e in diagnosis["timeline"] if e["kind"] == "moment"), None)
+    """Return the events with the evidence each links to."""
     return [
-        {
-            **e,
-            "place": places.get((e["source"], e["line"])) if e["line"] else None,
-            "distance": _distance(e["time"], moment),
-        }
+        {**e, "place": places.get((e["source"], e["line"])) if e["line"] else None}
         for e in diagnosis["timeline"]
     ]
-
-
-def _distance(time: float | None, moment: float | None) -> str:
-    if time is None or moment is None:
-        return ""
-    return f"{'−' if time < moment else '+'}{words.duration(abs(time - moment))}"
 
 
 def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[str, list[tuple[Json, str]]]]:
@@ -89,6 +83,8 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
 
 
 def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
+    if diagnosis["last_words"]:
+        yield "last-words", "Last words"
     if diagnosis["timeline"]:
         yield "timeline", "Timeline"
     if any(f["outcome"] == "fired" for f in diagnosis["findings"]):

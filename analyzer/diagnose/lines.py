@@ -1,0 +1,35 @@
+"""Single lines of the sources, each with its own number."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import polars as pl
+
+Line = tuple[int, str]
+
+
+class Lines:
+    """The lines of some sources; their records are looked through once."""
+
+    def __init__(self, records: pl.DataFrame, sources: Collection[str]) -> None:
+        wanted = records.filter(pl.col("source").is_in(list(sources)))
+        parts = wanted.select("source", "line", "last_line", "text").partition_by("source", as_dict=True)
+        self._records = {str(source): part.sort("line") for (source,), part in parts.items()}
+
+    def above(self, source: str | None, line: int, most: int) -> list[Line]:
+        """The last lines before one, of those that were kept."""
+        records = self._records.get(source or "")
+        if records is None:
+            return []
+        place = int(records["line"].search_sorted(line))
+        before = records.slice(max(place - most, 0), min(place, most)).to_dicts()
+        return [each for record in before for each in numbered(record) if each[0] < line][-most:]
+
+
+def numbered(record: Mapping[str, Any]) -> list[Line]:
+    """The lines of a record; only the first of one whose middle was cut, for the others lost their number."""
+    first, lines = record["line"], record["text"].split("\n")
+    known = len(lines) if len(lines) == record["last_line"] - first + 1 else 1
+    return [(first + k, text) for k, text in enumerate(lines[:known])]

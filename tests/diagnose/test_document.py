@@ -1,0 +1,165 @@
+"""What the document carries over from findings and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.diagnose.decide import Decision, decide
+from analyzer.diagnose.document import document
+from analyzer.diagnose.relate import relate
+from analyzer.discover import discover
+from analyzer.model import Evidence, Finding, Outcome, Role, Tables, Verdict
+from analyzer.pipeline import analyze, load_rules, read
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+MakeRun = Callable[[Mapping[str, str]], Path]
+LOG = "one\ntwo\nthree\nTraceback (most recent call last):\n  File 'x'\nKeyError: 'a'\nfour\nfive\n"
+
+
+def fired(rule: str, confidence: float = 0.9, **parts: Any) -> Finding:
+    """A cause that fired."""
+    parts.setdefault("cause", f"x.{rule}")
+    return Finding(
+        rule=rule, title=rule, role=Role.CAUSE, outcome=Outcome.FIRED, confidence=confidence, **parts
+    )
+
+
+def made(tables: Tables, *findings: Finding) -> dict[str, Any]:
+    """The document of some findings."""
+    related = relate(findings)
+    return document("job", decide(related, tables), related, tables, {})
+
+
+def at(line: int, says: str = "", excerpt: str = "x") -> Evidence:
+    """A line of the first worker's log."""
+    return Evidence(says, "line", "worker:0", "worker-0.log", line, excerpt)
+
+
+@pytest.mark.parametrize("line", range(2, 9))
+def test_context_has_the_true_numbers(tables_of: TablesOf, line: int) -> None:
+    """Also within a record of several lines, and far below the last line that was kept."""
+    tables = tables_of({"worker-0.log": LOG, "worker-1.log": "other\n" * 9})
+    (evidence,) = made(tables, fired("a", evidence=(at(line),)))["findings"][0]["evidence"]
+    lines = LOG.splitlines()
+    assert evidence["context"]
+    assert [number for number, _ in evidence["context"]][-1] < line
+    assert all(lines[number - 1].strip() == text.strip() for number, text in evidence["context"])
+
+
+def test_context_is_what_stands_nearest(tables_of: TablesOf) -> None:
+    """The three lines above, the last lines of a traceback among them."""
+    tables = tables_of({"worker-0.log": LOG})
+    (evidence,) = made(tables, fired("a", evidence=(at(7),)))["findings"][0]["evidence"]
+    assert [number for number, _ in evidence["context"]] == [4, 5, 6]
+
+
+def test_a_place_is_shown_once_and_only_if_it_shows_something(tables_of: TablesOf) -> None:
+    """What a signal only helps to decide is no evidence; two that speak of one line are one."""
+    helper = Evidence("", "fact", "worker:0")
+    evidence = (at(2, "a peer left"), at(2, "the leader said so"), helper, at(3))
+    tables = tables_of({"worker-0.log": LOG})
+    shown = made(tables, fired("a", evidence=evidence))["findings"][0]["evidence"]
+    assert [(each["line"], each["says"]) for each in shown] == [
+        (2, "a peer left; the leader said so"),
+        (3, ""),
+    ]
+
+
+def test_a_signal_without_words_of_its_own_makes_no_claim(make_run: MakeRun) -> None:
+    """The name of a signal is for who writes the rule."""
+    abort = "2026-11-21 01:45:40.605133: E tensorflow/core/common_runtime/base_collective_executor.cc:249] "
+    abort += "BaseCollectiveExecutor::StartAbort INTERNAL: Collective instance 200 expected type 0 and data_type 9 "
+    log = f"Epoch 1/3\n{abort}but got type 0 and data_type 1\n"
+    pack = load_rules()
+    made = analyze([make_run({"worker-0.log": "Epoch 1/3\n", "worker-1.log": log})], pack).document
+    (rule,) = (rule for rule in pack.rules if rule.id == made["rule"])
+    names = {signal.name.replace("_", " ") for signal in rule.signals.values()}
+    assert rule.id == "uneven-shards"
+    assert made["findings"][0]["evidence"]
+    assert not names & {each["says"] for each in made["findings"][0]["evidence"]}
+
+
+def test_alternatives_are_rivals(tables_of: TablesOf) -> None:
+    """Neither what follows from the verdict, nor the verdict once more."""
+    document = made(
+        tables_of({"worker-0.log": LOG}),
+        fired("chosen", culprits=("worker:0",), explains=("follows",)),
+        fired("follows"),
+        fired("again", 0.5, cause="x.chosen"),
+        fired("elsewhere", 0.5, cause="x.chosen", culprits=("worker:1",)),
+        fired("rival", 0.4),
+    )
+    assert [each["rule"] for each in document["alternatives"]] == ["elsewhere", "rival"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("ckpt/step-00020", 4),
+        ("/out/model.ckpt-20", 4),
+        ("ckpt/global_step20", 4),
+        ("ckpt/ckpt-20", None),
+        ("ckpt/weights-02", None),
+        ("ckpt/step-00030", None),
+    ],
+)
+def test_lost_steps_are_counted_where_that_is_certain(
+    tables_of: TablesOf, name: str, lost: int | None
+) -> None:
+    """From a checkpoint named after its step; a plain number may count something else."""
+    log = "".join(f"step {step} loss 0.5\n" for step in range(1, 25)) + f"Saved checkpoint to {name}\n"
+    action = made(tables_of({"worker-0.log": log}))["action"]
+    assert action == action | {"steps_lost": lost, "resume_from": name}
+
+
+def test_a_culprit_did_not_stop_for_want_of_a_peer(tables_of: TablesOf) -> None:
+    """Its own end is told so that it does not contradict the verdict."""
+    lost = (
+        "step 1 loss 0.5\nTraceback (most recent call last):\n  File 'x'\n"
+        "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed\n"
+    )
+    tables = tables_of(
+        {f"worker-{i}.log": lost for i in range(2)} | {"exit_codes.txt": "worker-0 1\nworker-1 1\n"}
+    )
+    assert tables["lifetimes"]["ended"].to_list() == ["aborted_by_peer"] * 2
+    document = made(tables, fired("a", culprits=("worker:1",)))
+    ends = [worker["ended"]["says"] for worker in document["workers"]]
+    assert ends == ["stopped because it lost a peer (exit code 1)", "ended with an error (exit code 1)"]
+    told = {(e["worker"], e["text"]) for e in document["timeline"] if e["kind"] in {"end", "error"}}
+    assert ("worker:1", "ended with an error (exit code 1)") in told
+    assert not [text for worker, text in told if worker == "worker:1" and "peer" in text]
+
+
+def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> None:
+    """Its own error, else its last lines; what only one says comes first, and chatter is left out."""
+    run = make_run(
+        {
+            "worker-0.log": "step 1 loss 0.5\nwaiting for the scheduler\nbye\n",
+            "worker-1.log": "step 1 loss 0.5\nTraceback (most recent call last):\n  File 'x'\nValueError: odd\n",
+            "worker-2.log": "step 1 loss 0.5\nwaiting for the scheduler\nbye\n",
+            "exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n",
+        }
+    )
+    tables = read(discover([run]), load_rules())
+    said = document("job", Decision(Verdict.FAILED, "unknown", 0.0), [], tables, {})["last_words"]
+    assert [each["worker"] for each in said] == ["worker:1", "worker:0", "worker:2"]
+    assert said[0]["says"] == "The last error of worker:1"
+    assert "ValueError: odd" in said[0]["excerpt"]
+    assert [each["excerpt"] for each in said[1:]] == ["bye", "bye"]
+    assert [2, "waiting for the scheduler"] in said[1]["context"]
+
+
+def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
+    """Not the exit codes that were handed over, nor logs that are there."""
+    logs = {f"worker-{i}.log": "step 1 loss 0.5\nodd\n" for i in range(2)}
+    known = made(tables_of(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\n"}))
+    assert [step["command"] for step in known["next"]] == ["mwms-rules new --from RUN --id ID"]
+
+
+def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
+    """They tell most."""
+    assert any("exit code" in step["text"] for step in made(tables_of({"worker-0.log": "odd\n"}))["next"])

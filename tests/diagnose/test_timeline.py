@@ -1,0 +1,46 @@
+"""The order of events, and which of them are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from analyzer.diagnose.timeline import MOST_EVENTS, timeline
+from analyzer.model import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+UP = "2026-11-21 01:00:{:02d}.5: I tensorflow/x/rpc/grpc_server_lib.cc:1] Started server with target: grpc://10.0.0.{}:2222\n"
+TRACEBACK = "Traceback (most recent call last):\n  File 'x'\nKeyError: 'label'\n"
+
+
+def many(count: int) -> dict[str, str]:
+    """Logs of so many workers, the last of which raises, and the exit code of each."""
+    logs = {
+        f"worker-{i}.log": UP.format(i % 60, i) + "step 1 loss 0.5\nstep 2 loss 0.4\n" for i in range(count)
+    }
+    logs[f"worker-{count - 1}.log"] += TRACEBACK
+    return logs | {"exit_codes.txt": "".join(f"worker-{i} 1\n" for i in range(count))}
+
+
+def test_what_matters_is_kept_of_a_large_job(tables_of: TablesOf) -> None:
+    """All ends, and everything of the culprit; the rest is counted."""
+    tables = tables_of(many(110))
+    parts = dict.fromkeys(tables["lifetimes"]["worker"].to_list(), "witness") | {"worker:109": "culprit"}
+    events, left_out = timeline(tables, parts)
+    assert len(events) == MOST_EVENTS
+    assert left_out == 110 * 5 + 1 - MOST_EVENTS
+    assert [event["n"] for event in events] == list(range(1, MOST_EVENTS + 1))
+    assert sum(event["kind"] == "end" for event in events) == 110
+    own = [event["kind"] for event in events if event["worker"] == "worker:109"]
+    assert own == ["start", "server_up", "first_step", "last_step", "error", "end"]
+
+
+def test_a_worker_starts_first_and_ends_last(tables_of: TablesOf) -> None:
+    """Its steps have no time of their own; its end has the time of its last line."""
+    tables = tables_of(many(3) | {"worker-2.log": "step 1 loss 0.5\nstep 2 loss 0.4\n" + TRACEBACK})
+    events, left_out = timeline(tables, dict.fromkeys(tables["lifetimes"]["worker"].to_list(), "witness"))
+    assert left_out == 0
+    for worker in ("worker:0", "worker:1", "worker:2"):
+        kinds = [event["kind"] for event in events if event["worker"] == worker]
+        order = ["start", "server_up", "first_step", "last_step", "error", "end"]
+        assert kinds == [kind for kind in order if kind in kinds]
+        assert {"first_step", "end"} <= set(kinds)
