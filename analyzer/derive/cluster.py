@@ -23,9 +23,11 @@ COMPARED = (
     "host",
     "claims",
     "gpu",
-    "batch_size",
     "server_address",
 )
+
+_ENOUGH_BATCHES = 3
+"""Batches of one size before it counts as the size."""
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
@@ -36,9 +38,8 @@ def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
 
 def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
     for key in COMPARED:
-        column = "task" if key == "claims" else key
-        rows = facts.filter((pl.col("key") == column) & pl.col("worker").is_not_null())
-        yield key, {row["worker"]: row["value"] for row in rows.iter_rows(named=True)}
+        yield key, _last(facts, "task" if key == "claims" else key)
+    yield "batch_size", _batch_sizes(facts)
     stated = facts.filter((pl.col("key") == "tensorflow") & pl.col("worker").is_not_null())
     releases = {row["worker"]: _release(row["value"]) for row in stated.iter_rows(named=True)}
     yield "tensorflow_release", releases
@@ -51,6 +52,33 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
     configured = set(specs)
     yield "tf_config", {worker: _yes(worker in configured) for worker in seen}
+
+
+def _last(facts: pl.DataFrame, key: str) -> dict[str, str]:
+    """Worker → what it states last."""
+    rows = facts.filter((pl.col("key") == key) & pl.col("worker").is_not_null())
+    return dict(rows.select("worker", "value").iter_rows())
+
+
+def _batch_sizes(facts: pl.DataFrame) -> dict[str, str]:
+    """Worker → its batch size. Like is compared with like: own sizes, global ones, or real batches."""
+    kinds = (_last(facts, "batch_size"), _last(facts, "global_batch_size"), _full_batches(facts))
+    return max(kinds, key=len)
+
+
+def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
+    """Worker → the size that most of its batches have; smaller ones end an epoch.
+
+    Where the largest is not the usual one, batches have no one size.
+    """
+    rows = facts.filter((pl.col("key") == "batch_of") & pl.col("worker").is_not_null())
+    full: dict[str, str] = {}
+    for (worker,), own in rows.group_by("worker", maintain_order=True):
+        sizes = Counter(map(int, own["value"]))
+        largest = max(sizes)
+        if sizes[largest] >= _ENOUGH_BATCHES and 2 * sizes[largest] >= own.height:
+            full[str(worker)] = str(largest)
+    return full
 
 
 def _start_up(release: str) -> str:

@@ -17,6 +17,8 @@ from analyzer.model import Pattern
 from analyzer.naming import tasks_in
 
 _TASK = r"(?P<{0}>/job:[a-z_]+/replica:\d+/task:\d+)"
+_OTHER_BATCHES = r"(?:global|total|effective|eval|evaluation|val|valid|validation|test|inference)[-_ ]"
+_IS_NUMBER = r"['\"]?\s{{0,2}}(?:[:=]|\bof\b|\bis\b|(?<=\s))\s{{0,2}}(?P<{0}>\d+)(?![\w.]*\w)"
 _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "server_address": (("Started server with target",), r"Started server with target: grpc(?:\+\w+)?://(?P<server_address>\S+)"),
     "process_banner": (("This TensorFlow binary is optimized",), None),
@@ -30,7 +32,9 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "python": (("ython",), r"(?i)(?<![\w./-])python(?:[ _]*version)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?(?P<python>3\.\d{1,2}(?:\.\d{1,2}))(?![\w.]*/)"),
     "host": (("host",), r"(?i)(?<![\w-])host(?:_?name)?['\"]?\s{0,2}[:=]\s{0,2}['\"]?(?P<host>[A-Za-z0-9][\w.-]*)"),
     "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d+)"),
-    "batch_size": (("atch",), r"(?i)(?<![\w-])(?:per[-_ ](?:worker|replica)[-_ ])?batch[-_ ]?size(?:[-_ ]per[-_ ](?:worker|replica))?['\"]?\s{0,2}[:=]\s{0,2}(?P<batch_size>\d+)"),
+    "batch_size": (("atch",), r"(?i)(?<![\w-]|" + _OTHER_BATCHES + r")(?:--)?(?:per[-_ ](?:worker|replica)[-_ ])?batch[-_ ]?size(?:[-_ ]per[-_ ](?:worker|replica))?" + _IS_NUMBER.format("batch_size")),
+    "global_batch_size": (("atch",), r"(?i)(?<![\w-])(?:--)?(?:global|total|effective)[-_ ]batch[-_ ]?size" + _IS_NUMBER.format("global_batch_size")),
+    "batch_of": (("atch of ",), r"(?i)\bbatch of (?P<batch_of>\d+)(?=$|\n|[,;)]| (?:ready|examples?|samples?|images?|sequences?|sentences?)\b)"),
     "cluster_spec": (("cluster_spec",), r"cluster_spec(?: = |: )(?P<cluster_spec>(?:ClusterSpec\()?\{.*?\})"),
     "num_workers": (("num_workers =",), r"task_type = '?(?P<task_type>\w+)'?, task_id = (?P<task_id>\d+), num_workers = (?P<num_workers>\d+)"),
     "communication": (("communication = ",), r"communication = (?:CommunicationImplementation|CollectiveCommunication)\.(?P<communication>\w+)"),
@@ -47,7 +51,9 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
 }  # fmt: skip
 _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Parts of a checkpoint that was never completed; nothing can be resumed from them."""
-NOT_FROM_ERRORS = frozenset({"host", "checkpoint", "replicas", "batch_size", "tensorflow", "python"})
+NOT_FROM_ERRORS = frozenset(
+    {"host", "checkpoint", "replicas", "batch_size", "global_batch_size", "batch_of", "tensorflow", "python"}
+)
 """What a script states about itself; an error that holds such words speaks of something else."""
 _PREFIX = "announces/"
 _ROLE = re.compile(r"[a-z_]+")

@@ -54,3 +54,31 @@ def test_a_task_is_spelled_in_two_ways() -> None:
     assert [is_task(text) for text in ("chief:0", "worker:12", "localhost:0", "worker", "worker:x")] == [
         True, True, False, False, False,
     ]  # fmt: skip
+
+
+def batches(*sizes: int) -> str:
+    """A log that tells of every batch."""
+    return "".join(f"step {step}: batch of {size} ready\n" for step, size in enumerate(sizes, start=1))
+
+
+@pytest.mark.parametrize(
+    ("logs", "sizes"),
+    [
+        (["batch size: 64\n", "train.py --batch-size 32 --epochs 3\n"], ["64", "32"]),
+        (["batch size of 64\n", "per-replica batch size 32\n"], ["64", "32"]),
+        (["global batch size: 128\n", "global_batch_size=64\n"], ["128", "64"]),
+        (["global batch size: 128\nbatch size: 64\n", "batch size: 64\n"], ["64", "64"]),
+        (["batch size: 64\neval batch size: 100\n", "batch size: 64\nmax_batch_size=5\n"], ["64", "64"]),
+        ([batches(64, 64, 64, 64), batches(32, 32, 32, 32)], ["64", "32"]),
+        ([batches(64, 64, 64, 64, 17), batches(64, 64, 64, 3)], ["64", "64"]),
+        ([batches(64, 17, 64, 17, 64, 17), batches(64, 64, 64)], ["64", "64"]),
+        ([batches(64, 17), batches(51, 12, 40, 33)], []),
+        (["a batch of 20 records was sent\n" * 5, "global batch 7\n" * 5], []),
+    ],
+)  # fmt: skip
+def test_batch_sizes_are_read_in_ordinary_words(
+    logs: list[str], sizes: list[str], tables_of: TablesOf
+) -> None:
+    """A smaller last batch is no other size, and a global one is not compared with a worker's own."""
+    tables = tables_of({f"worker-{index}.log": log for index, log in enumerate(logs)})
+    assert [value for value, _ in compared(tables, "batch_size")] == sizes
