@@ -1,4 +1,4 @@
-"""Names of workers and of their lives: `role:index` and an attempt, read from paths and put in order."""
+"""Names of workers and attempts, read from paths and put in order, and of places in training."""
 
 from __future__ import annotations
 
@@ -82,6 +82,12 @@ def is_task(text: str) -> bool:
 
 DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)"
 """A regex for a task as TensorFlow's C++ runtime spells it."""
+
+
+def place(epoch: int | None, step: int | None) -> str:
+    """Where in training something is, as people say it: `epoch 2, step 14`."""
+    told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
+    return ", ".join(told) or "no step yet"
 
 
 def device_of(task: str) -> str:

@@ -204,6 +204,7 @@ LIFETIMES = (
     Column("silent_for", "number", "seconds between its last own progress and the run's last sign of life"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),
+    Column("place", "text", "both in words, `epoch 2, step 14`, or `no step yet`"),
     Column(
         "behind", "int", "steps that it is behind the foremost training worker; null where not comparable"
     ),
@@ -255,8 +256,10 @@ WAITS = (
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
     ),
     Column("collective_percent", "number", "the same in percent, to one decimal"),
+    Column("collective_seconds", "number", "the same in seconds"),
     Column("delay_share", "number", "share of the time for which the others wait for it"),
     Column("delay_percent", "number", "the same in percent, to one decimal"),
+    Column("delay_seconds", "number", "the same in seconds; a trace of a few steps shows little"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
     Column("input_share", "number", "share of the traced time that it waits for its input"),
     Column("input_percent", "number", "the same in percent, to one decimal"),

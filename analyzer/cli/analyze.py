@@ -17,7 +17,7 @@ from analyzer import __version__
 from analyzer.cli import targets
 from analyzer.cli.ending import ended, say
 from analyzer.cli.targets import Targets
-from analyzer.errors import UsageError
+from analyzer.errors import NothingReadable, UsageError
 from analyzer.model import Diagnosis, Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
 from analyzer.render import FORMATS, render

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer import naming
 from analyzer.derive.closings import closings
 from analyzer.derive.places import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, last_times, stepped
@@ -273,6 +274,7 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "silent_for": last - own_last if last is not None and own_last is not None else None,
         "epoch": place.epoch if place else None,
         "step": place.step if place else None,
+        "place": naming.place(place.epoch, place.step) if place else naming.place(None, None),
         "own_exception": life.own_exception,
         "quiet": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,26 +19,35 @@ _WAITS_FOR_INPUT = (pl.col("kind") == "input") & pl.col("name").str.contains(
 )
 
 
+class Stay(NamedTuple):
+    """How long a worker was in collectives, of the seconds between its first and its last one."""
+
+    seconds: float
+    covered: float
+
+    @property
+    def share(self) -> float:
+        """The part of the time that it was in them."""
+        return min(1.0, self.seconds / self.covered) if self.covered else 0.0
+
+
 def waits(spans: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker with a trace of collectives."""
     closed = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
     closed = closed.with_columns(seconds=pl.col("end") - pl.col("start"))
     collectives = _shared(closed.filter(pl.col("kind") == "collective"))
-    shares = {
-        worker: _collective_share(group)
-        for (worker,), group in collectives.group_by("worker", maintain_order=True)
-    }
-    return frame("waits", (_row(worker, shares, collectives, closed) for worker in shares))
+    stays = {worker: _stay(group) for (worker,), group in collectives.group_by("worker", maintain_order=True)}
+    return frame("waits", (_row(worker, stays, collectives, closed) for worker in stays))
 
 
-def _collective_share(own: pl.DataFrame) -> float:
-    """How much of the time between a worker's first and last collective it spends in them.
-
-    The sum and not the median: of several collectives in a step only the first one waits.
-    """
-    start, end = own["start"].min(), own["end"].max()
-    covered = float(end) - float(start)  # type: ignore[arg-type]
-    return min(1.0, float(own["seconds"].sum()) / covered) if covered else 0.0
+def _stay(own: pl.DataFrame) -> Stay:
+    """All of a worker's collectives together; several that run side by side take their time once."""
+    seconds, begun, until = 0.0, None, 0.0
+    for start, end in own.sort("start").select("start", "end").iter_rows():
+        begun = start if begun is None else begun
+        seconds += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return Stay(seconds, until - begun if begun is not None else 0.0)
 
 
 def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
@@ -52,12 +61,12 @@ def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
 
 
 def _row(
-    worker: object, shares: Mapping[object, float], collectives: pl.DataFrame, closed: pl.DataFrame
+    worker: object, stays: Mapping[object, Stay], collectives: pl.DataFrame, closed: pl.DataFrame
 ) -> dict[str, Any]:
-    others = [share for other, share in shares.items() if other != worker]
+    others = [stay.share for other, stay in stays.items() if other != worker]
     own = collectives.filter(pl.col("worker") == worker)
     traced = closed.filter(pl.col("worker") == worker)
-    collective = shares[worker]
+    stay, collective = stays[worker], stays[worker].share
     delay = max(0.0, median(others) - collective) if others else None
     awaits_input = _share(traced, traced.filter(_WAITS_FOR_INPUT))
     return {
@@ -66,8 +75,10 @@ def _row(
         "step_time": _step_time(own),
         "collective_share": collective,
         "collective_percent": _percent(collective),
+        "collective_seconds": stay.seconds,
         "delay_share": delay,
         "delay_percent": _percent(delay),
+        "delay_seconds": None if delay is None else delay * stay.covered,
         "least": bool(others) and collective * 2 < min(others),
         "input_share": awaits_input,
         "input_percent": _percent(awaits_input),

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.diagnose.words import end_of, place
+from analyzer.diagnose.words import end_of
 from analyzer.model import Tables
+from analyzer.naming import place
 
 MOST_EVENTS = 400
 """Events kept: those of the blamed workers first, then by kind."""
@@ -122,7 +123,7 @@ def _progress(tables: Tables) -> Iterator[Event]:
         ("last_step", steps.group_by("worker", maintain_order=True).last()),
     ):
         for row in group.iter_rows(named=True):
-            yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row)}")
+            yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row['epoch'], row['step'])}")
 
 
 def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:

@@ -69,12 +69,6 @@ def end_of(life: Mapping[str, Any], part: str) -> str:
     return text.replace(ENDED["aborted_by_peer"], "ended with an error")
 
 
-def place(life: Mapping[str, Any]) -> str:
-    """Where in training a worker was last seen: `epoch 2, step 14`."""
-    parts = [f"{name} {life[name]}" for name in ("epoch", "step") if life[name] is not None]
-    return ", ".join(parts) or "before the first step"
-
-
 def summary(decision: Decision, tables: Tables) -> str:
     """One sentence."""
     job = tables["job"].row(0, named=True)
@@ -97,7 +91,7 @@ def why(decision: Decision, tables: Tables) -> list[str]:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
-    said = [f"{life['worker']} {how_it_ended(life)}; last seen at {place(life)}." for life in lives[:8]]
+    said = [f"{life['worker']} {how_it_ended(life)}; last seen at {life['place']}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
     return said
