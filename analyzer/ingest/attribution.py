@@ -1,7 +1,8 @@
 """Which worker a log belongs to when its name does not tell.
 
 The log's own words decide: the task it says it is, the device strings of its errors, the address its server
-listens on. A log that says nothing gets the next free index, and a fact `attributed` that says so.
+listens on. A worker's log that says nothing gets the next free index, and a fact `attributed` that says so.
+A log beside those of workers that shows nothing of a training, as one of the kernel, is no worker's.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ def attribute(readings: Sequence[Reading]) -> None:
     """Give every log without a worker one; logs of one directory that name none belong together."""
     nameless = [r for r in readings if r.source.kind is Kind.LOG and r.source.worker is None and r.rows]
     taken = {r.source.worker for r in readings if r.source.worker}
+    named = {r.source.worker for r in readings if r.source.kind is Kind.LOG and r.source.worker}
     clusters = _clusters(readings)
     for group in _groups(nameless):
+        if named and not any(_trains(reading) for reading in group):
+            continue
         claimed = _claim(group, clusters)
         worker = claimed if claimed and claimed not in taken else _free(taken)
         taken.add(worker)
@@ -29,6 +33,12 @@ def attribute(readings: Sequence[Reading]) -> None:
             reading.source = reading.source._replace(worker=worker)
             if worker != claimed:
                 reading.add("facts", line=1, key="attributed", value="by the order of the files")
+
+
+def _trains(reading: Reading) -> bool:
+    """Whether a log shows what workers print: progress, facts, a traceback, lines of TensorFlow."""
+    kinds = {row["kind"] for row in reading.rows.get("records", [])}
+    return bool(kinds & {"traceback", "cpp"} or reading.rows.keys() & {"scalars", "facts"})
 
 
 def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:
