@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
-from analyzer.naming import attempt_of, worker_of
+from analyzer.naming import attempt_of, printable, worker_of
 
 _ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
@@ -46,7 +46,7 @@ def discover(paths: Sequence[Path]) -> RunDir:
     for path in paths:
         _reach(path)
     inputs, base = _inputs(paths)
-    plain = {source.name: source for path, name in inputs for source in _sources_of(path, name)}
+    plain = {source.path: source for path, name in inputs for source in _sources_of(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
     scratch = TemporaryDirectory(prefix="mwms-") if packed else None
     place = Path(scratch.name if scratch else ".")
@@ -103,19 +103,20 @@ def _run_name(place: Path) -> str:
     """The name people know the run by; `logs` or `run` tells less than the directory above it."""
     if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
         place = place.parent
-    return ARCHIVE_SUFFIX.sub("", place.name) or "run"
+    return printable(ARCHIVE_SUFFIX.sub("", place.name)) or "run"
 
 
 def _sources_of(path: Path, name: str) -> Iterator[Source]:
     """The files of one input; `name` is what the run calls it, empty for the run itself."""
     if not path.is_dir():
-        yield _source(path.resolve(), name)
+        yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
         return
     inside = PurePosixPath(name)
     unlisted: list[OSError] = []
 
     def said(folder: Path, reason: str) -> Source:
-        return Source((inside / folder.relative_to(path)).as_posix(), folder, Kind.OTHER, skip=reason)
+        found = printable((inside / folder.relative_to(path)).as_posix())
+        return Source(found, folder, Kind.OTHER, skip=reason)
 
     for folder, folders, files in os.walk(path, onerror=unlisted.append):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
@@ -134,6 +135,7 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
 
 
 def _source(path: Path, name: str) -> Source:
+    name = printable(name)
     bare = _COMPRESSED.sub("", name)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
     attempt = attempt_of(name)

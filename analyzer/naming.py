@@ -29,6 +29,11 @@ _ATTEMPT = re.compile(
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
+def printable(name: str) -> str:
+    """A name that any report can hold: bytes of a file's name that are no UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode()
+
+
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 

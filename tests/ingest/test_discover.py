@@ -83,6 +83,15 @@ def test_the_right_worker_is_blamed_when_logs_have_one_name(tmp_path: Path) -> N
     assert analyze(folders).document["culprits"] == analyze(logs).document["culprits"] == whole
 
 
+def test_names_that_are_no_utf_8_can_be_reported(tmp_path: Path) -> None:
+    """Of the run, of a file, and of two files whose names then look the same."""
+    folder = tmp_path / os.fsdecode(b"job-\xff")
+    write(folder, {os.fsdecode(b"worker-0-\xfe.log"): "a", os.fsdecode(b"worker-0-\xff.log"): "b"})
+    run = discover([folder])
+    assert (run.name, names(folder)) == ("job-?", ["worker-0-?.log", "worker-0-?.log (2)"])
+    assert analyze([folder]).document["run"]["name"] == "job-?"
+
+
 def test_a_link_that_is_named_itself_is_followed(tmp_path: Path) -> None:
     """A person who names a link means the file; it keeps the name by which it was called."""
     write(tmp_path, {"pods/uid/0.log": "step 1 loss 0.5\n"})
