@@ -46,7 +46,7 @@ def discover(paths: Sequence[Path]) -> RunDir:
     for path in paths:
         _reach(path)
     inputs, base = _inputs(paths)
-    plain = {source.name: source for path, name in inputs for source in _sources_of(path, name)}
+    plain = {source.path: source for path, name in inputs for source in _sources_of(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
     scratch = TemporaryDirectory(prefix="mwms-") if packed else None
     place = Path(scratch.name if scratch else ".")
@@ -109,7 +109,7 @@ def _run_name(place: Path) -> str:
 def _sources_of(path: Path, name: str) -> Iterator[Source]:
     """The files of one input; `name` is what the run calls it, empty for the run itself."""
     if not path.is_dir():
-        yield _source(path.resolve(), name)
+        yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
         return
     inside = PurePosixPath(name)
     unlisted: list[OSError] = []
