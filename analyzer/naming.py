@@ -40,7 +40,10 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     The numbers of a date name none.
     """
     name = _DATE.sub("", name)
-    for part in reversed(name.split("/")):
+    *folders, own = name.split("/")
+    # TensorFlow puts the host's name into the names of these, and `node-3` is a host, not a task
+    parts = [*reversed(folders), own] if kind in {Kind.EVENT_FILE, Kind.TRACE} else [own, *reversed(folders)]
+    for part in parts:
         for match in _TASK.finditer(part):
             if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
                 return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"

@@ -52,11 +52,13 @@ def test_the_diagnosis_keeps_the_contract(sample_run: Path) -> None:
 
 
 def test_healthy_runs_are_called_healthy(sample_run: Path) -> None:
-    """And only they."""
-    is_healthy = expected(sample_run)["cause"] == "healthy"
+    """And only they, and those that the truth accepts as healthy."""
+    truth = expected(sample_run)
     if sample_run.name in KNOWN_MISSES:
         pytest.skip(f"a known miss: {KNOWN_MISSES[sample_run.name]}")
-    assert (analyze([sample_run / "run"]).verdict is Verdict.HEALTHY) == is_healthy
+    called_healthy = analyze([sample_run / "run"]).verdict is Verdict.HEALTHY
+    assert called_healthy or truth["cause"] != "healthy"
+    assert not called_healthy or "healthy" in {truth["cause"], *truth.get("accept", [])}
 
 
 def test_the_same_input_gives_the_same_diagnosis(sample_run: Path) -> None:
@@ -73,7 +75,7 @@ def test_every_cause_is_cited(sample: Path) -> None:
     """The finding that the verdict rests on shows places in the user's own files, and they say what is quoted."""
     document = analyze([sample / "run"]).document
     if document["rule"] is None:
-        assert sample.name in KNOWN_MISSES
+        assert sample.name in KNOWN_MISSES or document["cause"] in expected(sample).get("accept", [])
         return
     chosen = document["findings"][0]
     assert chosen["rule"] == document["rule"]

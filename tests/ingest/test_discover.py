@@ -11,6 +11,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.errors import NothingReadable
+from analyzer.model import Kind
 from analyzer.naming import worker_of
 from analyzer.pipeline import analyze
 from tests.conftest import ROOT
@@ -164,3 +165,11 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     """In one line."""
     with pytest.raises(NothingReadable, match=r"missing: no such file or directory$"):
         discover([tmp_path / "missing"])
+
+
+def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
+    """Its directory tells whose it is; only without one its own name does."""
+    name = "events.out.tfevents.1795229994.node-3.7326.0.v2"
+    assert worker_of(f"tb/worker-0/{name}", Kind.EVENT_FILE) == "worker:0"
+    assert worker_of("tb/worker-0/plugins/profile/2026_11_21/node-3.xplane.pb", Kind.TRACE) == "worker:0"
+    assert worker_of("node-3.xplane.pb", Kind.TRACE) == "worker:3"
