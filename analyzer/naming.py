@@ -90,7 +90,7 @@ DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)
 def place(epoch: int | None, step: int | None) -> str:
     """Where in training something is, as people say it: `epoch 2, step 14`."""
     told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
-    return ", ".join(told) or "no step yet"
+    return ", ".join(told) or "a point before its first step"
 
 
 def device_of(task: str) -> str:

@@ -204,7 +204,7 @@ LIFETIMES = (
     Column("silent_for", "number", "seconds between its last own progress and the run's last sign of life"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),
-    Column("place", "text", "both in words, `epoch 2, step 14`, or `no step yet`"),
+    Column("place", "text", "both in words, `epoch 2, step 14`, or `a point before its first step`"),
     Column(
         "behind", "int", "steps that it is behind the foremost training worker; null where not comparable"
     ),
