@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose import words
+from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.timeline import timeline
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
-MOST_POINTS = 240
-"""Points kept of one curve; first, last and every value that is not finite among them."""
 _CONTEXT, _MOST_LINE = 3, 400
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""
@@ -176,54 +174,13 @@ def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],
                 "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
-                "curves": _curves(
+                "curves": drawn(
                     tables["scalars"].filter(pl.col("worker") == name),
                     tables["curves"].filter(pl.col("worker") == name),
                 ),
             }
         )
     return rows
-
-
-def _curves(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]:
-    """The log's own values; those of event files only where the log has none."""
-    from_log = curves.filter(pl.col("origin") != "event_file")
-    chosen = from_log if from_log.height else curves
-    made = []
-    for curve in chosen.iter_rows(named=True):
-        values = scalars.filter((pl.col("tag") == curve["tag"]) & (pl.col("origin") == curve["origin"]))
-        points = [_point(row) for row in _thinned(values).iter_rows(named=True)]
-        made.append(
-            {
-                "tag": curve["tag"],
-                "scope": curve["scope"],
-                "kept": len(points),
-                "total": values.height,
-                "points": points,
-            }
-        )
-    return made
-
-
-def _thinned(values: pl.DataFrame) -> pl.DataFrame:
-    if values.height <= MOST_POINTS:
-        return values
-    every = math.ceil(values.height / (MOST_POINTS - 2))
-    row = pl.int_range(pl.len())
-    first_bad = (~pl.col("value").is_finite()) & (~pl.col("value").is_finite()).cum_sum().eq(1)
-    return values.filter((row % every == 0) | (row == pl.len() - 1) | first_bad)
-
-
-def _point(row: Mapping[str, Any]) -> list[Any]:
-    """Under `fit`, steps count on through the epochs."""
-    done = ((row["epoch"] or 1) - 1) * (row["steps"] or 0) if row["origin"] == "fit" else 0
-    return [done + (row["step"] or 0), _number(row["value"]), row["time"]]
-
-
-def _number(value: float) -> float | str:
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _alternatives(decision: Decision) -> list[dict[str, Any]]:

@@ -7,9 +7,7 @@ import re
 
 from analyzer.ingest.announcements import tf_config_facts
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.packed import unpacked
-from analyzer.ingest.readings import Reading
-from analyzer.ingest.text import decode
+from analyzer.ingest.readings import Reading, whole_text
 from analyzer.model import Source
 
 _QUOTES = "'\" \t\r\n"
@@ -25,11 +23,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data, damage = unpacked(source.path)
-    if damage:
-        reading.lost(damage)
-    whole = decode(data)
-    reading.bytes, reading.lines = len(data), len(whole.splitlines())
+    whole = whole_text(reading)
     opening = _OPENING.match(whole)
     begins = opening.end() if opening else 0
     text = whole[begins:].rstrip(_QUOTES)

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.packed import unpacked
-from analyzer.ingest.readings import Reading
-from analyzer.ingest.text import decode
+from analyzer.ingest.readings import Reading, whole_text
 from analyzer.model import Source
 from analyzer.naming import attempt_of, worker_of
 
@@ -27,12 +25,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    data, damage = unpacked(source.path)
-    if damage:
-        reading.lost(damage)
-    reading.bytes, text = len(data), decode(data)
-    for number, line in enumerate(text.splitlines(), 1):
-        reading.lines = number
+    for number, line in enumerate(whole_text(reading).splitlines(), 1):
         for entry in _ENTRY.finditer(line):
             _note(reading, number, entry["name"], entry["code"])
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from analyzer.ingest.packed import unpacked
+from analyzer.ingest.text import decode
 from analyzer.model import Source
 
 Row = dict[str, Any]
@@ -46,3 +48,18 @@ class Reading:
     def skip(self, reason: str) -> None:
         """The source was not read at all."""
         self.read, self.reason = "skipped", reason
+
+
+def whole_text(reading: Reading) -> str:
+    """The text of a small file; its size, and what of it was lost, are noted.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    data, damage = unpacked(reading.source.path)
+    if damage:
+        reading.lost(damage)
+    text = decode(data)
+    reading.bytes, reading.lines = len(data), len(text.splitlines())
+    return text
