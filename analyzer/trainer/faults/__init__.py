@@ -5,8 +5,10 @@ from analyzer.trainer.faults.bad_value import BadValue
 from analyzer.trainer.faults.busy_lock import BusyLock
 from analyzer.trainer.faults.busy_machine import BusyMachine
 from analyzer.trainer.faults.catalogue_service import CatalogueService
+from analyzer.trainer.faults.come_back_later import ComeBackLater
 from analyzer.trainer.faults.damaged_schedule import DamagedSchedule
 from analyzer.trainer.faults.data_file import DataFile
+from analyzer.trainer.faults.delay import Delay
 from analyzer.trainer.faults.environment import Environment
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.faults.feed import Feed
@@ -44,8 +46,10 @@ FAULTS: dict[str, type[Fault]] = {
     "busy_lock": BusyLock,
     "busy_machine": BusyMachine,
     "catalogue_service": CatalogueService,
+    "come_back_later": ComeBackLater,
     "damaged_schedule": DamagedSchedule,
     "data_file": DataFile,
+    "delay": Delay,
     "environment": Environment,
     "feed": Feed,
     "hold_lock": HoldLock,

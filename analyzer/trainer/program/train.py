@@ -137,6 +137,7 @@ class Statistics:
         with (self.folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.values: Any = json.loads((self.folder / "statistics.json").read_text())
+        time.sleep(self.values.get("retry_after", 0))
 
 
 class Reporter:
