@@ -26,6 +26,14 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$", re.IGNORECASE)),
     (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$", re.IGNORECASE)),
     (
+        Kind.PODS,
+        re.compile(
+            r"(^|/)(kubectl|describe|get|pods?|events)([-_.][^/]*)?\.(json|ya?ml)$"
+            r"|(^|/)(kubectl[-_.])?(describe|get[-_.](pods?|events))[^/]*\.(txt|log|out)$",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         Kind.LOG,
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
     ),

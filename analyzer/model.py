@@ -22,6 +22,7 @@ class Kind(StrEnum):
     EXIT_CODES = "exit_codes"
     EVENT_FILE = "event_file"
     TRACE = "trace"
+    PODS = "pods"
     OTHER = "other"
 
 

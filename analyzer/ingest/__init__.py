@@ -25,6 +25,7 @@ READERS: Mapping[Kind, str] = {
     Kind.EXIT_CODES: "exit_codes",
     Kind.EVENT_FILE: "events",
     Kind.TRACE: "profiles",
+    Kind.PODS: "pods",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 

@@ -23,7 +23,16 @@ def test_a_generated_document_is_current(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/write-a-rule.md", "rules/README.md"]
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/rules.md",
+        "docs/write-a-rule.md",
+        "docs/trainer.md",
+        "docs/collect.md",
+        "rules/README.md",
+    ],
 )
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link of a page names a file of the repository."""

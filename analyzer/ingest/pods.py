@@ -1,0 +1,92 @@
+"""What Kubernetes says of the pods → facts and matches, each for the worker whose pod it is.
+
+`kubectl get pods|events -o json|yaml`, `kubectl describe`, and the plain table: in all of them a pod's name
+stands before what is said of it, so that one pass over the lines tells whose they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.readings import Reading, whole_text
+from analyzer.model import Source
+from analyzer.naming import worker_of
+
+_NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
+_ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+[A-Z]")
+_NODE = re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)')
+_SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
+_STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
+_CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+
+
+class _Pod:
+    """What has been read of one pod: its worker's exit codes, now and in the attempt before."""
+
+    def __init__(self, worker: str | None) -> None:
+        self.worker = worker
+        self.aside = self.before = False
+        self.now: tuple[int, int] | None = None
+        self.earlier: tuple[int, int] | None = None
+
+    def take(self, line: str, number: int) -> None:
+        """Take a line in; of several containers, one that failed counts."""
+        if section := _SECTION.match(line):
+            self.aside = bool(section["init"])
+        elif state := _STATE.match(line):
+            self.before = bool(state["last"])
+        elif (code := _CODE.match(line)) and not self.aside:
+            found = (int(code["value"]), number)
+            if self.before:
+                self.earlier = found if not self.earlier or found[0] else self.earlier
+            else:
+                self.now = found if not self.now or found[0] else self.now
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """Exit codes and hosts of the workers, and what rules look for in the words about them.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    text = whole_text(reading)
+    lines, wanted = text.split("\n"), matcher.lines(text.encode("utf-8", "replace"))
+    pods = {source.worker: _Pod(source.worker)}
+    current = pods[source.worker]
+    for number, line in enumerate(lines, 1):
+        named = _NAME.match(line) or _ROW.match(line)
+        worker = worker_of(named["value"]) if named else None
+        if worker and worker != current.worker:
+            current = pods.setdefault(worker, _Pod(worker))
+        current.take(line, number)
+        if (node := _NODE.match(line)) and current.worker:
+            reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
+        _note(reading, current.worker, number, line, matcher, wanted.get(number, ()))
+    for pod in pods.values():
+        if (ended := pod.now or pod.earlier) and pod.worker:
+            _exit_code(reading, pod.worker, *ended)
+    return reading
+
+
+def _exit_code(reading: Reading, worker: str, code: int, line: int) -> None:
+    """Kubernetes writes 128 + n for signal n, as a shell does."""
+    value = str(128 - code if 128 < code < 160 else code)
+    reading.add("facts", worker=worker, line=line, key="exit_code", value=value)
+
+
+def _note(
+    reading: Reading, worker: str | None, number: int, line: str, matcher: Matcher, ids: Iterable[str]
+) -> None:
+    for hit in matcher.confirm(ids, line, None):
+        if not hit.pattern.startswith("announces/"):
+            start, end = hit.start, hit.start + len(hit.matched)
+            reading.add(
+                "matches", worker=worker, pattern=hit.pattern, line=number, kind="plain", start=start,
+                end=end, excerpt=line[:2_000], captures=json.dumps(dict(hit.captures)),
+            )  # fmt: skip

@@ -1,0 +1,150 @@
+"""What Kubernetes says of the pods, in the four forms in which people keep it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from analyzer.discover import discover
+from analyzer.pipeline import analyze, load_rules, read
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+
+LOST = """\
+step 11 loss 0.5
+step 12 loss 0.5
+Traceback (most recent call last):
+  File "/workspace/train.py", line 109, in <module>
+    train()
+tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed
+Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow.WorkerService/RecvBuf:
+:UNKNOWN:Error received from peer  {grpc_status:14, grpc_message:"Socket closed"}
+"""
+LOGS = {"worker-0.log": LOST, "worker-1.log": "step 11 loss 0.5\nstep 12 loss 0.5\n"}
+
+
+def pod(index: int, code: int, reason: str, **more: Any) -> dict[str, Any]:
+    """A pod as the API server describes it, in the fields that matter and some that do not."""
+    ended = {"terminated": {"containerID": "containerd://ab", "exitCode": code, "reason": reason}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"labels": {"app": "mnist"}, "name": f"mnist-worker-{index}", "namespace": "train"},
+        "spec": {
+            "containers": [{"image": "train:3", "name": "tensorflow"}],
+            "nodeName": f"node-{7 + index}.example",
+            "volumes": [{"name": "kube-api-access-x2"}],
+        },
+        "status": {
+            "containerStatuses": [
+                {"lastState": {}, "name": "tensorflow", "restartCount": 0, "state": ended, **more}
+            ],
+            "initContainerStatuses": [
+                {
+                    "lastState": {},
+                    "name": "fetch",
+                    "state": {"terminated": {"exitCode": 0, "reason": "Completed"}},
+                }
+            ],
+            "phase": "Failed",
+        },
+    }
+
+
+PODS = {"apiVersion": "v1", "items": [pod(0, 1, "Error"), pod(1, 137, "OOMKilled")], "kind": "List"}
+DESCRIBED = """\
+Name:             mnist-worker-0
+Node:             node-7.example/10.0.0.7
+Containers:
+  tensorflow:
+    State:          Terminated
+      Reason:       Error
+      Exit Code:    1
+    Last State:     Terminated
+      Reason:       Error
+      Exit Code:    2
+
+Name:             mnist-worker-1
+Node:             node-8.example/10.0.0.8
+Init Containers:
+  fetch:
+    State:          Terminated
+      Reason:       Completed
+      Exit Code:    0
+Containers:
+  tensorflow:
+    State:          Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pods.json", json.dumps(PODS, indent=4)),
+        ("kubectl-get-pods.yaml", yaml.safe_dump(PODS)),
+        ("describe-pods.txt", DESCRIBED),
+    ],
+)
+def test_exit_codes_hosts_and_reasons(make_run: MakeRun, name: str, text: str) -> None:
+    """Each is that of the worker whose pod it is, with its line; init containers and earlier lives do not count."""
+    run = make_run({**LOGS, name: text})
+    tables = read(discover([run]), load_rules())
+    facts = tables["facts"].filter(tables["facts"]["source"] == name)
+    told = {(row["worker"], row["key"]): row for row in facts.iter_rows(named=True)}
+    assert {key: row["value"] for key, row in told.items()} == {
+        ("worker:0", "exit_code"): "1",
+        ("worker:1", "exit_code"): "-9",
+        ("worker:0", "host"): "node-7.example",
+        ("worker:1", "host"): "node-8.example",
+    }
+    line = text.split("\n")[told["worker:1", "exit_code"]["line"] - 1]
+    assert "137" in line
+    document = analyze([run]).document
+    assert (document["cause"], document["culprits"]) == ("resource.host_oom_killed", ["worker:1"])
+    assert {w["id"]: w["host"] for w in document["workers"]}["worker:1"] == "node-8.example"
+
+
+def test_the_plain_table_names_who_was_killed(make_run: MakeRun) -> None:
+    """It has no exit codes, but a status."""
+    table = """\
+NAME             READY   STATUS      RESTARTS   AGE
+mnist-worker-0   0/1     Error       0          11m
+mnist-worker-1   0/1     OOMKilled   0          11m
+"""
+    document = analyze([make_run({**LOGS, "get-pods.txt": table})]).document
+    assert (document["cause"], document["culprits"]) == ("resource.host_oom_killed", ["worker:1"])
+
+
+def test_an_event_is_that_of_the_pod_it_is_about(make_run: MakeRun) -> None:
+    """The message of an eviction stands behind the object that it involves."""
+    events = {
+        "items": [
+            {
+                "involvedObject": {"kind": "Pod", "name": "mnist-worker-1"},
+                "message": "The node was low on resource: memory. Container train was using 61Gi.",
+                "metadata": {"name": "mnist-worker-1.17a5"},
+                "reason": "Evicted",
+            }
+        ]
+    }
+    document = analyze([make_run({**LOGS, "events.json": json.dumps(events, indent=4)})]).document
+    assert (document["cause"], document["culprits"]) == ("scheduler.evicted", ["worker:1"])
+
+
+def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
+    """While it runs, the code of its last life is what there is."""
+    again = pod(1, 0, "x")
+    again["status"]["containerStatuses"][0] |= {
+        "lastState": {"terminated": {"exitCode": 139, "reason": "Error"}},
+        "state": {"running": {"startedAt": "2026-11-21T02:00:00Z"}},
+    }
+    tables = read(discover([make_run({**LOGS, "pod.json": json.dumps(again, indent=4)})]), load_rules())
+    codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
+    assert codes.select("worker", "value").rows() == [("worker:1", "-11")]
