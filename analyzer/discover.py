@@ -15,7 +15,7 @@ from analyzer.errors import NothingReadable
 from analyzer.model import Kind, RunDir, Source
 from analyzer.naming import attempt_of, printable, worker_of
 
-_ROTATED = re.compile(r"(?<=[a-z])\.(\d{1,3})$", re.IGNORECASE)
+_ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _SAYS_NOTHING = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
@@ -23,14 +23,13 @@ _SAYS_NOTHING = frozenset(
 _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
     (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
-    (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$", re.IGNORECASE)),
-    (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$", re.IGNORECASE)),
+    (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$")),
+    (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$")),
     (
         Kind.PODS,
         re.compile(
             r"(^|/)(kubectl|describe|get|pods?|events)([-_.][^/]*)?\.(json|ya?ml)$"
             r"|(^|/)(kubectl[-_.])?(describe|get[-_.](pods?|events))[^/]*\.(txt|log|out)$",
-            re.IGNORECASE,
         ),
     ),
     (
@@ -144,7 +143,7 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
 
 def _source(path: Path, name: str) -> Source:
     name = printable(name)
-    bare = _COMPRESSED.sub("", name)
+    bare = _COMPRESSED.sub("", name).lower()
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
     attempt = attempt_of(name)
     life = 1 if attempt is None else attempt

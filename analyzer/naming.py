@@ -13,18 +13,15 @@ _ROLES = {
     "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
     "host": "worker", "process": "worker", "proc": "worker",
 }  # fmt: skip
-_TASK = re.compile(
-    r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])", re.IGNORECASE
-)
+_TASK = re.compile(r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])")
 _DATE = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
-    r"(?:[-_.T ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
+    r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
 )
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
-    re.IGNORECASE,
 )
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
@@ -39,13 +36,13 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
 
     The numbers of a date name none.
     """
-    name = _DATE.sub("", name)
+    name = _DATE.sub("", name.lower())
     *folders, own = name.split("/")
     # TensorFlow puts the host's name into the names of these, and `node-3` is a host, not a task
     parts = [*reversed(folders), own] if kind in {Kind.EVENT_FILE, Kind.TRACE} else [own, *reversed(folders)]
     for part in parts:
         for match in _TASK.finditer(part):
-            if match["index"] is not None or match["role"].lower() in {"chief", "master"}:
+            if match["index"] is not None or match["role"] in {"chief", "master"}:
                 return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
     if kind in {Kind.LOG, Kind.TF_CONFIG} and (bare := _BARE_INDEX.search(PurePosixPath(name).stem)):
         return f"worker:{int(bare[1])}"
@@ -54,7 +51,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
 
 def attempt_of(name: str) -> int | None:
     """Which life of its worker a name tells, as it counts them; a first restart is the second life."""
-    match = _ATTEMPT.search(name)
+    match = _ATTEMPT.search(name.lower())
     if not match:
         return None
     return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
