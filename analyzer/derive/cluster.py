@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -37,11 +37,11 @@ def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
+    last = _last(facts, [*COMPARED, "task", "batch_size", "global_batch_size"])
     for key in COMPARED:
-        yield key, _last(facts, "task" if key == "claims" else key)
-    yield "batch_size", _batch_sizes(facts)
-    stated = facts.filter((pl.col("key") == "tensorflow") & pl.col("worker").is_not_null())
-    releases = {row["worker"]: _release(row["value"]) for row in stated.iter_rows(named=True)}
+        yield key, last["task" if key == "claims" else key]
+    yield "batch_size", _batch_sizes(facts, last)
+    releases = {worker: _release(version) for worker, version in last["tensorflow"].items()}
     yield "tensorflow_release", releases
     yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
     specs = _comparable(cluster_specs(facts))
@@ -54,15 +54,18 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     yield "tf_config", {worker: _yes(worker in configured) for worker in seen}
 
 
-def _last(facts: pl.DataFrame, key: str) -> dict[str, str]:
-    """Worker → what it states last."""
-    rows = facts.filter((pl.col("key") == key) & pl.col("worker").is_not_null())
-    return dict(rows.select("worker", "value").iter_rows())
+def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Key → worker → what it states last; the table is looked at once for all keys."""
+    found: dict[str, dict[str, str]] = {key: {} for key in keys}
+    rows = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
+    for key, worker, value in rows.select("key", "worker", "value").iter_rows():
+        found[key][worker] = value
+    return found
 
 
-def _batch_sizes(facts: pl.DataFrame) -> dict[str, str]:
+def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dict[str, str]:
     """Worker → its batch size. Like is compared with like: own sizes, global ones, or real batches."""
-    kinds = (_last(facts, "batch_size"), _last(facts, "global_batch_size"), _full_batches(facts))
+    kinds = (last["batch_size"], last["global_batch_size"], _full_batches(facts))
     return max(kinds, key=len)
 
 
