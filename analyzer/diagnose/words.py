@@ -91,10 +91,14 @@ def why(decision: Decision, tables: Tables) -> list[str]:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
-    said = [f"{life['worker']} {how_it_ended(life)}; last seen at {life['place']}." for life in lives[:8]]
+    said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
     return said
+
+
+def _last_seen(life: Mapping[str, Any]) -> str:
+    return f"last seen at {life['place']}" if life["seen"] else "none of its files is here"
 
 
 def next_steps(decision: Decision, tables: Tables) -> list[Step]:
