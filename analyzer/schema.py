@@ -50,6 +50,7 @@ SOURCES = (
     Column("last_time", "time", "latest time stamp in it"),
     Column("read", "text", "complete, partial or skipped"),
     Column("reason", "text", "why it was not read whole; else empty"),
+    Column("thinned", "text", "which lines were read, of a log too large to read them all; else empty"),
 )
 
 RECORDS = (

@@ -7,6 +7,7 @@ import atexit
 import gc
 import io
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -110,7 +111,9 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
         raise UsageError("- stands for standard input and goes alone")
     with tempfile.TemporaryDirectory(prefix="mwms-") as folder:
         path = Path(folder, "stdin.log")
-        if not path.write_bytes(sys.stdin.buffer.read()):
+        with path.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        if not path.stat().st_size:
             raise NothingReadable("standard input was empty")
         yield [path]
 

@@ -93,4 +93,5 @@ def _source_row(reading: Reading) -> dict[str, Any]:
         "last_time": reading.last_time,
         "read": reading.read,
         "reason": reading.reason,
+        "thinned": reading.thinned,
     }

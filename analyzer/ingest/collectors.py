@@ -114,15 +114,18 @@ STYLES: Sequence[Callable[[str], Mark | None]] = (
 """The most telling marks first; a file is of one style."""
 
 
-def streams(text: str) -> list[Stream]:
-    """The streams of a file: one, with its lines as they are, where no collector left its marks."""
-    numbered = list(enumerate(text.split("\n"), 1))
-    sample = list(islice((line for _, line in numbered if line.strip()), _SAMPLE))
+Style = Callable[[str], Mark | None]
+"""How one collector marks a line: the mark taken off, or None of a line that carries none."""
+
+
+def style_of(lines: Iterable[str]) -> Style | None:
+    """The style in which the first lines of a file are marked; None where no collector left its marks."""
+    sample = list(islice((line for line in lines if line.strip()), _SAMPLE))
     for style in STYLES:
         marked = [line for line in sample if style(line) is not None]
         if len(marked) > 1 and len(marked) >= _ENOUGH * len(sample):
-            return _apart(numbered, _json_file if style is _json_line and _is_docker(marked) else style)
-    return [Stream(None, numbered)]
+            return _json_file if style is _json_line and _is_docker(marked) else style
+    return None
 
 
 def _is_docker(entries: Sequence[str]) -> bool:
@@ -130,7 +133,10 @@ def _is_docker(entries: Sequence[str]) -> bool:
     return any('"log"' in line and _is_ended(line) for line in entries)
 
 
-def _apart(numbered: Iterable[tuple[int, str]], style: Callable[[str], Mark | None]) -> list[Stream]:
+def streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
+    """Lines that stand together in a file, apart by origin; as they are, where they carry no marks."""
+    if style is None:
+        return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}
     begun: dict[tuple[str | None, str], tuple[int, str]] = {}
     key: str | None = None

@@ -1,30 +1,23 @@
-"""A worker's stdout or stderr → records, matches, scalars and facts."""
+"""A worker's stdout or stderr → records, matches, scalars and facts, whatever its size."""
 
 from __future__ import annotations
 
-import json
 import re
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from analyzer.ingest import announcements
-from analyzer.ingest.collectors import Stream, streams
-from analyzer.ingest.matcher import Hit, Matcher
-from analyzer.ingest.packed import unpacked
-from analyzer.ingest.progress import Mark, Progress
+from analyzer.ingest.collectors import streams, style_of
+from analyzer.ingest.log_stream import read_stream
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.packed import Parts
 from analyzer.ingest.readings import Reading
-from analyzer.ingest.records import Record, records
-from analyzer.ingest.text import decode, lines
+from analyzer.ingest.stretches import Selection, select
+from analyzer.ingest.text import utf8
 from analyzer.model import Source
 from analyzer.naming import worker_of
-from analyzer.schema import LARGEST_INT
-
-KEPT_AT_EITHER_END = 60
-"""Records of head and tail that are kept whatever they say, as context and for unknown failures."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
+_NO_YEAR = 1970
+"""Where the log itself shows none; that of the file would be a guess."""
 
 
 def read(source: Source, matcher: Matcher) -> list[Reading]:
@@ -34,18 +27,43 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
         OSError: the file cannot be read, or what it was packed with is broken.
     """
     matcher.begin_file()
-    data, damage = unpacked(source.path)
-    found = streams(decode(data))
-    year = _year(data)
-    readings = [_read_stream(_origin(source, stream, len(found)), stream, year, matcher) for stream in found]
-    for reading in readings if damage else ():
-        reading.lost(damage)
-    if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    parts = Parts(source.path)
+    selection = select(utf8(parts), lambda: matcher.scout, source.path.stat().st_size)
+    readings = _read_selection(source, selection, matcher)
+    for reading in readings if parts.damage else ():
+        reading.lost(parts.damage)
+    if selection.nul is not None:
         what = "holds NUL bytes, as a file does that was not closed properly"
-        readings[0].lost(what, offset=data.find(b"\x00"))
+        readings[0].lost(what, offset=selection.nul)
+    if selection.undecodable is not None:
+        readings[0].lost("holds bytes that are no UTF-8; each is shown as �", offset=selection.undecodable)
     for pattern in sorted(matcher.slow):
         readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings
+
+
+def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[Reading]:
+    """The readings of one file, the stretches of which are read one after the other."""
+    first, last = selection.stretches[0].data, selection.stretches[-1].data
+    style = style_of(_text(first).split("\n"))
+    parted: dict[str | None, list[list[tuple[int, str]]]] = {}
+    for stretch in selection.stretches:
+        lines = _text(stretch.data.removesuffix(b"\n")).split("\n")
+        for stream in streams(list(enumerate(lines, stretch.line)), style):
+            parted.setdefault(stream.key, []).append(stream.lines)
+    year = _year(first) or _year(last) or _NO_YEAR
+    readings = []
+    for key, stretches in parted.items():
+        reading = Reading(_origin(source, key, len(parted)), thinned=selection.thinned)
+        read_stream(reading, stretches, year, matcher)
+        readings.append(reading)
+    if len(readings) == 1:
+        readings[0].bytes, readings[0].lines = selection.bytes, selection.lines
+    return readings
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _given_up(pattern: str) -> str:
@@ -54,116 +72,17 @@ def _given_up(pattern: str) -> str:
     return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 
 
-def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
+def _origin(source: Source, key: str | None, streams_in_all: int) -> Source:
     """The source that a stream is: the file itself, or a part of it that is named after the worker."""
-    if stream.key is None:
+    if key is None:
         return source
-    worker = f"worker:{int(stream.key)}" if stream.key.isdigit() else worker_of(stream.key)
-    name = f"{source.name}#{stream.key}" if streams_in_all > 1 else source.name
+    worker = f"worker:{int(key)}" if key.isdigit() else worker_of(key)
+    name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
     return source._replace(name=name, worker=worker or source.worker)
 
 
-def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:
-    data = "\n".join(line for _, line in stream.lines).encode("utf-8", "replace")
-    reading = Reading(source, bytes=len(data), lines=len(stream.lines) - (not stream.lines[-1][1]))
-    local = matcher.lines(data)
-    del data
-    wanted = sorted((stream.lines[number - 1][0], ids) for number, ids in local.items())
-    _read_records(reading, records(lines(stream.lines), year), wanted, matcher)
-    return reading
-
-
-def _read_records(
-    reading: Reading, found: Iterable[Record], wanted: list[tuple[int, set[str]]], matcher: Matcher
-) -> None:
-    progress = Progress()
-    numbers = [number for number, _ in wanted]
-    for record, at_an_end in _ends_marked(found):
-        reading.saw(record.time)
-        if record.cut:
-            what = f"{record.cut} lines in the middle of a record that is too large to be held"
-            reading.lost(what, line=record.line)
-        if record.kind == "progress":
-            _read_progress(reading, record, progress)
-        hits = _hits(record, wanted, numbers, matcher)
-        for hit in hits:
-            _note(reading, record, hit)
-        if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
-            _keep(reading, record)
-
-
-def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
-    """Each record, and whether it is one of the first or the last; no more are held than needed."""
-    waiting: deque[Record] = deque()
-    for position, record in enumerate(found):
-        if position < KEPT_AT_EITHER_END:
-            yield record, True
-            continue
-        waiting.append(record)
-        if len(waiting) > KEPT_AT_EITHER_END:
-            yield waiting.popleft(), False
-    yield from ((record, True) for record in waiting)
-
-
-def _hits(
-    record: Record, wanted: list[tuple[int, set[str]]], numbers: list[int], matcher: Matcher
-) -> list[Hit]:
-    ids: set[str] = set()
-    for at in range(bisect_left(numbers, record.line), len(numbers)):
-        if numbers[at] > record.last_line:
-            break
-        ids |= wanted[at][1]
-    return matcher.confirm(ids, record.text, record.level) if ids else []
-
-
-def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
-    for body in record.bodies:
-        marks = list(progress.marks(body))
-        if marks and _no_place(marks[0]):
-            reading.lost("a step or epoch whose number is too large to be one", line=record.line)
-            continue
-        for mark in marks:
-            reading.add("scalars", line=record.line, time=record.time, **mark._asdict())
-
-
-def _no_place(mark: Mark) -> bool:
-    return max(mark.epoch or 0, mark.epochs or 0, mark.step or 0, mark.steps or 0) > LARGEST_INT
-
-
-def _note(reading: Reading, record: Record, hit: Hit) -> None:
-    blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
-    piece, start = record.place(hit.start + blank)
-    for key, value in announcements.facts(hit):
-        if key in announcements.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
-            continue
-        line = _line_naming(record, value) if key == "awaits" else piece.number
-        reading.add("facts", line=line, time=record.time, key=key, value=value)
-    if not hit.pattern.startswith("announces/"):
-        end = start + len(hit.matched[blank:].split("\n", 1)[0])
-        reading.add(
-            "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
-            excerpt=piece.text, start=start, end=min(len(piece.text), end),
-            captures=json.dumps(dict(hit.captures)),
-        )  # fmt: skip
-
-
-def _line_naming(record: Record, task: str) -> int:
-    """The line of a list of tasks that names this one."""
-    ending = "/task:" + task.partition(":")[2]
-    return next((piece.number for piece in record.pieces if piece.text.strip().endswith(ending)), record.line)
-
-
-def _keep(reading: Reading, record: Record) -> None:
-    if not record.text.strip():
-        return
-    reading.add(
-        "records", line=record.line, last_line=record.last_line, time=record.time, near=record.near,
-        level=record.level, kind=record.kind, origin=record.origin, text=record.text,
-    )  # fmt: skip
-
-
-def _year(data: bytes) -> int:
-    """The year that the log itself shows; without one, that of the file would be a guess, so 1970."""
+def _year(data: bytes) -> int | None:
+    """The year that a part of the log shows."""
     if match := _YEAR.search(data):
         return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
-    return 1970
+    return None

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from time import thread_time
 from typing import NamedTuple
 
 import hyperscan
 import regex
 
+from analyzer.ingest.scout import Scout, unpacked
 from analyzer.kept import kept
 from analyzer.model import Pattern
 
@@ -51,9 +53,14 @@ class Matcher:
         """Ids of the patterns that were given up on the present file."""
         self._wasted: dict[str, float] = {}
         self._expressions: dict[str, regex.Pattern[str]] = {}
-        literals = sorted({literal for pattern in patterns for literal in pattern.literals})
-        self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in literals]
-        self._database = _database([literal.encode() for literal in literals])
+        self.literals = sorted({literal for pattern in patterns for literal in pattern.literals})
+        self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in self.literals]
+        self._database = _database([literal.encode() for literal in self.literals])
+
+    @cached_property
+    def scout(self) -> Scout:
+        """What finds the places of a large log that are worth reading."""
+        return Scout(self.literals)
 
     def begin_file(self) -> None:
         """Try again what was given up on the file before."""
@@ -116,19 +123,12 @@ def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
     if not literals:
         return None
     key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
-    return kept("literals", key, lambda: _compiled(literals), hyperscan.dumpb, _unpacked)
+    return kept("literals", key, lambda: _compiled(literals), hyperscan.dumpb, unpacked)
 
 
 def _compiled(literals: Sequence[bytes]) -> hyperscan.Database:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(expressions=list(literals), ids=list(range(len(literals))), literal=True)
-    return database
-
-
-def _unpacked(content: bytes) -> hyperscan.Database:
-    """Read a kept database; Hyperscan itself refuses one that is damaged or of another version."""
-    database = hyperscan.loadb(content, hyperscan.HS_MODE_BLOCK)
-    database.scratch = hyperscan.Scratch(database)
     return database
 
 

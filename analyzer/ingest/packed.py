@@ -1,22 +1,29 @@
-"""Compressed files, by their first bytes; names lie.
+"""The bytes of a file, decompressed where it is compressed, a part at a time.
 
-They are decompressed a little at a time, so that one which breaks off keeps what stands before the break, and
-one which was made to fill a memory is cut where it exceeds the limit.
+What a file is compressed with, its first bytes tell; names lie. One that breaks off keeps what stands before
+the break, and one that was made to fill a memory is cut where it exceeds the limit.
 """
 
 from __future__ import annotations
 
 import bz2
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
-LARGEST = 4 << 30
+LARGEST = 64 << 30
 """Bytes that a compressed file may grow to."""
+
+LARGEST_WHOLE = 64 << 20
+"""Bytes of a file that is held as a whole, as logs, event files and traces never are."""
+
+PART = 512 << 10
+"""Bytes of a plain file that are read at once."""
 
 _STEP = 1 << 10
 """Compressed bytes that are taken at once; in all four formats they grow to some 30 MB at most."""
@@ -37,20 +44,86 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
+class Parts:
+    """The contents of a file, a part at a time; once they are taken, `damage` says what is wrong with them.
+
+    A file that grows is read as far as it reached when it was opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damage = ""
+        self.taken = 0
+        """Bytes of the file itself that have been taken so far."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Open the file and read it.
+
+        Raises:
+            OSError: it cannot be read, or not one byte of it can be decompressed.
+        """
+        with self.path.open("rb") as file:
+            magic = _magic(file.read(8))
+            file.seek(0)
+            yield from self._decompressed(file, magic) if magic else self._plain(file)
+
+    def _plain(self, file: BinaryIO) -> Iterator[bytes]:
+        size = os.fstat(file.fileno()).st_size
+        while self.taken < size and (part := file.read(min(PART, size - self.taken))):
+            self.taken += len(part)
+            yield part
+        if self.taken < size:
+            self.damage = f"was cut to {self.taken} bytes while it was read"
+        elif os.fstat(file.fileno()).st_size > size:
+            self.damage = f"was still being written; read as far as it reached, {size} bytes"
+
+    def _decompressed(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+        size = 0
+        try:
+            for part in self._members(file, magic):
+                yield part[: LARGEST - size]
+                size += len(part)
+                if size > LARGEST:
+                    self.damage = f"unpacks to more than {LARGEST} bytes; the rest is left out"
+                    return
+        except Exception as error:  # noqa: BLE001 - each of the four libraries has errors of its own
+            self.damage = f"is compressed, and broken: {error}"
+        if self.damage and not size:
+            raise OSError(self.damage)
+
+    def _members(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+        """All members of a compressed file, one behind the other."""
+        member, packed = _MAGIC[magic](), b""
+        while packed := packed or file.read(_STEP):
+            self.taken = file.tell()
+            if part := member.decompress(packed):
+                yield part
+            packed = b""
+            if member.eof:
+                packed = _next_member(member.unused_data, file)
+                if not packed:
+                    return
+                if not packed.startswith(magic):
+                    self.damage = "bytes that are not compressed follow the compressed ones"
+                    return
+                member = _MAGIC[magic]()
+        self.damage = "is compressed, and cut short"
+
+
 def unpacked(path: Path) -> Unpacked:
-    """The contents of a file, decompressed where it is compressed.
+    """The contents of a file that is to be held as a whole.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
     """
-    data = path.read_bytes()
-    magic = _magic(data)
-    if magic is None:
-        return Unpacked(data)
-    found = _decompressed(data, magic)
-    if found.damage and not found.data:
-        raise OSError(found.damage)
-    return found
+    parts, held, size = Parts(path), [], 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size > LARGEST_WHOLE:
+            what = f"holds more than {LARGEST_WHOLE} bytes; the rest is left out"
+            return Unpacked(b"".join(held)[:LARGEST_WHOLE], what)
+    return Unpacked(b"".join(held), parts.damage)
 
 
 @contextmanager
@@ -66,46 +139,22 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
         yield path, ""
         return
     with NamedTemporaryFile(prefix="mwms-") as copy:
-        found = unpacked(path)
-        copy.write(found.data)
+        parts = Parts(path)
+        copy.writelines(parts)
         copy.flush()
-        yield Path(copy.name), found.damage
+        yield Path(copy.name), parts.damage
 
 
 def _magic(data: bytes) -> bytes | None:
     return next((magic for magic in _MAGIC if data.startswith(magic)), None)
 
 
-def _decompressed(data: bytes, magic: bytes) -> Unpacked:
-    """All members of a compressed file, one behind the other."""
-    parts: list[bytes] = []
-    size = at = 0
-    member = _MAGIC[magic]()
-    try:
-        while at < len(data):
-            part = member.decompress(data[at : at + _STEP])
-            parts.append(part)
-            at, size = min(at + _STEP, len(data)), size + len(part)
-            if size > LARGEST:
-                return Unpacked(
-                    b"".join(parts)[:LARGEST], f"unpacks to more than {LARGEST} bytes; the rest is left out"
-                )
-            if member.eof:
-                at = _past_padding(data, at - len(member.unused_data))
-                if at < len(data):
-                    if not data.startswith(magic, at):
-                        return Unpacked(
-                            b"".join(parts), "bytes that are not compressed follow the compressed ones"
-                        )
-                    member = _MAGIC[magic]()
-    except Exception as error:  # noqa: BLE001 - each of the four libraries has errors of its own
-        return Unpacked(b"".join(parts), f"is compressed, and broken: {error}")
-    return Unpacked(b"".join(parts), "" if member.eof else "is compressed, and cut short")
-
-
-def _past_padding(data: bytes, at: int) -> int:
-    """Where the next member begins; tapes and xz fill up with zeros."""
-    return len(data) - len(data[at:].lstrip(b"\0")) if data[at : at + 1] == b"\0" else at
+def _next_member(rest: bytes, file: BinaryIO) -> bytes:
+    """What follows a member, without the zeros that tapes and xz fill up with; empty at the end."""
+    while not (rest := rest.lstrip(b"\0")):
+        if not (rest := file.read(_STEP)):
+            return b""
+    return rest if len(rest) >= _LONGEST_MAGIC else rest + file.read(_STEP)
 
 
 def _zstandard() -> _Decompressor:
@@ -120,3 +169,4 @@ _MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
     b"\x28\xb5\x2f\xfd": _zstandard,
 }
+_LONGEST_MAGIC = max(map(len, _MAGIC))

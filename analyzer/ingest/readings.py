@@ -24,6 +24,8 @@ class Reading:
     last_time: float | None = None
     read: str = "complete"
     reason: str = ""
+    thinned: str = ""
+    """Which of its lines were read, of a log too large to read them all."""
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame

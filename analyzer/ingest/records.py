@@ -87,21 +87,37 @@ class Record:
         return shorten("\n".join(self.bodies), LONGEST_RECORD)
 
 
-def records(lines: Iterable[Line], year: int) -> Iterator[Record]:
-    """The records of one source, in order; `year` completes time stamps that lack one."""
+def records(lines: Iterable[Line | None], year: int) -> Iterator[Record]:
+    """The records of one source, in order; `year` completes time stamps that lack one.
+
+    None stands for lines that are left out; only a traceback whose end is among them goes on behind them.
+    """
     current: Record | None = None
     near: float | None = None
+    broken = False
     for line in lines:
-        if current and _belongs(current, line.text, year):
+        if line is None:
+            broken = True
+            continue
+        if current and (_goes_on(current, line) if broken else _belongs(current, line.text, year)):
             _extend(current, line)
+            broken = False
             continue
         if current and current.pieces:
             yield _closed(current)
+        broken = False
         current = _begin(line, year)
         near = current.time if current.time is not None else near
         current.near = near
     if current:
         yield _closed(current)
+
+
+def _goes_on(record: Record, line: Line) -> bool:
+    """Whether a line behind a gap is one of the frames of a traceback that was still open before it."""
+    goes_on = record.kind == "traceback" and record.ending is None and line.text[:2] == "  "
+    record.cut += (line.number - record.last_line - 1) * goes_on
+    return goes_on
 
 
 def _begin(line: Line, year: int) -> Record:

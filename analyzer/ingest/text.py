@@ -6,6 +6,7 @@ progress bar becomes a line of its own here, all with the number of the physical
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -37,6 +38,21 @@ def decode(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def utf8(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """A text of any usual encoding as UTF-8; bytes that fit none stay as they are."""
+    whole = iter(parts)
+    first = next(whole, b"")
+    if not first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from whole
+        return
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    yield decoder.decode(first).encode("utf-8", "replace")
+    for part in whole:
+        yield decoder.decode(part).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
 
 
 def storable(text: str) -> str:

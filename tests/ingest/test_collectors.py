@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 
-from analyzer.ingest.collectors import streams
+from analyzer.ingest.collectors import streams, style_of
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 
 
 def texts(file: str) -> list[tuple[int, str]]:
     """The lines of a file that is one stream, without the empty one behind its end."""
-    (stream,) = streams(file)
+    lines = file.split("\n")
+    (stream,) = streams(list(enumerate(lines, 1)), style_of(lines))
     return [(number, line) for number, line in stream.lines if line]
 
 

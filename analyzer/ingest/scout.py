@@ -1,0 +1,96 @@
+"""What makes a line of a large log worth reading, found without taking any line apart.
+
+A scout knows the literals of all patterns, in plain and as JSON writes them, the words by which a log raises
+an alarm, and numbers that are none. It says of a block of bytes which of them stand in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import hyperscan
+
+from analyzer.kept import kept
+
+ALARMS: Mapping[str, str] = {
+    "a warning of TensorFlow": r"\d: W [\w./]|W\d{4} \d\d:\d\d:\d",
+    "an error of TensorFlow": r"\d: [EF] [\w./]|[EF]\d{4} \d\d:\d\d:\d",
+    "WARNING": r"\bWARN(?:ING)?\b",
+    "ERROR": r"\b(?:ERROR|EXCEPTION|CRITICAL|FATAL)\b",
+    "a traceback": r"Traceback \(most recent call last\)|Fatal Python error: ",
+    "a value that is not finite": r"[\s:=(\[\"'][-+]?(?:[Nn][Aa][Nn]|[Ii][Nn][Ff](?:inity)?)\b",
+}
+"""What is looked for beside the literals of patterns: what it is → how it is written."""
+
+TRACEBACK = "a traceback"
+_EPOCH = r"Epoch \d+/\d+"
+
+
+class Found(NamedTuple):
+    """One place: the number of what was found, and the byte behind it."""
+
+    what: int
+    end: int
+
+
+class Scout:
+    """Finds what it knows in blocks of bytes; `names` says what each number stands for."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        """Compile everything, or take it from the last call that knew the same."""
+        spelled = {form: literal for literal in sorted(literals) for form in _forms(literal)}
+        self.names = [*spelled.values(), *ALARMS]
+        self.epoch = len(self.names)
+        expressions = [*map(re.escape, spelled), *ALARMS.values(), _EPOCH]
+        self._first = _database(expressions, hyperscan.HS_FLAG_SINGLEMATCH)
+        self._each = _database(expressions, 0)
+
+    def first(self, block: bytes) -> list[Found]:
+        """Everything that stands in a block, at the first place of each."""
+        return _scanned(self._first, block)
+
+    def each(self, block: bytes) -> list[Found]:
+        """Everything that stands in a block, at every place, in order."""
+        return sorted(_scanned(self._each, block), key=lambda found: found.end)
+
+
+def _forms(literal: str) -> set[str]:
+    """How a literal is written in a log, and in a log whose lines are JSON."""
+    return {literal, json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1]}
+
+
+def _scanned(database: hyperscan.Database, block: bytes) -> list[Found]:
+    found: list[Found] = []
+
+    def note(what: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        found.append(Found(what, end))
+
+    database.scan(block, match_event_handler=note)
+    return found
+
+
+def _database(expressions: Sequence[str], flags: int) -> hyperscan.Database:
+    """Find any of some expressions; the database is kept, for compiling it takes longer than a small run."""
+    key = hashlib.sha256("\0".join([str(flags), *expressions]).encode()).hexdigest()[:24]
+    return kept("scout", key, lambda: _compiled(expressions, flags), hyperscan.dumpb, unpacked)
+
+
+def _compiled(expressions: Sequence[str], flags: int) -> hyperscan.Database:
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[each.encode() for each in expressions],
+        ids=list(range(len(expressions))),
+        flags=flags,
+    )
+    return database
+
+
+def unpacked(content: bytes) -> hyperscan.Database:
+    """Read a kept database; Hyperscan itself refuses one that is damaged or of another version."""
+    database = hyperscan.loadb(content, hyperscan.HS_MODE_BLOCK)
+    database.scratch = hyperscan.Scratch(database)
+    return database
