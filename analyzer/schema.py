@@ -140,6 +140,18 @@ WORKERS = (
     Column("tensorflow", "text", "TensorFlow version"),
 )
 
+CLOCKS = (
+    _WORKER,
+    Column("kind", "text", "which of its files the clock dates: log or event_file"),
+    Column(
+        "basis", "text", "steps: the steps that it finished together with the others; none: nothing tells"
+    ),
+    Column("steps", "int", "steps that were compared"),
+    Column("offset", "number", "seconds by which it is ahead of its peers; null where that is unknown"),
+    Column("residual", "number", "seconds within which nine in ten of the shared steps agree with that"),
+    Column("shift", "number", "what is taken off its times before they are compared with those of others"),
+)
+
 EXCEPTIONS = (
     *_PLACE,
     Column(
@@ -198,10 +210,9 @@ LIFETIMES = (
     Column("signal", "int", "signal number that ended it"),
     Column("sigterm", "bool", "TensorFlow says that it caught SIGTERM"),
     Column("went_on", "bool", "it made progress after it had caught SIGTERM"),
-    Column("started", "time", "first sign of life"),
-    Column("joined", "time", "when the cluster accepted it"),
-    Column("last_seen", "time", "last sign of life"),
-    Column("silent_for", "number", "seconds between its last own progress and the run's last sign of life"),
+    Column("started", "time", "first sign of life, on the common clock"),
+    Column("joined", "time", "when the cluster accepted it, on the common clock"),
+    Column("last_seen", "time", "last sign of life, on the common clock"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),
     Column("place", "text", "both in words, `epoch 2, step 14`, or `a point before its first step`"),
@@ -222,6 +233,22 @@ LIFETIMES = (
     Column("end_source", "text", "where it says that it reached its end"),
     Column("end_line", "int", "the line that says so"),
     Column("end_time", "time", "when it said so at the latest, as the lines behind it tell"),
+)
+
+SILENCES = (
+    _WORKER,
+    Column("since", "time", "its last own progress, or last sign of life where it made none; common clock"),
+    Column(
+        "seconds",
+        "number",
+        "from then to the last sign of life of any worker, as far as clocks can be compared",
+    ),
+    Column("pause", "number", "longest pause that it made between two places in training"),
+    Column("silent", "bool", "quiet for some seconds, and for longer than in any pause before"),
+    Column("first", "bool", "it alone fell quiet before all its peers, by step or else by time"),
+    Column(
+        "compared", "bool", "its clock is known to agree with, or could be aligned to, those of its peers"
+    ),
 )
 
 CURVES = (
@@ -306,9 +333,11 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "facts": FACTS,
     "damage": DAMAGE,
     "workers": WORKERS,
+    "clocks": CLOCKS,
     "exceptions": EXCEPTIONS,
     "accusations": ACCUSATIONS,
     "lifetimes": LIFETIMES,
+    "silences": SILENCES,
     "curves": CURVES,
     "waits": WAITS,
     "cluster": CLUSTER,

@@ -67,6 +67,7 @@ def document(
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts),
+        "clocks": tables["clocks"].to_dicts(),
         "last_words": _last_words(decision, tables),
         "alternatives": _alternatives(decision),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
