@@ -251,6 +251,16 @@ SILENCES = (
     ),
 )
 
+BARRIERS = (
+    Column("barrier", "text", "startup, step (the last one that any worker finished) or end"),
+    Column("place", "text", "of a step, which one: `epoch 2, step 14`"),
+    _WORKER,
+    Column("arrived", "bool", "it came there; false where it was awaited, null where the files do not tell"),
+    _SOURCE,
+    _LINE,
+    Column("time", "time", "when it was last seen there or before, on the common clock"),
+)
+
 CURVES = (
     _WORKER,
     Column("tag", "text", "what was measured"),
@@ -338,6 +348,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "accusations": ACCUSATIONS,
     "lifetimes": LIFETIMES,
     "silences": SILENCES,
+    "barriers": BARRIERS,
     "curves": CURVES,
     "waits": WAITS,
     "cluster": CLUSTER,

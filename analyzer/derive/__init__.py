@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzer.common_clock import CommonClock
 from analyzer.derive.accusations import accusations
+from analyzer.derive.barriers import barriers
 from analyzer.derive.clocks import clocks
 from analyzer.derive.cluster import cluster
 from analyzer.derive.curves import curves
@@ -32,6 +33,7 @@ def derive(read: Tables) -> Tables:
         "exceptions": raised,
         "lifetimes": lives,
         "silences": quiet,
+        "barriers": barriers(lives, read["scalars"], read["facts"], common),
         "matches": matches(read["matches"], lives),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
