@@ -141,6 +141,18 @@ WORKERS = (
     Column("tensorflow", "text", "TensorFlow version"),
 )
 
+CLOCKS = (
+    _WORKER,
+    Column("kind", "text", "which of its files the clock dates: log or event_file"),
+    Column(
+        "basis", "text", "steps: the steps that it finished together with the others; none: nothing tells"
+    ),
+    Column("steps", "int", "steps that were compared"),
+    Column("offset", "number", "seconds by which it is ahead of its peers; null where that is unknown"),
+    Column("residual", "number", "seconds within which nine in ten of the shared steps agree with that"),
+    Column("shift", "number", "what is taken off its times before they are compared with those of others"),
+)
+
 EXCEPTIONS = (
     *_PLACE,
     Column(
@@ -199,10 +211,9 @@ LIFETIMES = (
     Column("signal", "int", "signal number that ended it"),
     Column("sigterm", "bool", "TensorFlow says that it caught SIGTERM"),
     Column("went_on", "bool", "it made progress after it had caught SIGTERM"),
-    Column("started", "time", "first sign of life"),
-    Column("joined", "time", "when the cluster accepted it"),
-    Column("last_seen", "time", "last sign of life"),
-    Column("silent_for", "number", "seconds between its last own progress and the run's last sign of life"),
+    Column("started", "time", "first sign of life, on the common clock"),
+    Column("joined", "time", "when the cluster accepted it, on the common clock"),
+    Column("last_seen", "time", "last sign of life, on the common clock"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),
     Column("place", "text", "both in words, `epoch 2, step 14`, or `a point before its first step`"),
@@ -223,6 +234,32 @@ LIFETIMES = (
     Column("end_source", "text", "where it says that it reached its end"),
     Column("end_line", "int", "the line that says so"),
     Column("end_time", "time", "when it said so at the latest, as the lines behind it tell"),
+)
+
+SILENCES = (
+    _WORKER,
+    Column("since", "time", "its last own progress, or last sign of life where it made none; common clock"),
+    Column(
+        "seconds",
+        "number",
+        "from then to the last sign of life of any worker, as far as clocks can be compared",
+    ),
+    Column("pause", "number", "longest pause that it made between two places in training"),
+    Column("silent", "bool", "quiet for some seconds, and for longer than in any pause before"),
+    Column("first", "bool", "it alone fell quiet before all its peers, by step or else by time"),
+    Column(
+        "compared", "bool", "its clock is known to agree with, or could be aligned to, those of its peers"
+    ),
+)
+
+BARRIERS = (
+    Column("barrier", "text", "startup, step (the last one that any worker finished) or end"),
+    Column("place", "text", "of a step, which one: `epoch 2, step 14`"),
+    _WORKER,
+    Column("arrived", "bool", "it came there; false where it was awaited, null where the files do not tell"),
+    _SOURCE,
+    _LINE,
+    Column("time", "time", "when it was last seen there or before, on the common clock"),
 )
 
 CURVES = (
@@ -307,9 +344,12 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "facts": FACTS,
     "damage": DAMAGE,
     "workers": WORKERS,
+    "clocks": CLOCKS,
     "exceptions": EXCEPTIONS,
     "accusations": ACCUSATIONS,
     "lifetimes": LIFETIMES,
+    "silences": SILENCES,
+    "barriers": BARRIERS,
     "curves": CURVES,
     "waits": WAITS,
     "cluster": CLUSTER,

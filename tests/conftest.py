@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model import Tables
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import analyze, load_rules, read
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expected.json"))
@@ -21,6 +22,12 @@ def expected(sample: Path) -> dict[str, Any]:
     """What the trainer wrote down when it recorded a sample run."""
     truth: dict[str, Any] = json.loads((sample / "expected.json").read_text(encoding="utf-8"))
     return truth
+
+
+@cache
+def diagnosis(sample: Path) -> Mapping[str, Any]:
+    """The diagnosis of a sample run, made once for all tests that compare another one with it."""
+    return analyze([sample / "run"]).document
 
 
 @pytest.fixture(params=SAMPLE_RUNS, ids=lambda path: path.name)

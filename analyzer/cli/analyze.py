@@ -25,7 +25,7 @@ from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
   0    healthy
-  1    failed or degraded, and the cause is known
+  1    failed or degraded, and the cause is known; with --verify, a citation does not hold
   2    wrong usage, or a rule file is wrong
   3    failed with an unknown cause, or the files cannot tell
   4    nothing could be read
@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
     )
+    parser.add_argument(
+        "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
+    )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
@@ -83,6 +86,10 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace) -> int:
     formats = targets.wanted(arguments.format, arguments.output)
     with _inputs(arguments.paths) as paths:
+        if arguments.verify:
+            from analyzer.cli.verify import verify
+
+            return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
         if arguments.output == "-":
             diagnosis = analyze(paths, pack, arguments.redact)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from analyzer.common_clock import CommonClock
 from analyzer.derive.accusations import accusations
+from analyzer.derive.barriers import barriers
+from analyzer.derive.clocks import clocks
 from analyzer.derive.cluster import cluster
 from analyzer.derive.curves import curves
 from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.silences import silences
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
@@ -18,16 +22,22 @@ def derive(read: Tables) -> Tables:
     """The tables that ingest filled, and all that follow from them."""
     tasks = workers(read["sources"], read["facts"])
     raised = exceptions(read["records"], read["scalars"], read["facts"])
-    lives = lifetimes(read, tasks, raised)
+    offsets = clocks(read["sources"], read["scalars"], read["facts"], tasks)
+    common = CommonClock(offsets, read["sources"])
+    lives = lifetimes(read, tasks, raised, common)
+    quiet = silences(lives, read["scalars"], common)
     return {
         **read,
         "workers": tasks,
+        "clocks": offsets,
         "exceptions": raised,
         "lifetimes": lives,
+        "silences": quiet,
+        "barriers": barriers(lives, read["scalars"], read["facts"], common),
         "matches": matches(read["matches"], lives),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
         "waits": waits(read["spans"]),
         "cluster": cluster(read["facts"], tasks),
-        "job": job(tasks, lives, read["records"], read["facts"]),
+        "job": job(tasks, lives, quiet, read["records"], read["facts"]),
     }

@@ -11,12 +11,14 @@ from analyzer.derive.places import behind_end
 from analyzer.schema import frame
 
 _QUIET_ENDS = ("running", "stopped", "unknown", "vanished", "signal")
-_STALL = 5.0
-"""Seconds of common silence at least, where times are known, before a job counts as stalled."""
 
 
 def job(
-    workers: pl.DataFrame, lifetimes: pl.DataFrame, records: pl.DataFrame, facts: pl.DataFrame
+    workers: pl.DataFrame,
+    lifetimes: pl.DataFrame,
+    silences: pl.DataFrame,
+    records: pl.DataFrame,
+    facts: pl.DataFrame,
 ) -> pl.DataFrame:
     """One row."""
     training = lifetimes.filter("trains")
@@ -37,7 +39,7 @@ def job(
         "all_finished": bool(training.height) and finished == training.height,
         "stepped": stepped,
         "joined": training.filter(pl.col("phase").is_in(["joined", "training", "finished"])).height,
-        "stalled": _stalled(training),
+        "stalled": _stalled(training, silences),
         "never_assembled": waiting > 0 and not training.filter(pl.col("phase") == "training").height,
         "waiting": waiting,
         "own_exceptions": lifetimes.filter("own_exception").height,
@@ -51,7 +53,7 @@ def job(
     return frame("job", [row])
 
 
-def _stalled(training: pl.DataFrame) -> bool:
+def _stalled(training: pl.DataFrame, silences: pl.DataFrame) -> bool:
     """Nobody ended by itself, all were past start-up, and the end was not the planned one."""
     if not training.height or training.filter(~pl.col("ended").is_in(_QUIET_ENDS)).height:
         return False
@@ -59,11 +61,10 @@ def _stalled(training: pl.DataFrame) -> bool:
         return False
     if training.filter(~pl.col("ended").is_in(["running", "stopped"])).height:
         return False
-    silences = [each for each in training["silent_for"].to_list() if each is not None]
     if training.filter("went_on").height:
         return False
     if training.filter("sigterm").height:
-        return not silences or max(silences) >= _STALL
+        return not silences.height or bool(silences["silent"].any())
     return bool(training.filter(pl.col("ended") == "running").height)
 
 

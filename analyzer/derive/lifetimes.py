@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from analyzer import naming
+from analyzer.common_clock import CommonClock
 from analyzer.derive.closings import closings
 from analyzer.derive.places import Row, comes_after, dated, last_progress
-from analyzer.derive.progress import Place, comparable, last_places, last_times, stepped
+from analyzer.derive.progress import Place, comparable, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.schema import frame
 
@@ -64,7 +65,8 @@ class Life:
     met: bool = False
     """Whether its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
-    last_progress: float | None = None
+    """First and last sign of life, on the common clock."""
+    joined: float | None = None
 
     def fact(self, key: str) -> str | None:
         """The last value stated for a key."""
@@ -78,20 +80,20 @@ class Life:
 
 
 def lifetimes(
-    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame
+    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
     """One row a worker, about its last life."""
-    lives = _lives(tables, workers, exceptions)
+    lives = _lives(tables, workers, exceptions, clock)
     ended = {life.worker: _ended(life) for life in lives}
     _from_the_peers(lives, ended)
-    ends = [life.times[1] for life in lives if life.times[1] is not None]
-    last = max(ends) if ends else None
-    rows = [_row(life, *ended[life.worker], last) for life in lives]
+    rows = [_row(life, *ended[life.worker]) for life in lives]
     _compare_places(rows, lives)
     return frame("lifetimes", rows)
 
 
-def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame) -> list[Life]:
+def _lives(
+    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame, clock: CommonClock
+) -> list[Life]:
     attempts = _attempts(tables)
     lives = {
         row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0))
@@ -102,13 +104,12 @@ def _lives(tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions
             if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
                 add(life, row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
-    progressed = last_times(tables["scalars"])
     done = closings(dated(tables["records"]), last_progress(tables["scalars"]))
     for life in lives.values():
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
-        life.times = _span(tables["sources"], life)
-        life.last_progress = progressed.get(key)
+        life.times = _span(tables["sources"], life, clock)
+        life.joined = _joined(life, clock)
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
@@ -245,15 +246,13 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]:
+def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
     place, code = life.place, life.exit_code
-    own_last = life.last_progress if place else life.times[1]
     end = life.closing or (
         {"source": place.source, "line": place.line, "until": place.time}
         if place and how == "finished"
         else {}
     )
-    joined = life.facts["agent_connected"]
     return {
         "worker": life.worker,
         "trains": life.row["trains"],
@@ -269,9 +268,8 @@ def _row(life: Life, how: str, sure: bool, last: float | None) -> dict[str, Any]
         "sigterm": bool(life.facts["sigterm"]),
         "went_on": _went_on_training(life),
         "started": life.times[0],
-        "joined": joined[-1]["time"] if joined else None,
+        "joined": life.joined,
         "last_seen": life.times[1],
-        "silent_for": last - own_last if last is not None and own_last is not None else None,
         "epoch": place.epoch if place else None,
         "step": place.step if place else None,
         "place": naming.place(place.epoch, place.step) if place else naming.place(None, None),
@@ -315,8 +313,16 @@ def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     return dict(lived.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
 
 
-def _span(sources: pl.DataFrame, life: Life) -> tuple[float | None, float | None]:
+def _span(sources: pl.DataFrame, life: Life, clock: CommonClock) -> tuple[float | None, float | None]:
     own = sources.filter((pl.col("worker") == life.worker) & (pl.col("kind").is_in(["log", "event_file"])))
-    first, last = own["first_time"].drop_nulls(), own["last_time"].drop_nulls()
-    starts, ends = first.to_list(), last.to_list()
-    return (min(starts) if starts else None, max(ends) if ends else None)
+    known: list[list[float]] = [[], []]
+    for row in own.iter_rows(named=True):
+        for times, end in zip(known, ("first_time", "last_time"), strict=True):
+            time = clock.time(life.worker, row["source"], row[end])
+            times.extend([] if time is None else [time])
+    return min(known[0], default=None), max(known[1], default=None)
+
+
+def _joined(life: Life, clock: CommonClock) -> float | None:
+    accepted = life.facts["agent_connected"]
+    return clock.time(life.worker, accepted[-1]["source"], accepted[-1]["time"]) if accepted else None

@@ -67,6 +67,8 @@ def document(
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts),
+        "clocks": tables["clocks"].to_dicts(),
+        "barriers": _barriers(tables["barriers"]),
         "last_words": _last_words(decision, tables),
         "alternatives": _alternatives(decision),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
@@ -85,6 +87,25 @@ def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
     from analyzer.diagnose.lastwords import last_words
 
     return last_words(tables)
+
+
+def _barriers(barriers: pl.DataFrame) -> list[dict[str, Any]]:
+    """Where the workers had to meet, and who came."""
+    found = []
+    for (barrier, place), rows in barriers.group_by("barrier", "place", maintain_order=True):
+        came: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+        for worker, arrived in rows.select("worker", "arrived").iter_rows():
+            came[arrived].append(worker)
+        found.append(
+            {
+                "barrier": barrier,
+                "place": place,
+                "arrived": came[True],
+                "awaited": came[False],
+                "unknown": came[None],
+            }
+        )
+    return found
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:

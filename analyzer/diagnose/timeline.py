@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.common_clock import CommonClock
 from analyzer.diagnose.words import end_of
 from analyzer.model import Tables
 from analyzer.naming import place
@@ -21,15 +22,12 @@ Event = dict[str, Any]
 
 
 def timeline(tables: Tables, parts: Mapping[str, str]) -> tuple[list[Event], int]:
-    """Events by time, and how many of lesser importance were left out."""
-    events = [
-        *_milestones(tables),
-        *_progress(tables),
-        *_errors(tables, parts),
-        *_accusations(tables),
-        *_ends(tables, parts),
-    ]
-    order = _Order(events, tables)
+    """Events by time on the common clock, and how many of lesser importance were left out."""
+    clock = CommonClock(tables["clocks"], tables["sources"])
+    told = [*_milestones(tables), *_progress(tables), *_errors(tables, parts), *_accusations(tables)]
+    aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
+    events = [*_starts(tables), *aligned, *_ends(tables, parts)]
+    order = _Order(events, tables, clock)
     events.sort(key=order.key)
     if len(events) <= MOST_EVENTS:
         return _counted(events), 0
@@ -53,13 +51,16 @@ class _Order:
     Nothing of a worker comes before its start, or after its end.
     """
 
-    def __init__(self, events: Sequence[Event], tables: Tables) -> None:
+    def __init__(self, events: Sequence[Event], tables: Tables, clock: CommonClock) -> None:
         undated = {event["source"] for event in events if event["time"] is None}
         records = tables["records"].filter(
             pl.col("source").is_in(list(undated)) & pl.col("near").is_not_null()
         )
         self._dated: dict[str, tuple[list[int], list[float]]] = {
-            str(source): (part["line"].to_list(), part["near"].to_list())
+            str(source): (
+                part["line"].to_list(),
+                [clock.time(worker, str(source), near) or near for worker, near in _nears(part)],
+            )
             for (source,), part in records.partition_by("source", as_dict=True).items()
         }
         lives = tables["lifetimes"].select("worker", "started", "last_seen").iter_rows()
@@ -82,6 +83,10 @@ class _Order:
         return guess if started is None else max(guess, started)
 
 
+def _nears(records: pl.DataFrame) -> Iterator[tuple[str | None, float]]:
+    yield from records.select("worker", "near").iter_rows()
+
+
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
     return {
         "time": row.get("time"),
@@ -99,19 +104,21 @@ def _milestones(tables: Tables) -> Iterator[Event]:
         "agent_connected": ("joined", "accepted by the coordination service"),
         "sigterm": ("signal", "caught SIGTERM"),
     }
-    for life in tables["lifetimes"].iter_rows(named=True):
-        if life["started"] is not None:
-            yield {
-                "time": life["started"],
-                "worker": life["worker"],
-                "kind": "start",
-                "text": "first sign of life",
-                "source": None,
-                "line": None,
-            }
     for row in tables["facts"].filter(pl.col("key").is_in(list(told))).iter_rows(named=True):
         kind, text = told[row["key"]]
         yield _event(row, kind, text.format(row["value"]))
+
+
+def _starts(tables: Tables) -> Iterator[Event]:
+    for life in tables["lifetimes"].filter(pl.col("started").is_not_null()).iter_rows(named=True):
+        yield {
+            "time": life["started"],
+            "worker": life["worker"],
+            "kind": "start",
+            "text": "first sign of life",
+            "source": None,
+            "line": None,
+        }
 
 
 def _progress(tables: Tables) -> Iterator[Event]:

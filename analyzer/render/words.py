@@ -253,11 +253,21 @@ def surely(diagnosis: Mapping[str, Any]) -> str:
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
     """Say what else is worth knowing of this run, whatever its verdict."""
-    return [
+    found = [
         f["summary"] or f["title"]
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "context"
     ]
+    return found + [_clock(each) for each in diagnosis.get("clocks", ()) if each["shift"]]
+
+
+def _clock(clock: Mapping[str, Any]) -> str:
+    files = "logs" if clock["kind"] == "log" else "event files"
+    amount, side = duration(abs(clock["offset"])), "ahead of" if clock["offset"] > 0 else "behind"
+    return (
+        f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
+        f"{clock['steps']} steps show that all finished together; the order of events allows for that."
+    )
 
 
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,85 @@
+"""Where all training workers had to meet: who arrived, and who was awaited.
+
+The cluster assembles at start-up, every synchronous step ends together, and so does the training. Saving is
+a meeting too, but only the leader prints it: who was awaited there, no file tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from analyzer.common_clock import CommonClock
+from analyzer.derive.progress import Place, comparable, last_places
+from analyzer.naming import place
+from analyzer.schema import frame
+
+_ASSEMBLED = ("joined", "training", "finished")
+
+
+def barriers(
+    lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, clock: CommonClock
+) -> pl.DataFrame:
+    """One row for each barrier that the job came to and each training worker; of steps, the last one."""
+    lives = lifetimes.filter("trains").to_dicts()
+    if len(lives) < 2 or "ps" in {worker.partition(":")[0] for worker in lifetimes["worker"]}:
+        return frame("barriers", ())
+    shown = last_places(scalars)
+    places = {life["worker"]: shown.get((life["worker"], max(1, life["attempts"]))) for life in lives}
+    told = {worker: found for worker, found in places.items() if found}
+    rows = [*_startup(lives, facts), *_step(lives, told), *_end(lives)]
+    return frame("barriers", (row | {"time": _time(row, clock)} for row in rows))
+
+
+def _time(row: Mapping[str, Any], clock: CommonClock) -> float | None:
+    return clock.time(row["worker"], row.get("source"), row.get("time"))
+
+
+def _startup(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    joined = facts.filter(pl.col("key") == "agent_connected").select("worker", "source", "line", "time")
+    last = {row["worker"]: row for row in joined.iter_rows(named=True)}
+    let_in = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    awaited = set(facts.filter(pl.col("key") == "awaits")["value"].to_list()) - let_in
+    for life in lives:
+        row = {"barrier": "startup", "worker": life["worker"], "arrived": _came(life, let_in, awaited)}
+        yield last.get(life["worker"], {}) | row
+
+
+def _came(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
+    """Whether a worker came to the start; one whose server is up stands there and waits, if it was let in."""
+    if life["phase"] in _ASSEMBLED:
+        return True
+    if life["phase"] == "server_up" and life["worker"] not in awaited:
+        return True if life["joined"] is not None or life["worker"] in let_in else None
+    return False if life["seen"] or life["ended"] == "never_started" else None
+
+
+def _step(lives: list[dict[str, Any]], told: Mapping[str, Place]) -> Iterator[dict[str, Any]]:
+    order = comparable(told)
+    if not order:
+        return
+    foremost = max(order.values())
+    there = told[next(worker for worker in order if order[worker] == foremost)]
+    for life in lives:
+        worker = life["worker"]
+        found = told.get(worker)
+        where = {"source": found.source, "line": found.line, "time": found.time} if found else {}
+        arrived = order[worker] == foremost if worker in order else None
+        yield {
+            "barrier": "step",
+            "place": place(there.epoch, there.step),
+            "worker": worker,
+            "arrived": arrived,
+            **where,
+        }
+
+
+def _end(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    if not any(life["ended"] == "finished" for life in lives):
+        return
+    for life in lives:
+        where = {"source": life["end_source"], "line": life["end_line"], "time": life["end_time"]}
+        arrived = life["ended"] == "finished"
+        yield {"barrier": "end", "worker": life["worker"], "arrived": arrived, **where}

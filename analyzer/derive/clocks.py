@@ -1,0 +1,120 @@
+"""By how much the clocks of the workers differ, read from the steps that all must finish together.
+
+Every synchronous step is a barrier, so what two workers print of one and the same step they print at one
+moment. Logs and event files are dated by different clocks: a log may stand in local time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from statistics import median_low
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.naming import order
+from analyzer.schema import frame
+
+FEWEST_STEPS = 3
+"""Shared steps, at least, before an offset is believed."""
+
+SAME = 5.0
+"""Seconds by which clocks may differ and still count as one."""
+
+_EVENT_FILE = "event_file"
+_KINDS = ("log", _EVENT_FILE)
+
+
+class _Offset(NamedTuple):
+    """How far one clock is ahead of another, as `steps` shared steps tell."""
+
+    seconds: float
+    residual: float
+    steps: int
+
+
+def clocks(
+    sources: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, workers: pl.DataFrame
+) -> pl.DataFrame:
+    """One row for each training worker and kind of file that it left."""
+    together = _together(workers, facts)
+    found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in _KINDS}
+    left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
+    trainers = workers.filter("trains")["worker"].to_list()
+    return frame(
+        "clocks",
+        (
+            _row(worker, kind, found[kind].get(worker))
+            for worker in trainers
+            for kind in _KINDS
+            if (worker, kind) in left
+        ),
+    )
+
+
+def _together(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
+    """The workers whose steps are barriers: none of a job with parameter servers, none that trains alone."""
+    if "ps" in workers["role"].to_list():
+        return []
+    stated = facts.filter(pl.col("key") == "replicas").select("worker", "value").iter_rows()
+    alone = {worker for worker, value in stated if value == "1"}
+    return [worker for worker in workers.filter("trains")["worker"].to_list() if worker not in alone]
+
+
+def _marks(scalars: pl.DataFrame, kind: str, workers: list[str]) -> pl.DataFrame:
+    """When each worker first spoke of each place in training."""
+    from_events = pl.col("origin") == _EVENT_FILE
+    timed = scalars.filter(
+        pl.col("time").is_not_null()
+        & pl.col("worker").is_in(workers)
+        & (from_events if kind == _EVENT_FILE else ~from_events)
+    )
+    tag = pl.when(from_events).then(pl.col("tag")).otherwise(pl.lit("")).alias("tag")
+    places = ["worker", "attempt", tag, "origin", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
+    return timed.group_by(places).agg(pl.col("time").min())
+
+
+def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
+    """Worker → how far its clock is ahead; of two the leader's is right, of more the one in the middle."""
+    timed = sorted(marks["worker"].unique().to_list(), key=order)
+    if len(timed) < 2:
+        return {}
+    leader = workers.filter("leader")["worker"].to_list()
+    first = leader[0] if leader and leader[0] in timed else timed[0]
+    found = dict(_against(first, marks))
+    if not found:
+        return {}
+    found[first] = _Offset(0.0, min(each.residual for each in found.values()), _most(found))
+    middle = median_low(each.seconds for each in found.values()) if len(found) > 2 else 0.0
+    return {worker: each._replace(seconds=each.seconds - middle) for worker, each in found.items()}
+
+
+def _most(found: Mapping[str, _Offset]) -> int:
+    return max(each.steps for each in found.values())
+
+
+def _against(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offset]]:
+    place = ["attempt", "tag", "origin", "epoch", "step"]
+    theirs = marks.filter(pl.col("worker") == first).select(*place, pl.col("time").alias("there"))
+    shared = marks.filter(pl.col("worker") != first).join(theirs, on=place)
+    ahead = shared.select("worker", ahead=pl.col("time") - pl.col("there"))
+    for (worker,), own in ahead.group_by("worker", maintain_order=True):
+        if own.height >= FEWEST_STEPS:
+            middle = float(own["ahead"].median() or 0.0)  # type: ignore[arg-type]
+            off = (own["ahead"] - middle).abs().quantile(0.9, "higher")
+            yield str(worker), _Offset(middle, off or 0.0, own.height)
+
+
+def _row(worker: str, kind: str, found: _Offset | None) -> dict[str, Any]:
+    if found is None:
+        return {"worker": worker, "kind": kind, "basis": "none", "steps": 0}
+    differs = abs(found.seconds) > max(SAME, found.residual)
+    return {
+        "worker": worker,
+        "kind": kind,
+        "basis": "steps",
+        "steps": found.steps,
+        "offset": round(found.seconds, 3),
+        "residual": round(found.residual, 3),
+        "shift": round(found.seconds, 3) if differs else 0.0,
+    }

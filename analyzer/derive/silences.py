@@ -1,0 +1,94 @@
+"""Who fell quiet before its peers, and for how long.
+
+A pause as long as those that a worker made before is healthy: it compiled, evaluated, or wrote a checkpoint.
+Where nothing relates the clock of a worker to those of its peers, its own clock alone tells how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.common_clock import CommonClock
+from analyzer.derive.clocks import SAME
+from analyzer.schema import frame
+
+SHORTEST = 5.0
+"""Seconds without progress, at least, before it counts as a silence."""
+
+
+class _Quiet(NamedTuple):
+    """The end of a worker's progress, on the common clock."""
+
+    worker: str
+    since: float
+    until: float
+    pause: float
+    compared: bool
+
+
+def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
+    """One row for each training worker of which a time is known."""
+    training = lifetimes.filter("trains").to_dicts()
+    quiet = list(_quiet(training, scalars, clock))
+    lives = {life["worker"]: life for life in training}
+    return frame("silences", (_row(each, quiet, lives[each.worker]) for each in quiet))
+
+
+def _quiet(
+    training: Sequence[Mapping[str, Any]], scalars: pl.DataFrame, clock: CommonClock
+) -> Iterator[_Quiet]:
+    ends = [
+        life["last_seen"]
+        for life in training
+        if life["last_seen"] is not None and clock.knows(life["worker"])
+    ]
+    for life in training:
+        worker, compared = life["worker"], clock.knows(life["worker"])
+        times, pause = _progress(life, scalars, clock)
+        since = times if times is not None or life["step"] is not None else life["last_seen"]
+        until = max(ends) if compared and ends else life["last_seen"]
+        if since is not None and until is not None:
+            yield _Quiet(worker, since, until, pause, compared)
+
+
+def _progress(
+    life: Mapping[str, Any], scalars: pl.DataFrame, clock: CommonClock
+) -> tuple[float | None, float]:
+    """When a worker last made progress in its last life, and the longest pause that it made before."""
+    own = scalars.filter(
+        (pl.col("worker") == life["worker"])
+        & (pl.col("attempt") == max(1, life["attempts"]))
+        & pl.col("time").is_not_null()
+    )
+    kind = pl.when(pl.col("origin") == "event_file").then(pl.lit("event_file")).otherwise(pl.lit("log"))
+    latest, longest = None, 0.0
+    for (name,), rows in own.group_by(kind.alias("kind"), maintain_order=True):
+        times = rows["time"].unique().sort()
+        last = clock.of_kind(life["worker"], str(name), times[-1])
+        latest = last if latest is None else max(latest, last or latest)
+        longest = max([longest, *times.diff().drop_nulls()])
+    return latest, longest
+
+
+def _row(quiet: _Quiet, everyone: Sequence[_Quiet], life: Mapping[str, Any]) -> dict[str, Any]:
+    seconds = max(0.0, quiet.until - quiet.since)
+    return {
+        "worker": quiet.worker,
+        "since": quiet.since,
+        "seconds": seconds,
+        "pause": quiet.pause,
+        "silent": seconds >= SHORTEST and seconds > quiet.pause and life["ended"] != "finished",
+        "first": bool(life["behind_all"]) or _is_first(quiet, everyone),
+        "compared": quiet.compared,
+    }
+
+
+def _is_first(quiet: _Quiet, everyone: Sequence[_Quiet]) -> bool:
+    """Whether it alone fell quiet clearly before all whose times can be compared with its own."""
+    others = [each for each in everyone if each.worker != quiet.worker]
+    if not others or not all(each.compared for each in everyone):
+        return False
+    return quiet.since + max(SAME, quiet.pause) < min(each.since for each in others)

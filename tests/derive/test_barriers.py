@@ -1,0 +1,60 @@
+"""Where the workers had to meet, and who came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from analyzer.model import Tables
+from analyzer.pipeline import analyze
+from tests.conftest import SAMPLE_RUNS
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+
+
+def met(name: str) -> dict[str, dict[str, Any]]:
+    """Barrier → who arrived and who was awaited, in a recorded run."""
+    run = next(sample for sample in SAMPLE_RUNS if sample.name == name) / "run"
+    return {each["barrier"]: each for each in analyze([run]).document["barriers"]}
+
+
+def test_all_came_to_every_barrier_of_a_healthy_run() -> None:
+    """Its start, its last step and its end."""
+    barriers = met("healthy-custom-loop")
+    assert list(barriers) == ["startup", "step", "end"]
+    assert barriers["step"]["place"] == "step 60"
+    for each in barriers.values():
+        assert (each["arrived"], each["awaited"]) == (["worker:0", "worker:1", "worker:2"], [])
+
+
+def test_who_did_not_come_to_the_last_step_was_awaited() -> None:
+    """The others print a step that it does not."""
+    step = met("collective-stalled")["step"]
+    assert (step["place"], step["arrived"], step["awaited"]) == (
+        "step 18",
+        ["worker:0", "worker:2"],
+        ["worker:1"],
+    )
+
+
+def test_who_never_came_to_the_start_was_awaited() -> None:
+    """Those that the leader had let in stand there and wait."""
+    barriers = met("worker-never-joined")
+    assert list(barriers) == ["startup"]
+    assert barriers["startup"]["awaited"] == ["worker:2"]
+    assert "worker:0" in barriers["startup"]["arrived"]
+
+
+def test_of_a_worker_without_files_nothing_is_said(tables_of: TablesOf) -> None:
+    """It ran, or its peers could have made no step; where it was, they do not tell."""
+    spec = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
+    log = "Number of replicas in sync: 2\nstep 1 loss 0.5\nstep 2 loss 0.4\n"
+    table = tables_of({"tf_config-0.json": spec, "worker-0.log": log})["barriers"]
+    arrived = table.select("barrier", "worker", "arrived").rows()
+    assert ("startup", "worker:1", None) in arrived
+    assert ("step", "worker:1", None) in arrived
+
+
+def test_one_process_meets_nobody(tables_of: TablesOf) -> None:
+    """There are no barriers then."""
+    assert not tables_of({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n"})["barriers"].height
