@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
-from analyzer.ingest.collectors import Stream, streams
-from analyzer.ingest.packed import unpacked
-from analyzer.ingest.text import decode, lines
+from analyzer.ingest.collectors import Stream, streams, style_of
+from analyzer.ingest.packed import Parts
+from analyzer.ingest.stretches import blocks
+from analyzer.ingest.text import lines, utf8
 from analyzer.model import RunDir, Source
 
 Lines = Mapping[int, list[str]]
 """Line → the texts that stand there; a line that was redrawn holds several."""
+
+_GOES_ON = 64
+"""Lines behind a wanted one that are read too: a collector may have cut it into parts."""
 
 
 def lines_at(run: RunDir, wanted: Mapping[str, Collection[int]]) -> dict[str, Lines | str]:
@@ -26,11 +31,34 @@ def _lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> Lines |
     if source.skip:
         return source.skip
     try:
-        found = streams(decode(unpacked(source.path).data))
+        found = _streams(source.path, numbers)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     return _texts(found if key is None else [each for each in found if each.key == key], numbers)
+
+
+def _streams(path: Path, numbers: set[int]) -> list[Stream]:
+    """The wanted lines of a file and those that go on with them, apart by origin."""
+    whole = blocks(utf8(Parts(path)))
+    first = next(whole, b"")
+    style = style_of(_text(first).split("\n"))
+    near = {number + more for number in numbers for more in range(_GOES_ON)}
+    return streams(list(_numbered((each for part in ([first], whole) for each in part), near)), style)
+
+
+def _numbered(whole: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
+    number = 1
+    for block in whole:
+        count = block.count(b"\n")
+        if any(number <= each <= number + count for each in near):
+            numbered = enumerate(_text(block).removesuffix("\n").split("\n"), number)
+            yield from (line for line in numbered if line[0] in near)
+        number += count
+
+
+def _text(block: bytes) -> str:
+    return block.decode("utf-8", "replace")
 
 
 def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:

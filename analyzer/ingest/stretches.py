@@ -78,15 +78,15 @@ def select(
     watch: Callable[[int], None] = lambda _offset: None,
 ) -> Selection:
     """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
-    blocks = _blocks(parts)
-    block, following = next(blocks, b""), next(blocks, b"")
+    remaining = blocks(parts)
+    block, following = next(remaining, b""), next(remaining, b"")
     if not following:
         return _whole(block)
     selector = _Selector(scout(), size)
     while block:
         selector.take(block, following)
         watch(selector.offset)
-        block, following = following, next(blocks, b"")
+        block, following = following, next(remaining, b"")
     return selector.selection()
 
 
@@ -107,7 +107,7 @@ def _undecodable(data: bytes) -> int | None:
     return None
 
 
-def _blocks(parts: Iterable[bytes]) -> Iterator[bytes]:
+def blocks(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes in blocks of whole lines; a line that is larger than any block is cut."""
     held: list[bytes] = []
     size = 0
