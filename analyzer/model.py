@@ -145,6 +145,11 @@ class Finding(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
     explains: tuple[str, ...] = ()
     explained_by: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    """Rules and causes that cannot be true together with it, as patterns."""
+    contradicted_by: tuple[str, ...] = ()
+    collect: tuple[str, ...] = ()
+    """What would have made it surer."""
     despite_finish: bool = False
     """It stands even where every worker reached the planned end."""
     references: tuple[str, ...] = ()

@@ -80,10 +80,12 @@ def _all_empty(opened: int, files: int) -> str:
 
 
 def _made_with(pack: RulePack) -> Mapping[str, object]:
+    packs = [each._asdict() for each in pack.packs]
     options = {"overlay": pack.overlay} if pack.overlay else {}
     return {
         "mwms_analyze": __version__,
         "rules": len(pack.rules),
         "rules_digest": pack.digest,
+        "packs": packs,
         "options": options,
     }

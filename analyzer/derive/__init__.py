@@ -34,7 +34,7 @@ def derive(read: Tables) -> Tables:
         "lifetimes": lives,
         "silences": quiet,
         "barriers": barriers(lives, read["scalars"], read["facts"], common),
-        "matches": matches(read["matches"], lives),
+        "matches": matches(read["matches"], lives, tasks),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
         "waits": waits(read["spans"]),

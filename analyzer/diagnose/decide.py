@@ -35,7 +35,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 
 
 def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:
-    return not finding.explained_by and not _overtaken(finding, job)
+    return not (finding.explained_by or finding.contradicted_by) and not _overtaken(finding, job)
 
 
 def _overtaken(finding: Finding, job: Mapping[str, Any]) -> bool:
@@ -52,6 +52,8 @@ def _against(finding: Finding, chosen: Finding | None, job: Mapping[str, Any]) -
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:
         return f"It follows from what {' and '.join(finding.explained_by[:2])} found."
+    if finding.contradicted_by:
+        return f"It cannot be true together with what {' and '.join(finding.contradicted_by[:2])} found."
     if chosen and finding.verdict is not chosen.verdict:
         return "It does not end a job; the failure needs another cause."
     return "The evidence for it is weaker."

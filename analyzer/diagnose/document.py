@@ -254,6 +254,8 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "why": list(finding.why),
         "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
         "explained_by": list(finding.explained_by),
+        "contradicted_by": list(finding.contradicted_by),
+        "collect": list(finding.collect),
         "references": list(finding.references),
     }
 

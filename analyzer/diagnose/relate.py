@@ -1,4 +1,4 @@
-"""What explains what: findings that are the consequence of another one are marked so."""
+"""What explains what, and what cannot be true together: findings are marked with what speaks of them so."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from analyzer.model import Finding, Outcome, Role
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, each with the rules whose findings explain it."""
+    """The findings, each with the rules whose findings explain it, and those that contradict it."""
     fired = [finding for finding in findings if finding.outcome is Outcome.FIRED]
     return [
-        finding._replace(explained_by=tuple(other.rule for other in fired if _explains(other, finding)))
+        finding._replace(
+            explained_by=tuple(other.rule for other in fired if _explains(other, finding)),
+            contradicted_by=tuple(other.rule for other in fired if _contradicts(other, finding)),
+        )
         if finding.outcome is Outcome.FIRED
         else finding
         for finding in findings
@@ -21,13 +24,23 @@ def relate(findings: Sequence[Finding]) -> list[Finding]:
 
 def _explains(cause: Finding, effect: Finding) -> bool:
     """Where two claim to explain each other, the surer one does; of equals, the first by name."""
-    if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _names(cause, effect):
+    if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _named(effect, cause.explains):
         return False
-    if _names(effect, cause):
-        return (-cause.confidence, cause.rule) < (-effect.confidence, effect.rule)
-    return True
+    return _goes_first(cause, effect) if _named(cause, effect.explains) else True
 
 
-def _names(cause: Finding, effect: Finding) -> bool:
-    targets = (effect.rule, effect.cause or "")
-    return any(target and fnmatchcase(target, pattern) for pattern in cause.explains for target in targets)
+def _contradicts(finding: Finding, other: Finding) -> bool:
+    """Whichever of the two says so, the surer one contradicts the other; of equals, the first by name."""
+    if finding.rule == other.rule:
+        return False
+    said = _named(other, finding.contradicts) or _named(finding, other.contradicts)
+    return said and _goes_first(finding, other)
+
+
+def _goes_first(finding: Finding, other: Finding) -> bool:
+    return (-finding.confidence, finding.rule) < (-other.confidence, other.rule)
+
+
+def _named(finding: Finding, patterns: Sequence[str]) -> bool:
+    targets = (finding.rule, finding.cause or "")
+    return any(target and fnmatchcase(target, pattern) for pattern in patterns for target in targets)

@@ -104,8 +104,12 @@ def _last_seen(life: Mapping[str, Any]) -> str:
 def next_steps(decision: Decision, tables: Tables) -> list[Step]:
     """What to do."""
     if decision.chosen:
-        return list(decision.chosen.next)
+        return [*decision.chosen.next, *map(_next_time, decision.chosen.collect)]
     return [] if decision.verdict is Verdict.HEALTHY else [*_to_collect(tables), _NEW_RULE]
+
+
+def _next_time(collect: str) -> Step:
+    return Step(f"To be surer next time, collect this: {collect[:1].lower()}{collect[1:]}")
 
 
 def _to_collect(tables: Tables) -> Iterator[Step]:

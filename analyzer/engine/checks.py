@@ -30,7 +30,7 @@ def check(document: Document, rule: Rule, causes: Mapping[str, str], rules: Coll
     if not {case.fires for case in rule.cases} >= {True, False}:
         document.fault(("cases",), "needs a case that fires and one that stays quiet")
     _check_explained(document, rule, (*rules, *causes))
-    for text in (rule.summary, *rule.why, *(step.text for step in rule.next)):
+    for text in (rule.summary, *rule.why, *rule.collect, *(step.text for step in rule.next)):
         _check_placeholders(document, rule, text)
 
 
@@ -41,9 +41,10 @@ def _check_written(document: Document) -> None:
 
 
 def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> None:
-    for index, pattern in enumerate(rule.explains):
-        if not any(fnmatchcase(name, pattern) for name in names):
-            document.fault(("explains", index), f"`{pattern}` is no rule and no cause, and matches none")
+    for key, patterns in (("explains", rule.explains), ("contradicts", rule.contradicts)):
+        for index, pattern in enumerate(patterns):
+            if not any(fnmatchcase(name, pattern) for name in names):
+                document.fault((key, index), f"`{pattern}` is no rule and no cause, and matches none")
 
 
 def _check_placeholders(document: Document, rule: Rule, text: str) -> None:

@@ -5,6 +5,7 @@ ended: [signal, exited]        one of these
 behind: {at_least: 1}          also at_most, above, below
 message: {contains: "No space"}  or a list: any of them
 type: {matches: "^Unicode"}    a regex, in the linear-time engine of polars
+tensorflow: {since: "2.11", before: "2.16"}   versions, compared number by number
 frame: {known: true}           the files tell it (false: they do not)
 ended: {not: finished}         also a list; null counts as not
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import reduce
-from operator import and_, or_
+from operator import add, and_, or_
 
 import polars as pl
 
@@ -22,13 +23,19 @@ from analyzer.schema import Column
 
 _NUMERIC = ("above", "at_least", "at_most", "below")
 _SPOKEN = ("contains", "matches")
+_VERSIONS = ("since", "before")
 _ANY = ("known", "not")
-OPERATORS = frozenset({*_NUMERIC, *_SPOKEN, *_ANY})
+OPERATORS = frozenset({*_NUMERIC, *_SPOKEN, *_VERSIONS, *_ANY})
+
+VERSION = r"^\d{1,5}(\.\d{1,5}){0,2}$"
+"""What a version is compared with."""
+_NUMBERS, _BOUND = 3, 10**5
+"""Numbers of a version that are compared, and what each is smaller than."""
 
 
 def operators(type_: str) -> tuple[str, ...]:
     """Those that a column of this type can be tested with."""
-    own: Mapping[str, tuple[str, ...]] = {"text": _SPOKEN, "bool": ()}
+    own: Mapping[str, tuple[str, ...]] = {"text": (*_SPOKEN, *_VERSIONS), "bool": ()}
     return (*own.get(type_, _NUMERIC), *_ANY)
 
 
@@ -57,10 +64,29 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
         "below": lambda: column.lt(operand),
         "contains": lambda: column.str.contains_any(_list(operand)),
         "matches": lambda: column.str.contains(str(operand)),
+        "since": lambda: _version(column).ge(_number(str(operand))),
+        "before": lambda: _version(column).lt(_number(str(operand))),
         "known": lambda: column.is_not_null() if operand else column.is_null(),
         "not": lambda: ~_equal(column, operand).fill_null(value=False),
     }
     return simple[operator]()
+
+
+def _version(column: pl.Expr) -> pl.Expr:
+    """Versions as numbers that compare as they do; null for a text that begins with none."""
+    numbers = (
+        column.str.extract(rf"^v?(?:\d+\.){{{n}}}(\d{{1,5}})")
+        .cast(pl.Int64)
+        .mul(_BOUND ** (_NUMBERS - 1 - n))
+        for n in range(_NUMBERS)
+    )
+    first, *others = numbers
+    return reduce(add, (other.fill_null(0) for other in others), first)
+
+
+def _number(version: str) -> int:
+    numbers = version.split(".")[:_NUMBERS]
+    return sum(int(number) * _BOUND ** (_NUMBERS - 1 - n) for n, number in enumerate(numbers))
 
 
 def _list(operand: object) -> list[str]:
@@ -85,6 +111,9 @@ def _operation_fault(column: Column, operator: str, operand: object) -> str | No
         return f"holds {column.type} and cannot be tested with `{operator}`; there are {', '.join(known)}"
     if operator == "matches":
         return _regex_fault(operand)
+    if operator in _VERSIONS:
+        spelled = isinstance(operand, str) and re.search(VERSION, operand)
+        return None if spelled else f'is compared with a version, a text like `"2.11"`, not `{operand}`'
     if operator == "known":
         return None if isinstance(operand, bool) else f"is known or not: true or false, not `{operand}`"
     if operator in _NUMERIC and isinstance(operand, list):

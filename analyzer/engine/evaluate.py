@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.engine.language import Rule, RulePack, Signal
+from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
 from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
@@ -32,33 +33,50 @@ class Crew(NamedTuple):
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
-    crew, rows = _crew(tables), select(pack, tables)
+    crew, rows, order = _crew(tables), select(pack, tables), Order(tables)
     readable = set(tables["sources"].filter(pl.col("read") != "skipped")["kind"].to_list())
-    return [_tried(rule, rows[rule.id], readable, crew) for rule in pack.rules]
+    return [_tried(rule, rows[rule.id], readable, crew, order) for rule in pack.rules]
 
 
-def _tried(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew) -> Finding:
+def _tried(
+    rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew, order: Order
+) -> Finding:
     """The same; a rule that cannot be followed takes no other with it."""
     try:
-        return evaluate(rule, rows, readable, crew)
+        return evaluate(rule, rows, readable, crew, order)
     except Exception as error:  # noqa: BLE001 - whatever it is, the other rules still count
         return _finding(rule, Outcome.ERROR, reason=f"{type(error).__name__}: {error}")
 
 
-def evaluate(rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew) -> Finding:
+def evaluate(
+    rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew, order: Order
+) -> Finding:
     """What becomes of one rule, given the rows that satisfy its signals and the kinds of sources read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
         missing = lacking[0].replace("_", " ")
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {missing} was collected or readable")
     subjects = crew.everyone if rule.binds else ("",)
+    seen = {subject: _in_order(rule, rows, subject, crew, order) for subject in subjects}
     truths = {
-        subject: {n: _holds(s, rows[n], subject, crew) for n, s in rule.signals.items()}
+        subject: {n: _holds(s, seen[subject][n], subject, crew) for n, s in rule.signals.items()}
         for subject in subjects
     }
     fired = [subject for subject in subjects if rule.when.holds(truths[subject])]
     if not fired:
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths))
-    return _fired(rule, fired, truths, rows, crew)
+    return _fired(rule, fired, truths, seen, crew)
+
+
+def _in_order(
+    rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, crew: Crew, order: Order
+) -> Mapping[str, RowsByWorker]:
+    """The rows, of a signal that asks for an order those alone that lie behind or before the other's."""
+    kept = dict(rows)
+    for name, signal in rule.signals.items():
+        if other := signal.after or signal.before:
+            theirs = _of_scope(rule.signals[other], kept[other], subject, crew)
+            kept[name] = {who: order.kept(signal, own, theirs) for who, own in rows[name].items()}
+    return kept
 
 
 def _crew(tables: Tables) -> Crew:
@@ -93,10 +111,10 @@ def _fired(
     rule: Rule,
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, RowsByWorker],
+    seen: Mapping[str, Mapping[str, RowsByWorker]],
     crew: Crew,
 ) -> Finding:
-    values = _values(rule, subjects, truths, rows, crew)
+    values = _values(rule, subjects, truths, seen[subjects[0]], crew)
     workers = tuple(subject for subject in subjects if subject)
     culprits, suspects = _blamed(rule, workers, crew)
     return _finding(
@@ -108,10 +126,11 @@ def _fired(
         about=workers,
         summary=fill(rule.summary, values),
         why=tuple(fill(text, values) for text in rule.why),
+        collect=tuple(fill(text, values) for text in rule.collect),
         next=tuple(
             Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next
         ),
-        evidence=tuple(_evidence(rule, subjects, truths, rows, values, crew)),
+        evidence=tuple(_evidence(rule, subjects, truths, seen, values, crew)),
     )
 
 
@@ -165,7 +184,7 @@ def _evidence(
     rule: Rule,
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, RowsByWorker],
+    seen: Mapping[str, Mapping[str, RowsByWorker]],
     values: Mapping[str, Mapping[str, object] | str],
     crew: Crew,
 ) -> list[Evidence]:
@@ -173,7 +192,7 @@ def _evidence(
     for subject in subjects:
         for name, signal in rule.signals.items():
             if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
-                for row in _of_scope(signal, rows[name], subject, crew)[:MOST_EVIDENCE]:
+                for row in _of_scope(signal, seen[subject][name], subject, crew)[:MOST_EVIDENCE]:
                     said = {
                         **values,
                         "subject": subject or values["subject"],
@@ -213,6 +232,7 @@ def _finding(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: AN
         cause=rule.cause if rule.role is Role.CAUSE else None,
         verdict=rule.verdict,
         explains=rule.explains,
+        contradicts=rule.contradicts,
         despite_finish=rule.despite_finish,
         references=rule.references,
         action=rule.action,

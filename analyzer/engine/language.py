@@ -37,6 +37,13 @@ OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
 Condition = Mapping[str, object]
 
 
+class Near(NamedTuple):
+    """How far apart two rows may lie; what is None does not matter."""
+
+    steps: int | None = None
+    seconds: float | None = None
+
+
 class Signal(NamedTuple):
     """A named condition on a table: at least so many of its rows, of such workers, satisfy `where`."""
 
@@ -47,6 +54,13 @@ class Signal(NamedTuple):
     who: str = "worker"
     """The column that says whose row it is; `accuser` for accusations seen from the other side."""
     at_least: int = 1
+    after: str = ""
+    """Another signal; only rows that lie behind one of its rows count."""
+    before: str = ""
+    """The same, of rows that lie before one of its rows."""
+    within: Near = Near()
+    unless: tuple[Condition, ...] = ()
+    """Rows that satisfy one of these do not count; only an overlay says so."""
     says: str = ""
     kind: str = "line"
     pattern: Pattern | None = None
@@ -91,9 +105,11 @@ class Rule(NamedTuple):
     requires: tuple[str, ...] = ()
     blame: str = "none"
     explains: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
     despite_finish: bool = False
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
+    collect: tuple[str, ...] = ()
     action: Action = Action()
     references: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
@@ -102,6 +118,14 @@ class Rule(NamedTuple):
     def binds(self) -> bool:
         """Whether it speaks of a worker that some signal binds."""
         return any(signal.of == "subject" for signal in self.signals.values())
+
+
+class Pack(NamedTuple):
+    """One directory of rules: its name, its version where it states one, and a digest of its files."""
+
+    name: str
+    version: str | None
+    digest: str
 
 
 class RulePack(NamedTuple):
@@ -113,6 +137,8 @@ class RulePack(NamedTuple):
     digest: str
     overlay: str = ""
     """The overlay files that were laid over them, if any."""
+    packs: tuple[Pack, ...] = ()
+    """The directories that they come from."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

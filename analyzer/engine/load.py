@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from analyzer.engine import expressions, overlay
+from analyzer.engine import expressions, overlay, packs
 from analyzer.engine.checks import check
 from analyzer.engine.document import Document, read
 from analyzer.engine.document import Path as Place
@@ -32,7 +32,7 @@ from analyzer.model import Action, Kind, Role, Step, Verdict
 _RULE, _ACTION, _CONFIDENCE = keys("rule"), keys("action"), keys("confidence")
 _STEP, _CASE, _EXPECT = keys("step"), keys("case"), keys("expect")
 _RULE_NEEDS, _CASE_NEEDS = needed("rule"), needed("case")
-_OTHERS = ("causes.yaml", overlay.NAME)
+_OTHERS = ("causes.yaml", overlay.NAME, packs.NAME)
 """Files of a rules directory that hold no rule."""
 
 
@@ -51,11 +51,30 @@ def load(directories: Sequence[Path]) -> RulePack:
     faults += [fault for document in documents for fault in document.faults]
     faults += _duplicates(rules)
     overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
-    faults += [fault for each in overlays for fault in overlay.faults(each, known)]
+    faults += [fault for each in overlays for fault in overlay.faults(each, known, rules)]
+    described = {
+        directory: read(directory / packs.NAME, f"{directory.name}/{packs.NAME}")
+        for directory in directories
+        if (directory / packs.NAME).is_file()
+    }
+    faults += [fault for each in described.values() for fault in packs.faults(each)]
     if faults:
         raise RuleError("\n".join(faults))
     tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
-    return RulePack(tuple(tuned), causes, _digest(files), ", ".join(each.file for each in overlays))
+    return RulePack(
+        tuple(tuned),
+        causes,
+        _digest(files),
+        ", ".join(each.file for each in overlays),
+        tuple(
+            packs.pack(directory, described.get(directory), _digest(_below(directory, files)))
+            for directory in directories
+        ),
+    )
+
+
+def _below(directory: Path, files: Iterable[Path]) -> list[Path]:
+    return [file for file in files if directory in file.parents]
 
 
 def _causes(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
@@ -118,9 +137,11 @@ def _rule(document: Document, causes: Mapping[str, str], rules: Collection[str])
         requires=tuple(_requires(document)),
         blame=document.one_of(("blame",), data.get("blame", "none"), BLAMES),
         explains=document.strings("explains"),
+        contradicts=document.strings("contradicts"),
         despite_finish=_despite_finish(document),
         why=document.strings("why"),
         next=_steps(document),
+        collect=document.strings("collect"),
         action=_action(document),
         references=document.strings("references"),
         cases=_cases(document),

@@ -8,7 +8,7 @@ import regex
 
 from analyzer.engine import conditions
 from analyzer.engine.document import Document
-from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Signal
+from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Near, Signal
 from analyzer.engine.rule_schema import keys
 from analyzer.model import Pattern
 from analyzer.schema import TABLES
@@ -56,11 +56,45 @@ def _signal(document: Document, name: str, body: Mapping[str, object]) -> Signal
         of=document.one_of((*path, "of"), body.get("of", "anyone"), SCOPES),
         who=_who(document, path, table, str(body.get("who", "worker"))),
         at_least=document.whole((*path, "at_least"), body.get("at_least", 1)),
+        after=_earlier(document, name, body, "after"),
+        before=_earlier(document, name, body, "before"),
+        within=_near(document, name, body),
         says=str(body.get("says", "")),
         pattern=pattern,
         example=example,
         kind=document.one_of((*path, "kind"), body.get("kind", "line"), KINDS),
     )
+
+
+def _earlier(document: Document, name: str, body: Mapping[str, object], side: str) -> str:
+    """The signal that this one lies behind or before; it stands above, so that none waits for itself."""
+    other = body.get(side)
+    if other is None:
+        return ""
+    path = ("signals", name, side)
+    above = list(document.data["signals"])
+    if other not in above[: above.index(name)]:
+        document.fault(path, f"`{other}` is no signal above this one")
+        return ""
+    if side == "before" and body.get("after") is not None:
+        document.fault(path, "a signal lies behind another one or before it, not both")
+    return str(other)
+
+
+def _near(document: Document, name: str, body: Mapping[str, object]) -> Near:
+    path = ("signals", name, "within")
+    data = document.map_at(path, body.get("within"))
+    document.only(path, data, keys("within"))
+    if data and not (body.get("after") or body.get("before")):
+        document.fault(path, "`within` goes with `after` or `before`")
+    limits: dict[str, float] = {}
+    for key, value in data.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            document.fault((*path, key), f"`{key}` is a number, not `{value}`")
+        else:
+            limits[key] = value
+    steps = limits.get("steps")
+    return Near(None if steps is None else int(steps), limits.get("seconds"))
 
 
 def _who(document: Document, path: tuple[str, ...], table: str, who: str) -> str:

@@ -36,6 +36,7 @@ _OPERATORS: Mapping[str, str] = MappingProxyType(
         "below": "is below",
         "contains": "contains",
         "matches": "matches",
+        "before": "is before version",
         "not": "is not",
     }
 )
@@ -49,7 +50,9 @@ def page(rule: Rule, causes: Mapping[str, str]) -> str:
         "Whom it blames": [_BLAMED[rule.blame]],
         "Confidence": _confidence(rule),
         "What it explains": [", ".join(f"`{each}`" for each in rule.explains)],
+        "What it contradicts": [", ".join(f"`{each}`" for each in rule.contradicts)],
         "What to do": [line for step in rule.next for line in _step(step.text, step.command)],
+        "What to collect next time": [f"- {_plain(text)}" for text in rule.collect],
         "Cases": [_case(case) for case in rule.cases],
         "References": [f"- <{each}>" for each in rule.references],
     }
@@ -121,7 +124,17 @@ def _signal(signal: Signal) -> str:
     whose = "" if signal.table == "job" else f" {_WHOSE[signal.of]}"
     whose += "" if signal.who == "worker" else f" as its {signal.who}"
     many = f", at least {signal.at_least} times" if signal.at_least > 1 else ""
-    return f"{what}{whose}{where}{many}."
+    return f"{what}{whose}{where}{many}{_order(signal)}."
+
+
+def _order(signal: Signal) -> str:
+    """Behind or before which other signal its rows lie, and how near."""
+    if not (signal.after or signal.before):
+        return ""
+    near = [f"{signal.within.steps} steps"] if signal.within.steps is not None else []
+    near += [f"{signal.within.seconds:g} seconds"] if signal.within.seconds is not None else []
+    within = f", within {' and '.join(near)}," if near else ""
+    return f"{within} {'after' if signal.after else 'before'} **{signal.after or signal.before}**"
 
 
 def _record(pattern: Pattern) -> str:
@@ -139,6 +152,8 @@ def _condition(column: str, condition: object) -> str:
 def _test(column: str, operator: str, operand: object) -> str:
     if operator == "known":
         return f"{column} is {'known' if operand else 'unknown'}"
+    if operator == "since":
+        return f"{column} is version {_value(operand)} or later"
     return f"{column} {_OPERATORS[operator]} {_value(operand)}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analyzer.engine.conditions import operators
+from analyzer.engine.conditions import VERSION, operators
 from analyzer.engine.language import (
     BLAMES,
     ID,
@@ -50,10 +50,12 @@ def rule_schema() -> Schema:
         blame=_one_of(BLAMES),
         confidence=_map("base", base=_SHARE, add=_by_signal(), cap_without=_by_signal()),
         explains=_TEXTS,
+        contradicts={**_TEXTS, "description": "rules and causes that cannot be true together with it"},
         despite_finish={"type": "boolean"},
         summary=_TEXT,
         why=_TEXTS,
         next={"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/step"}]}},
+        collect={**_TEXTS, "description": "what would have made it surer, for the next time"},
         action=_map(retry=_one_of(RETRIES), owner=_one_of(OWNERS)),
         references=_TEXTS,
         cases={"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/case"}},
@@ -77,7 +79,8 @@ def needed(part: str) -> Sequence[str]:
 
 def _parts() -> Mapping[str, Schema]:
     whole = rule_schema()
-    return {**whole["properties"], **whole["$defs"]["case"]["properties"], **whole["$defs"], "rule": whole}
+    nested = {**whole["$defs"]["case"]["properties"], **whole["$defs"]["signal"]["properties"]}
+    return {**nested, **whole["properties"], **whole["$defs"], "rule": whole}
 
 
 def _signal() -> Schema:
@@ -88,6 +91,9 @@ def _signal() -> Schema:
         of=_one_of(SCOPES),
         who=_TEXT,
         at_least={"type": "integer", "minimum": 1},
+        after={**_TEXT, "description": "a signal above; only rows behind one of its rows count"},
+        before={**_TEXT, "description": "a signal above; only rows before one of its rows count"},
+        within=_map(steps={"type": "integer", "minimum": 0}, seconds={"type": "number", "minimum": 0}),
         says=_TEXT,
         kind=_one_of(KINDS),
     )
@@ -113,11 +119,14 @@ def _test(type_: str) -> Schema:
     """What a column of this type can be compared with: a value, several, or operators and operands."""
     value: Schema = {"type": _TYPES[type_]}
     values: Schema = {"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]}
+    version: Schema = {"type": "string", "pattern": VERSION}
     operand: Mapping[str, Schema] = {
         "known": {"type": "boolean"},
         "contains": values,
         "matches": {"type": "string", "format": "regex"},
         "not": values,
+        "since": version,
+        "before": version,
     }
     tests = _map(**{name: operand.get(name, value) for name in operators(type_)})
     return {"anyOf": [*values["anyOf"], {**tests, "minProperties": 1}]}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import polars as pl
 
 from analyzer.engine.conditions import expression
-from analyzer.engine.language import Condition, RulePack, Signal
+from analyzer.engine.language import RulePack, Signal
 from analyzer.model import Tables
 
 Row = Mapping[str, Any]
@@ -28,20 +29,29 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
             else:
                 by_table.setdefault(signal.table, []).append((rule.id, signal))
     for table, signals in by_table.items():
-        numbers = _numbers(tables[table], {repr(signal.where): signal.where for _, signal in signals})
+        numbers = _numbers(tables[table], {_key(signal): signal for _, signal in signals})
         rows = _rows(tables[table], set().union(*numbers.values()))
         for rule_id, signal in signals:
-            own = [rows[number] for number in numbers[repr(signal.where)]]
+            own = [rows[number] for number in numbers[_key(signal)]]
             found[rule_id][signal.name] = _by_worker(signal, own)
     return found
 
 
-def _numbers(table: pl.DataFrame, wheres: Mapping[str, Condition]) -> dict[str, list[int]]:
-    """Condition → the numbers of the rows that satisfy it."""
+def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
+    """Signal → the numbers of the rows that satisfy it."""
     if not table.height:
-        return {name: [] for name in wheres}
-    wanted = (expression(where).arg_true().implode().alias(name) for name, where in wheres.items())
+        return dict.fromkeys(signals, ())
+    wanted = (_counts(signal).arg_true().implode().alias(name) for name, signal in signals.items())
     return table.select(wanted).row(0, named=True)
+
+
+def _key(signal: Signal) -> str:
+    """The same for signals that ask the same of a table."""
+    return repr((signal.where, signal.unless))
+
+
+def _counts(signal: Signal) -> pl.Expr:
+    return reduce(lambda kept, unless: kept & ~expression(unless), signal.unless, expression(signal.where))
 
 
 def _rows(table: pl.DataFrame, numbers: set[int]) -> dict[int, Row]:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from analyzer import __version__
 from analyzer.engine.load import load
 from analyzer.errors import RuleError
 from analyzer.model import Verdict
+from analyzer.pipeline import analyze
 from analyzer.resources import resource
+from tests.conftest import ROOT
 
 
 def overlaid(folder: Path, text: str) -> Path:
@@ -41,6 +44,12 @@ def test_it_switches_off_and_tunes(tmp_path: Path) -> None:
         ("severity: {plateau: 3}\n", 1, "`severity` is not known here"),
         ("status: {plateau: [stable]}\n", 1, "is none of"),
         ("switch_off: [[plateau]]\n", 1, "is the id of no rule"),
+        ("except:\n  plato: {falls: {points: 3}}\n", 2, "`plato` is the id of no rule"),
+        ("except:\n  worker-killed:\n    sigkil: {signal: 9}\n", 3, "`sigkil` is no signal of worker-killed"),
+        ("except:\n  worker-killed:\n    sigkill: {sygnal: 9}\n", 3, "`sygnal` of lifetimes is no column"),
+        ("except: {worker-killed: {sigkill: 9}}\n", 1, "names columns and what they hold"),
+        ("except: {worker-killed: sigkill}\n", 1, "names its signals"),
+        ("except: [worker-killed]\n", 1, "gives ids of rules their exceptions"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(text: str, line: int, says: str, tmp_path: Path) -> None:
@@ -50,3 +59,41 @@ def test_a_fault_is_named_with_file_and_line(text: str, line: int, says: str, tm
     (fault,) = str(raised.value).splitlines()
     assert fault.startswith(f"{tmp_path.name}/overlay.yaml:{line}: ")
     assert says in fault
+
+
+@pytest.mark.parametrize(
+    ("excepted", "cause"),
+    [('{worker: "worker:2"}', False), ('{worker: "worker:0"}', True), ("{signal: {above: 9}}", True)],
+)
+def test_rows_can_be_excepted(excepted: str, cause: bool, tmp_path: Path) -> None:
+    """They do not count for the signal; nothing else of the rule changes."""
+    text = f"except:\n  worker-killed:\n    sigkill: {excepted}\n"
+    pack = load([resource("rules"), overlaid(tmp_path, text)])
+    document = analyze([ROOT / "sample_runs" / "worker-killed" / "run"], pack).document
+    assert (document["rule"] == "worker-killed") is cause
+
+
+def test_a_pack_is_named_with_its_version_and_its_digest(tmp_path: Path) -> None:
+    """Ours carries the version of the program; one that states none is called like its directory."""
+    mine, bare = tmp_path / "mine", tmp_path / "bare rules"
+    for folder in (mine, bare):
+        folder.mkdir()
+        overlaid(folder, "switch_off: [plateau]\n")
+    (mine / "pack.yaml").write_text('name: our-cluster\nversion: "2026.11"\n', encoding="utf-8")
+    before = load([resource("rules"), mine, bare]).packs
+    (mine / "overlay.yaml").write_text("switch_off: [straggler]\n", encoding="utf-8")
+    after = load([resource("rules"), mine, bare]).packs
+    assert [pack[:2] for pack in before] == [
+        ("mwms-analyze", __version__),
+        ("our-cluster", "2026.11"),
+        ("bare-rules", None),
+    ]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True]
+
+
+@pytest.mark.parametrize("text", ["name: x\n", "name: x\nversion: 2026.11\n", "name: x\nvrsion: 1\n"])
+def test_a_pack_that_is_described_wrongly_is_a_fault(text: str, tmp_path: Path) -> None:
+    """With file and line."""
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(RuleError, match=r"pack\.yaml:\d+: "):
+        load([resource("rules"), tmp_path])

@@ -1,0 +1,109 @@
+"""Which rows came before which: by step where both name one, by line within a source, else by time.
+
+Where the files do not tell, neither came before the other, and neither is near it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import polars as pl
+
+from analyzer.common_clock import CommonClock
+from analyzer.engine.language import Near, Signal
+from analyzer.engine.select import Row
+from analyzer.model import Tables
+
+
+class _Distance(NamedTuple):
+    """How far one row lies behind another; what the files do not tell is None."""
+
+    sign: int
+    """1 behind, -1 before, 0 at the same place."""
+    steps: int | None = None
+    seconds: float | None = None
+
+
+class Order:
+    """Compares the rows of a run."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._clocks, self._sources = tables["clocks"], tables["sources"]
+
+    @cached_property
+    def _clock(self) -> CommonClock:
+        return CommonClock(self._clocks, self._sources)
+
+    @cached_property
+    def _residuals(self) -> dict[str, float]:
+        """Worker → seconds within which its clock is known."""
+        known = self._clocks.filter(pl.col("residual").is_not_null())
+        return dict(known.select("worker", "residual").iter_rows())
+
+    def kept(self, signal: Signal, rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+        """The rows that lie behind, or before, any of the others, and as near as the signal asks."""
+        side = 1 if signal.after else -1
+        return [row for row in rows if any(self._lies(row, other, side, signal.within) for other in others)]
+
+    def _lies(self, row: Row, other: Row, side: int, near: Near) -> bool:
+        distance = self._distance(row, other)
+        if distance is None or distance.sign != side:
+            return False
+        if near.steps is not None and (distance.steps is None or abs(distance.steps) > near.steps):
+            return False
+        return near.seconds is None or (
+            distance.seconds is not None and abs(distance.seconds) <= near.seconds
+        )
+
+    def _distance(self, row: Row, other: Row) -> _Distance | None:
+        seconds = self._seconds(row, other)
+        steps = _steps(row, other)
+        if steps is not None and steps[0]:
+            return _Distance(_sign(steps[0]), steps[1], seconds)
+        if _same_source(row, other):
+            return _Distance(_sign(row["line"] - other["line"]), steps[1] if steps else None, seconds)
+        if seconds is None:
+            return None
+        return _Distance(_sign(seconds), steps[1] if steps else None, seconds)
+
+    def _seconds(self, row: Row, other: Row) -> float | None:
+        """The time between two rows; None within the error of their clocks."""
+        times = [self._clock.time(r.get("worker"), r.get("source"), r.get("time")) for r in (row, other)]
+        mine, theirs = row.get("worker") or "", other.get("worker") or ""
+        if times[0] is None or times[1] is None:
+            return None
+        between = times[0] - times[1]
+        if mine == theirs:
+            return between
+        if mine not in self._residuals or theirs not in self._residuals:
+            return None
+        return between if abs(between) > self._residuals[mine] + self._residuals[theirs] else None
+
+
+def _steps(row: Row, other: Row) -> tuple[int, int | None] | None:
+    """The order of two places in training, and the steps between them within one epoch."""
+    mine, theirs = _place(row), _place(other)
+    if mine is None or theirs is None:
+        return None
+    between = mine[1] - theirs[1]
+    return (between, between) if mine[0] == theirs[0] else (mine[0] - theirs[0], None)
+
+
+def _place(row: Row) -> tuple[int, int] | None:
+    """Epoch and step that a row names, those of its first bad value where it is a curve."""
+    for prefix in ("", "nonfinite_"):
+        if row.get(f"{prefix}step") is not None:
+            return int(row.get(f"{prefix}epoch") or 0), int(row[f"{prefix}step"])
+    return None
+
+
+def _same_source(row: Row, other: Row) -> bool:
+    if row.get("line") is None or other.get("line") is None:
+        return False
+    return row.get("source") is not None and row["source"] == other.get("source")
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)

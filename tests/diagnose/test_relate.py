@@ -1,0 +1,49 @@
+"""What explains what, and what cannot be true together."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.diagnose.relate import relate
+from analyzer.model import Finding, Outcome, Role
+
+
+def finding(
+    rule: str, confidence: float, *, explains: tuple[str, ...] = (), contradicts: tuple[str, ...] = ()
+) -> Finding:
+    """A cause that fired."""
+    return Finding(
+        rule, rule, Role.CAUSE, Outcome.FIRED, f"peer.{rule}",
+        confidence=confidence, explains=explains, contradicts=contradicts,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("says", ["killed", "preempted"])
+@pytest.mark.parametrize("name", ["rule", "cause"])
+def test_of_two_that_contradict_each_other_the_surer_one_stands(says: str, name: str) -> None:
+    """Whichever of the two says so, of the other's rule or of its cause."""
+    other = {"killed": "preempted", "preempted": "killed"}[says]
+    contradicts: dict[str, tuple[str, ...]] = {
+        says: (other if name == "rule" else f"peer.{other}",),
+        other: (),
+    }
+    killed, preempted = relate(
+        [
+            finding("killed", 0.9, contradicts=contradicts["killed"]),
+            finding("preempted", 0.6, contradicts=contradicts["preempted"]),
+        ]
+    )
+    assert killed.contradicted_by == ()
+    assert preempted.contradicted_by == ("killed",)
+
+
+def test_what_is_quiet_contradicts_nothing() -> None:
+    """It was not found."""
+    quiet = finding("killed", 0.9, contradicts=("preempted",))._replace(outcome=Outcome.QUIET)
+    assert relate([quiet, finding("preempted", 0.6)])[1].contradicted_by == ()
+
+
+def test_of_two_that_explain_each_other_the_surer_one_does() -> None:
+    """Else neither would be left."""
+    one, two = relate([finding("a", 0.5, explains=("b",)), finding("b", 0.7, explains=("a",))])
+    assert (one.explained_by, two.explained_by) == (("b",), ())
