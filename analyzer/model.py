@@ -23,6 +23,7 @@ class Kind(StrEnum):
     EVENT_FILE = "event_file"
     TRACE = "trace"
     PODS = "pods"
+    SACCT = "sacct"
     OTHER = "other"
 
 

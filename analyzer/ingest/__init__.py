@@ -26,6 +26,7 @@ READERS: Mapping[Kind, str] = {
     Kind.EVENT_FILE: "events",
     Kind.TRACE: "profiles",
     Kind.PODS: "pods",
+    Kind.SACCT: "sacct",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 
