@@ -40,12 +40,32 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
         re.compile(r"(^|[/_.-])sacct([-_.][^/]*)?\.(txt|log|out|json|csv|psv)$|(^|/)sacct$"),
     ),
     (
+        Kind.NVIDIA_SMI,
+        re.compile(
+            r"(^|[/_.-])(nvidia[-_]?smi|nvsmi|dmon)([-_.][^/]*)?\.(txt|log|out|csv)$|(^|/)nvidia-smi$"
+        ),
+    ),
+    (
+        Kind.CGROUP,
+        re.compile(
+            r"(^|[/_.-])(memory|cpu|pids)[._](current|events|failcnt|high|limit_in_bytes|max|max_usage_in_bytes"
+            r"|oom_control|peak|stat|usage_in_bytes)([-_][^/.]*)?(\.local)?(\.(txt|log|out|csv|tsv))?$"
+        ),
+    ),
+    (
         Kind.LOG,
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
     ),
 )
 _OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
     (Kind.SACCT, re.compile(rb"\s*JobID(?:Raw)?(?:[ \t|,;]+[\w%]+)*?[ \t|,;]+(?:State|ExitCode)\b")),
+    (
+        Kind.NVIDIA_SMI,
+        re.compile(
+            rb"(?:[a-z._]+, ?)*(?:utilization\.gpu|memory\.used|temperature\.gpu) \["
+            rb"|# ?(?:Date +)?(?:Time +)?gpu +(?:pwr|gtemp|sm)"
+        ),
+    ),
 )
 """How files begin that are of one kind, whatever their name; no log begins like this."""
 _OPENING = 2_000

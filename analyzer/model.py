@@ -24,6 +24,8 @@ class Kind(StrEnum):
     TRACE = "trace"
     PODS = "pods"
     SACCT = "sacct"
+    NVIDIA_SMI = "nvidia_smi"
+    CGROUP = "cgroup"
     OTHER = "other"
 
 

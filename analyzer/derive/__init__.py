@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from analyzer.derive.accusations import accusations
 from analyzer.derive.cluster import cluster
 from analyzer.derive.curves import curves
@@ -12,13 +14,15 @@ from analyzer.derive.matches import matches
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
+from analyzer.schema import GAUGE
 
 
 def derive(read: Tables) -> Tables:
     """The tables that ingest filled, and all that follow from them."""
     tasks = workers(read["sources"], read["facts"])
-    raised = exceptions(read["records"], read["scalars"], read["facts"])
-    lives = lifetimes(read, tasks, raised)
+    training = read["scalars"].filter(pl.col("origin") != GAUGE)
+    raised = exceptions(read["records"], training, read["facts"])
+    lives = lifetimes({**read, "scalars": training}, tasks, raised)
     return {
         **read,
         "workers": tasks,

@@ -27,6 +27,8 @@ READERS: Mapping[Kind, str] = {
     Kind.TRACE: "profiles",
     Kind.PODS: "pods",
     Kind.SACCT: "sacct",
+    Kind.NVIDIA_SMI: "nvidia_smi",
+    Kind.CGROUP: "cgroups",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 

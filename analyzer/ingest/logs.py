@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from analyzer.ingest import announcements
+from analyzer.ingest import announcements, gauges
 from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.packed import unpacked
@@ -85,6 +85,8 @@ def _read_records(
             reading.lost(what, line=record.line)
         if record.kind == "progress":
             _read_progress(reading, record, progress)
+        if record.kind not in {"cpp", "traceback"}:
+            gauges.read(reading, record)
         hits = _hits(record, wanted, numbers, matcher)
         for hit in hits:
             _note(reading, record, hit)
