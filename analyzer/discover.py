@@ -53,6 +53,20 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
         ),
     ),
     (
+        Kind.PACKAGES,
+        re.compile(
+            r"(^|[/_.-])(pip|uv|conda|packages)([-_.]?(freeze|list|export|env))?([-_.][^/]*)?\.(txt|json|lst)$"
+            r"|(^|/)(pip|conda)[-_](freeze|list)$"
+        ),
+    ),
+    (
+        Kind.ENVIRONMENT,
+        re.compile(
+            r"(^|[/_.-])(env|environ|environment|printenv)([-_.][^/.]*)?\.(txt|env)$|[^/]\.env$"
+            r"|(^|/)(env|environ|printenv)([-_][^/.]*)?(\.(log|out))?$"
+        ),
+    ),
+    (
         Kind.LOG,
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
     ),
@@ -66,6 +80,14 @@ _OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
             rb"|# ?(?:Date +)?(?:Time +)?gpu +(?:pwr|gtemp|sm)"
         ),
     ),
+    (
+        Kind.PACKAGES,
+        re.compile(
+            rb"Package +Version\b.*\r?\n-+ -+|# packages in environment at "
+            rb"|(?:[A-Za-z0-9][\w.-]*==\d\S*\r?\n){2}"
+        ),
+    ),
+    (Kind.ENVIRONMENT, re.compile(rb"(?:(?:declare -x |export )?[A-Z_][A-Z0-9_]*=[^\n\0]*[\n\0]){3}")),
 )
 """How files begin that are of one kind, whatever their name; no log begins like this."""
 _OPENING = 2_000

@@ -26,6 +26,8 @@ class Kind(StrEnum):
     SACCT = "sacct"
     NVIDIA_SMI = "nvidia_smi"
     CGROUP = "cgroup"
+    PACKAGES = "packages"
+    ENVIRONMENT = "environment"
     OTHER = "other"
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from analyzer.ingest import announcements, attempts
+from analyzer.ingest import announcements, attempts, packages
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -29,6 +29,8 @@ READERS: Mapping[Kind, str] = {
     Kind.SACCT: "sacct",
     Kind.NVIDIA_SMI: "nvidia_smi",
     Kind.CGROUP: "cgroups",
+    Kind.PACKAGES: "packages",
+    Kind.ENVIRONMENT: "environments",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 
@@ -44,6 +46,7 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     attempts.count_from_one(readings)
     for reading in readings:
         attempts.split(reading)
+    packages.tell_releases(readings)
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
