@@ -25,7 +25,7 @@ _SAYS_NOTHING = frozenset(
 )
 _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
-    (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
+    (Kind.TRACE, re.compile(r"\.xplane\.pb$|(^|[/.])trace\.json$")),
     (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$")),
     (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$")),
     (

@@ -14,6 +14,7 @@ from analyzer.ingest import announcements, attempts, packages
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
+from analyzer.ingest.sessions import told_twice
 from analyzer.model import Kind, Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES, frame
 
@@ -41,13 +42,27 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = [reading for source in run.sources for reading in _read(source, matcher)]
+    readings = _read_all(run.sources, matcher)
     attribute(readings)
     attempts.count_from_one(readings)
     for reading in readings:
         attempts.split(reading)
     packages.tell_releases(readings)
     return {table: frame(table, _rows(table, readings)) for table in READ}
+
+
+def _read_all(sources: Sequence[Source], matcher: Matcher) -> list[Reading]:
+    """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
+    twice = told_twice(sources)
+    readings = [r for source in sources if source.name not in twice for r in _read(source, matcher)]
+    traced = {reading.source.name for reading in readings if "spans" in reading.rows}
+    for source in sources:
+        if (plane := twice.get(source.name)) in traced:
+            readings.append(Reading(source))
+            readings[-1].skip(f"the same session is read from {plane}")
+        elif plane:
+            readings += _read(source, matcher)
+    return readings
 
 
 def _read(source: Source, matcher: Matcher) -> list[Reading]:
