@@ -66,6 +66,7 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
             r"|(^|/)(env|environ|printenv)([-_][^/.]*)?(\.(log|out))?$"
         ),
     ),
+    (Kind.CHECKPOINT, re.compile(r"(^|/)checkpoint$|[^/]\.index$")),
     (
         Kind.LOG,
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),

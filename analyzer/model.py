@@ -28,6 +28,7 @@ class Kind(StrEnum):
     CGROUP = "cgroup"
     PACKAGES = "packages"
     ENVIRONMENT = "environment"
+    CHECKPOINT = "checkpoint"
     OTHER = "other"
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from analyzer.ingest import announcements, attempts, packages
+from analyzer.ingest import announcements, attempts, checkpoints, packages
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -32,6 +32,7 @@ READERS: Mapping[Kind, str] = {
     Kind.CGROUP: "cgroups",
     Kind.PACKAGES: "packages",
     Kind.ENVIRONMENT: "environments",
+    Kind.CHECKPOINT: "checkpoints",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 
@@ -48,6 +49,7 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     for reading in readings:
         attempts.split(reading)
     packages.tell_releases(readings)
+    checkpoints.miss(readings, run.sources)
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
