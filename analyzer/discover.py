@@ -1,4 +1,7 @@
-"""A path → RunDir: every file named and given to a worker, none parsed."""
+"""A path → RunDir: every file named and given to a worker, none parsed.
+
+What a file holds, its name tells; of one whose name tells nothing, its first lines may.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _SAYS_NOTHING = frozenset(
 )
 _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
     (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
-    (Kind.TRACE, re.compile(r"\.xplane\.pb$")),
+    (Kind.TRACE, re.compile(r"\.xplane\.pb$|(^|[/.])trace\.json$")),
     (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$")),
     (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$")),
     (
@@ -33,10 +36,63 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
         ),
     ),
     (
+        Kind.SACCT,
+        re.compile(r"(^|[/_.-])sacct([-_.][^/]*)?\.(txt|log|out|json|csv|psv)$|(^|/)sacct$"),
+    ),
+    (
+        Kind.NVIDIA_SMI,
+        re.compile(
+            r"(^|[/_.-])(nvidia[-_]?smi|nvsmi|dmon)([-_.][^/]*)?\.(txt|log|out|csv)$|(^|/)nvidia-smi$"
+        ),
+    ),
+    (
+        Kind.CGROUP,
+        re.compile(
+            r"(^|[/_.-])(memory|cpu|pids)[._](current|events|failcnt|high|limit_in_bytes|max|max_usage_in_bytes"
+            r"|oom_control|peak|stat|usage_in_bytes)([-_][^/.]*)?(\.local)?(\.(txt|log|out|csv|tsv))?$"
+        ),
+    ),
+    (
+        Kind.PACKAGES,
+        re.compile(
+            r"(^|[/_.-])(pip|uv|conda|packages)([-_.]?(freeze|list|export|env))?([-_.][^/]*)?\.(txt|json|lst)$"
+            r"|(^|/)(pip|conda)[-_](freeze|list)$"
+        ),
+    ),
+    (
+        Kind.ENVIRONMENT,
+        re.compile(
+            r"(^|[/_.-])(env|environ|environment|printenv)([-_.][^/.]*)?\.(txt|env)$|[^/]\.env$"
+            r"|(^|/)(env|environ|printenv)([-_][^/.]*)?(\.(log|out))?$"
+        ),
+    ),
+    (Kind.CHECKPOINT, re.compile(r"(^|/)checkpoint$|[^/]\.index$")),
+    (
         Kind.LOG,
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
     ),
 )
+_OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
+    (Kind.SACCT, re.compile(rb"\s*JobID(?:Raw)?(?:[ \t|,;]+[\w%]+)*?[ \t|,;]+(?:State|ExitCode)\b")),
+    (
+        Kind.NVIDIA_SMI,
+        re.compile(
+            rb"(?:[a-z._]+, ?)*(?:utilization\.gpu|memory\.used|temperature\.gpu) \["
+            rb"|# ?(?:Date +)?(?:Time +)?gpu +(?:pwr|gtemp|sm)"
+        ),
+    ),
+    (
+        Kind.PACKAGES,
+        re.compile(
+            rb"Package +Version\b.*\r?\n-+ -+|# packages in environment at "
+            rb"|(?:[A-Za-z0-9][\w.-]*==\d\S*\r?\n){2}"
+        ),
+    ),
+    (Kind.ENVIRONMENT, re.compile(rb"(?:(?:declare -x |export )?[A-Z_][A-Z0-9_]*=[^\n\0]*[\n\0]){3}")),
+)
+"""How files begin that are of one kind, whatever their name; no log begins like this."""
+_OPENING = 2_000
+"""Bytes that are looked at."""
 
 
 def discover(paths: Sequence[Path]) -> RunDir:
@@ -145,9 +201,22 @@ def _source(path: Path, name: str) -> Source:
     name = printable(name)
     bare = _COMPRESSED.sub("", name).lower()
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
+    skip = _reason_to_skip(path)
+    if kind is Kind.OTHER and not skip:
+        kind = _kind_by_opening(path)
     attempt = attempt_of(name)
     life = 1 if attempt is None else attempt
-    return Source(name, path, kind, worker_of(name, kind), life, _reason_to_skip(path))
+    return Source(name, path, kind, worker_of(name, kind), life, skip)
+
+
+def _kind_by_opening(path: Path) -> Kind:
+    """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            opening = file.read(_OPENING)
+    except OSError:
+        return Kind.OTHER
+    return next((kind for kind, pattern in _OPENINGS if pattern.match(opening)), Kind.OTHER)
 
 
 def _reason_to_skip(path: Path) -> str:

@@ -23,6 +23,12 @@ class Kind(StrEnum):
     EVENT_FILE = "event_file"
     TRACE = "trace"
     PODS = "pods"
+    SACCT = "sacct"
+    NVIDIA_SMI = "nvidia_smi"
+    CGROUP = "cgroup"
+    PACKAGES = "packages"
+    ENVIRONMENT = "environment"
+    CHECKPOINT = "checkpoint"
     OTHER = "other"
 
 

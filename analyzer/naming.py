@@ -44,7 +44,9 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
         for match in _TASK.finditer(part):
             if match["index"] is not None or match["role"] in {"chief", "master"}:
                 return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
-    if kind in {Kind.LOG, Kind.TF_CONFIG} and (bare := _BARE_INDEX.search(PurePosixPath(name).stem)):
+    if kind in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT} and (
+        bare := _BARE_INDEX.search(PurePosixPath(name).stem)
+    ):
         return f"worker:{int(bare[1])}"
     return None
 

@@ -41,7 +41,9 @@ _PLACE = (_WORKER, _ATTEMPT, _SOURCE, _LINE)
 
 SOURCES = (
     _SOURCE,
-    Column("kind", "text", "log, tf_config, exit_codes, event_file, trace or other"),
+    Column(
+        "kind", "text", "what it was read as: log, tf_config, exit_codes, event_file, trace, ..., or other"
+    ),
     _WORKER,
     _ATTEMPT,
     Column("bytes", "int", "size on disk"),
@@ -83,7 +85,8 @@ SCALARS = (
         "tag",
         "text",
         "what was measured, as named in the log or event file; `step` and `epoch` are marks. What lies in a "
-        "TensorBoard folder for validation has that folder in front, `validation/epoch_loss`",
+        "TensorBoard folder for validation has that folder in front, `validation/epoch_loss`. A reading of "
+        "the machine ends with its unit: `cpu_percent`, `rss_bytes`, `gpu0/memory_used_bytes`",
     ),
     Column("epoch", "int", "epoch, from 1 as printed; null where none is printed"),
     Column("epochs", "int", "epochs planned"),
@@ -92,7 +95,7 @@ SCALARS = (
     _TIME,
     Column("value", "number", "the value; NaN and infinities are kept"),
     Column("scope", "text", "global (all-reduced), local (of one replica) or unknown"),
-    Column("origin", "text", "fit, loop, estimator or event_file"),
+    Column("origin", "text", "fit, loop, estimator, event_file, or gauge: a reading of the machine"),
 )
 
 SPANS = (
@@ -267,7 +270,7 @@ CURVES = (
     _WORKER,
     Column("tag", "text", "what was measured"),
     Column("scope", "text", "global, local or unknown"),
-    Column("origin", "text", "fit, loop, estimator or event_file"),
+    Column("origin", "text", "fit, loop, estimator, event_file or gauge"),
     Column("points", "int", "values read"),
     Column("first_value", "number", "first value"),
     Column("last_value", "number", "last value"),
@@ -359,6 +362,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
 
 VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
 """Tags and TensorBoard folders under which a model is only tried out; its training stands elsewhere."""
+
+GAUGE = "gauge"
+"""Origin of scalars that are readings of the machine and no progress of the training."""
 
 READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 """The tables that ingest fills; all others are derived from them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from analyzer.common_clock import CommonClock
 from analyzer.derive.accusations import accusations
 from analyzer.derive.barriers import barriers
@@ -16,16 +18,18 @@ from analyzer.derive.silences import silences
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
+from analyzer.schema import GAUGE
 
 
 def derive(read: Tables) -> Tables:
     """The tables that ingest filled, and all that follow from them."""
     tasks = workers(read["sources"], read["facts"])
-    raised = exceptions(read["records"], read["scalars"], read["facts"])
-    offsets = clocks(read["sources"], read["scalars"], read["facts"], tasks)
+    training = read["scalars"].filter(pl.col("origin") != GAUGE)
+    raised = exceptions(read["records"], training, read["facts"])
+    offsets = clocks(read["sources"], training, read["facts"], tasks)
     common = CommonClock(offsets, read["sources"])
-    lives = lifetimes(read, tasks, raised, common)
-    quiet = silences(lives, read["scalars"], common)
+    lives = lifetimes({**read, "scalars": training}, tasks, raised, common)
+    quiet = silences(lives, training, common)
     return {
         **read,
         "workers": tasks,
@@ -33,7 +37,7 @@ def derive(read: Tables) -> Tables:
         "exceptions": raised,
         "lifetimes": lives,
         "silences": quiet,
-        "barriers": barriers(lives, read["scalars"], read["facts"], common),
+        "barriers": barriers(lives, training, read["facts"], common),
         "matches": matches(read["matches"], lives, tasks),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),

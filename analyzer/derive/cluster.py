@@ -24,7 +24,15 @@ COMPARED = (
     "claims",
     "gpu",
     "server_address",
+    "gpu_driver",
+    "cuda",
+    "gpu_model",
 )
+_LISTED = (
+    r"^package:(?:tensorflow|tf-|keras|numpy$|protobuf$|grpcio$|nvidia-|cuda|cudnn|nccl|h5py$|ml-dtypes$|horovod$)"
+    r"|^env:(?:(?:GRPC|KERAS|NCCL|OMP|TF|XLA)_\w+|LD_LIBRARY_PATH|LD_PRELOAD|\w+_(?:proxy|PROXY))$"
+)
+"""Packages and variables that can matter to the training; those are compared in which workers differ."""
 
 _ENOUGH_BATCHES = 3
 """Batches of one size before it counts as the size."""
@@ -40,6 +48,7 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     last = _last(facts, [*COMPARED, "task", "batch_size", "global_batch_size"])
     for key in COMPARED:
         yield key, last["task" if key == "claims" else key]
+    yield from _differing(facts)
     yield "batch_size", _batch_sizes(facts, last)
     releases = {worker: _release(version) for worker, version in last["tensorflow"].items()}
     yield "tensorflow_release", releases
@@ -61,6 +70,23 @@ def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]
     for key, worker, value in rows.select("key", "worker", "value").iter_rows():
         found[key][worker] = value
     return found
+
+
+def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
+    """Packages and variables that workers do not have alike; one that has others, but not this, lacks it."""
+    listed = facts.filter(pl.col("worker").is_not_null() & pl.col("key").str.contains("^(?:package|env):"))
+    listing = {
+        kind: listed.filter(pl.col("key").str.starts_with(kind))["worker"]
+        .unique(maintain_order=True)
+        .to_list()
+        for kind in ("package:", "env:")
+    }
+    keys = listed["key"].filter(listed["key"].str.contains(_LISTED)).unique().sort().to_list()
+    for key, values in _last(listed, keys).items():
+        lacking = "not set" if key.startswith("env:") else "not in its list"
+        everyone = {worker: values.get(worker, lacking) for worker in listing[key[: key.index(":") + 1]]}
+        if len(set(everyone.values())) > 1:
+            yield key, everyone
 
 
 def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dict[str, str]:

@@ -8,12 +8,15 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.schema import GAUGE
+
 MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
 
 
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]:
     """The log's own values; those of event files only where the log has none."""
+    curves = curves.filter(pl.col("origin") != GAUGE)
     from_log = curves.filter(pl.col("origin") != "event_file")
     chosen = from_log if from_log.height else curves
     made = []

@@ -38,6 +38,9 @@ _LABELS = {
     "server_address": "Own address",
     "batch_size": "Batch size",
     "tensorflow_release": "TensorFlow release",
+    "gpu_driver": "GPU driver",
+    "cuda": "CUDA",
+    "gpu_model": "GPU model",
 }
 
 
@@ -293,7 +296,7 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
         made.append(
             {
                 "key": key,
-                "label": _LABELS.get(str(key), str(key)),
+                "label": _LABELS.get(str(key), str(key).rpartition(":")[2]),
                 "equal": bool(group["equal"].all()),
                 "values": values,
             }

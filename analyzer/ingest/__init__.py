@@ -10,10 +10,11 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from analyzer.ingest import announcements, attempts
+from analyzer.ingest import announcements, attempts, checkpoints, packages
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
+from analyzer.ingest.sessions import told_twice
 from analyzer.model import Kind, Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES, frame
 
@@ -26,6 +27,12 @@ READERS: Mapping[Kind, str] = {
     Kind.EVENT_FILE: "events",
     Kind.TRACE: "profiles",
     Kind.PODS: "pods",
+    Kind.SACCT: "sacct",
+    Kind.NVIDIA_SMI: "nvidia_smi",
+    Kind.CGROUP: "cgroups",
+    Kind.PACKAGES: "packages",
+    Kind.ENVIRONMENT: "environments",
+    Kind.CHECKPOINT: "checkpoints",
 }
 """Kind of source → module of its reader, imported when a run has such a source."""
 
@@ -36,12 +43,28 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = [reading for source in run.sources for reading in _read(source, matcher)]
+    readings = _read_all(run.sources, matcher)
     attribute(readings)
     attempts.count_from_one(readings)
     for reading in readings:
         attempts.split(reading)
+    packages.tell_releases(readings)
+    checkpoints.miss(readings, run.sources)
     return {table: frame(table, _rows(table, readings)) for table in READ}
+
+
+def _read_all(sources: Sequence[Source], matcher: Matcher) -> list[Reading]:
+    """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
+    twice = told_twice(sources)
+    readings = [r for source in sources if source.name not in twice for r in _read(source, matcher)]
+    traced = {reading.source.name for reading in readings if "spans" in reading.rows}
+    for source in sources:
+        if (plane := twice.get(source.name)) in traced:
+            readings.append(Reading(source))
+            readings[-1].skip(f"the same session is read from {plane}")
+        elif plane:
+            readings += _read(source, matcher)
+    return readings
 
 
 def _read(source: Source, matcher: Matcher) -> list[Reading]:

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from analyzer.ingest.readings import Reading
 from analyzer.model import Kind
 from analyzer.naming import is_task
+from analyzer.schema import GAUGE
 
 
 def attribute(readings: Sequence[Reading]) -> None:
@@ -38,7 +39,8 @@ def attribute(readings: Sequence[Reading]) -> None:
 def _trains(reading: Reading) -> bool:
     """Whether a log shows what workers print: progress, facts, a traceback, lines of TensorFlow."""
     kinds = {row["kind"] for row in reading.rows.get("records", [])}
-    return bool(kinds & {"traceback", "cpp"} or reading.rows.keys() & {"scalars", "facts"})
+    progress = any(row["origin"] != GAUGE for row in reading.rows.get("scalars", []))
+    return bool(kinds & {"traceback", "cpp"} or progress or "facts" in reading.rows)
 
 
 def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:

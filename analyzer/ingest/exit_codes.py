@@ -41,10 +41,10 @@ def _note(reading: Reading, line: int, name: str, code: str) -> None:
 
 
 def _state(reading: Reading, line: int, whose: Mapping[str, object], code: str) -> None:
-    value = str(_signed(int(code))) if code.lstrip("-").isdigit() else "running"
+    value = str(signed(int(code))) if code.lstrip("-").isdigit() else "running"
     reading.add("facts", line=line, key="exit_code", value=value, **whose)
 
 
-def _signed(code: int) -> int:
+def signed(code: int) -> int:
     """A shell writes 128 + n for signal n; Python writes -n."""
     return 128 - code if 128 < code < 160 else code

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 
-from analyzer.ingest import announcements
+from analyzer.ingest import announcements, gauges
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.progress import Mark, Progress
 from analyzer.ingest.readings import Reading
@@ -37,6 +37,8 @@ def read_stream(
             reading.lost(what, line=record.line)
         if record.kind == "progress":
             _read_progress(reading, record, progress)
+        if record.kind not in {"cpp", "traceback"}:
+            gauges.read(reading, record)
         hits = _hits(record, wanted, matcher)
         for hit in hits:
             _note(reading, record, hit)

@@ -6,11 +6,10 @@ stands before what is said of it, so that one pass over the lines tells whose th
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.plain import note
 from analyzer.ingest.readings import Reading, whole_text
 from analyzer.model import Source
 from analyzer.naming import worker_of
@@ -67,7 +66,7 @@ def read(source: Source, matcher: Matcher) -> Reading:
         current.take(line, number)
         if (node := _NODE.match(line)) and current.worker:
             reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
-        _note(reading, current.worker, number, line, matcher, wanted.get(number, ()))
+        note(reading, matcher, number, line, wanted.get(number, ()), worker=current.worker)
     for pod in pods.values():
         if (ended := pod.now or pod.earlier) and pod.worker:
             _exit_code(reading, pod.worker, *ended)
@@ -78,15 +77,3 @@ def _exit_code(reading: Reading, worker: str, code: int, line: int) -> None:
     """Kubernetes writes 128 + n for signal n, as a shell does."""
     value = str(128 - code if 128 < code < 160 else code)
     reading.add("facts", worker=worker, line=line, key="exit_code", value=value)
-
-
-def _note(
-    reading: Reading, worker: str | None, number: int, line: str, matcher: Matcher, ids: Iterable[str]
-) -> None:
-    for hit in matcher.confirm(ids, line, None):
-        if not hit.pattern.startswith("announces/"):
-            start, end = hit.start, hit.start + len(hit.matched)
-            reading.add(
-                "matches", worker=worker, pattern=hit.pattern, line=number, kind="plain", start=start,
-                end=end, excerpt=line[:2_000], captures=json.dumps(dict(hit.captures)),
-            )  # fmt: skip

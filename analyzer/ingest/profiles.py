@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from analyzer.ingest.chrome_traces import read_chrome_trace
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.packed import plain
 from analyzer.ingest.readings import Reading
+from analyzer.ingest.sessions import is_chrome
 from analyzer.ingest.traces import read_trace
 from analyzer.model import Source
 
@@ -18,7 +20,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
     """
     reading = Reading(source, bytes=source.path.stat().st_size)
     with plain(source.path) as (path, broken):
-        trace = read_trace(path)
+        trace = read_chrome_trace(path) if is_chrome(source) else read_trace(path)
     if broken:
         reading.lost(broken)
     for span in trace.spans:

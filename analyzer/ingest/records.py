@@ -28,6 +28,10 @@ _TRACEBACK = re.compile(
 )
 _CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
 _DUMP = ("Thread 0x", "Current thread", "Extension modules", "<no Python frame>")
+_DUMPED = re.compile(
+    r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
+)
+"""How a dump of threads begins that is no fatal error: of `dump_traceback_later`, or on a signal."""
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 _CONTINUES = (
     "Additional GRPC error information", ":{", ":UNKNOWN", ':"', "The error could be from", "\t", " ",
@@ -172,6 +176,8 @@ def _belongs(record: Record, text: str, year: int) -> bool:
     """Whether a line goes on with the record before it."""
     if record.kind == "traceback":
         return _belongs_to_traceback(record, text, year)
+    if record.kind == "plain" and (not text or text[0] == " " or text.startswith(_DUMP)):
+        return _DUMPED.match(record.bodies[0]) is not None
     if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
         return True
     if record.kind in {"cpp", "python"} and text and not is_progress(text):

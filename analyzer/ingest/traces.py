@@ -316,3 +316,19 @@ def _with_steps(spans: list[Span]) -> Iterator[Span]:
 def _moved(span: Span, shift: int) -> Span:
     end = None if span.end_ns is None else span.end_ns + shift
     return span._replace(start_ns=span.start_ns + shift, end_ns=end)
+
+
+def kind_of(name: str, stats: dict[str, Any]) -> str | None:
+    """What an event is by its name and its stats, as `Span.kind`; None of one that tells nothing."""
+    kind = _kind(name, stats)
+    return None if kind in _NOTES.values() else kind
+
+
+def whole_number(value: object) -> int | None:
+    """A stat that is a number; None where it is none."""
+    return _int(value)
+
+
+def with_steps(spans: list[Span]) -> Iterator[Span]:
+    """Spans in order of start, each given the step that was under way when it began."""
+    return _with_steps(spans)

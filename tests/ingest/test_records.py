@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from analyzer.ingest.records import Record, records
 from analyzer.ingest.text import lines
 
@@ -87,3 +89,57 @@ def test_a_plain_line_carries_the_time_of_the_one_before() -> None:
     _, progress = read(STATUS)
     assert progress.time is None
     assert progress.near is not None
+
+
+DUMPS = {
+    "dump_traceback_later": """\
+Timeout (0:00:30)!
+Thread 0x00007f2d973d06c0 (most recent call first):
+  File "/workspace/train.py", line 4 in other
+  File "/usr/lib/python3.11/threading.py", line 982 in run
+
+Thread 0x00007f2d98215b80 (most recent call first):
+  File "/workspace/train.py", line 13 in <module>
+""",
+    "dump_traceback": """\
+Thread 0x00007f92d89076c0 (most recent call first):
+  <no Python frame>
+
+Current thread 0x00007f92d966bb80 (most recent call first):
+  File "/workspace/train.py", line 18 in <module>
+""",
+    "one thread with a name": """\
+Current thread 0x00007f92d966bb80 [MainThread] (most recent call first):
+  File "/workspace/train.py", line 18 in <module>
+""",
+}
+FATAL = """\
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f71cbbb76c0 (most recent call first):
+  File "/workspace/train.py", line 4 in other
+
+Current thread 0x00007f71cc9f9b80 (most recent call first):
+  File "/workspace/train.py", line 8 in <module>
+
+Extension modules: numpy._core._multiarray_umath, numpy.linalg._umath_linalg (total: 2)
+"""
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+def test_a_dump_of_threads_is_one_record_and_no_exception(dump: str) -> None:
+    """As Python 3.8 to 3.14 write it where nothing failed; the training goes on behind it."""
+    before, dumped, step, done = read(f"step 1 loss 0.5\n{dump}step 2 loss 0.4\n  done\n")
+    assert (before.kind, dumped.kind, step.kind, done.kind) == ("progress", "plain", "progress", "plain")
+    assert (dumped.line, dumped.last_line) == (2, 1 + dump.count("\n"))
+
+
+def test_a_fatal_error_with_its_threads_is_one_record() -> None:
+    """With what the shell says of it behind."""
+    fatal, shell = read(f"{FATAL}Segmentation fault (core dumped)\n")
+    assert (fatal.kind, fatal.last_line, shell.kind) == ("traceback", FATAL.count("\n"), "plain")
+
+
+def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
+    """But for that of a dump."""
+    assert len(read("loading\n  a\n  b\n")) == 3
