@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,8 +130,14 @@ def scores() -> str:
     return SCORES + scoreboard(mark_all(SAMPLE_RUNS), reasons_below(SAMPLE_RUNS))
 
 
+def formats() -> str:
+    """What the readers take from each format."""
+    return str(runpy.run_path(str(HERE / "formats.py"))["formats"]())
+
+
 DOCUMENTS = {
     HERE / "collect.md": collect,
+    HERE / "formats.md": formats,
     HERE / "scoreboard.md": scores,
     HERE / "tables.md": tables,
     RULES / "README.md": catalogue,
