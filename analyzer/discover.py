@@ -1,4 +1,7 @@
-"""A path → RunDir: every file named and given to a worker, none parsed."""
+"""A path → RunDir: every file named and given to a worker, none parsed.
+
+What a file holds, its name tells; of one whose name tells nothing, its first lines may.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,12 @@ _KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
         re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
     ),
 )
+_OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
+    (Kind.LOG, re.compile(rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:', re.DOTALL)),
+)
+"""How files begin that are of one kind, whatever their name: here, what services export of logs."""
+_OPENING = 2_000
+"""Bytes that are looked at."""
 
 
 def discover(paths: Sequence[Path]) -> RunDir:
@@ -145,9 +154,22 @@ def _source(path: Path, name: str) -> Source:
     name = printable(name)
     bare = _COMPRESSED.sub("", name).lower()
     kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
+    skip = _reason_to_skip(path)
+    if kind is Kind.OTHER and not skip:
+        kind = _kind_by_opening(path)
     attempt = attempt_of(name)
     life = 1 if attempt is None else attempt
-    return Source(name, path, kind, worker_of(name, kind), life, _reason_to_skip(path))
+    return Source(name, path, kind, worker_of(name, kind), life, skip)
+
+
+def _kind_by_opening(path: Path) -> Kind:
+    """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            opening = file.read(_OPENING)
+    except OSError:
+        return Kind.OTHER
+    return next((kind for kind, pattern in _OPENINGS if pattern.match(opening)), Kind.OTHER)
 
 
 def _reason_to_skip(path: Path) -> str:

@@ -20,7 +20,7 @@ from analyzer.schema import READ, TABLES, frame
 Reader = Callable[[Source, Matcher], Reading | list[Reading]]
 
 READERS: Mapping[Kind, str] = {
-    Kind.LOG: "logs",
+    Kind.LOG: "exports",
     Kind.TF_CONFIG: "configs",
     Kind.EXIT_CODES: "exit_codes",
     Kind.EVENT_FILE: "events",

@@ -104,18 +104,20 @@ def _glog(line: str, year: int) -> Head | None:
 
 
 def _dated(time: float, rest: str) -> Head:
+    if match := _LOGGER.match(rest.lstrip()):
+        return Head("python", time, _WORDS[match[1]], match[2], match[3])
     if match := _LEVEL.match(rest[:60]):
         return _python(time, _WORDS[match[1]], rest[match.start(2) :])
     if match := re.match(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?", rest[:90]):
-        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].strip(" :-|"))
-    return Head("plain", time, None, None, rest.strip(" :-|"))
+        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip())
+    return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
 
 
 def _python(time: float | None, level: str, rest: str) -> Head:
     rest = rest.lstrip()
     if match := _NAMED.match(rest[:80]):
         return Head("python", time, level, match[1], rest[match.start(2) :].strip())
-    return Head("python", time, level, None, rest.strip(" :-|"))
+    return Head("python", time, level, None, rest.lstrip(" :-|").rstrip())
 
 
 def _basename(path: str) -> str:
