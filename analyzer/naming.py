@@ -28,6 +28,8 @@ _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
 )
+_PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
+_PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
@@ -73,6 +75,17 @@ def attempt_of(name: str) -> int | None:
     if not match:
         return None
     return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
+
+
+def is_previous(name: str) -> bool:
+    """Whether it is of the life before the one that is named alike, as `kubectl logs --previous` gives."""
+    return bool(_PREVIOUS.search(name.lower()))
+
+
+def log_of(name: str) -> str:
+    """The log that a source is a part of: its name without what rotation and compression add."""
+    file, mark, stream = name.partition("#")
+    return _PART.sub("", file) + mark + stream
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:

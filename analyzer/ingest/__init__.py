@@ -38,9 +38,7 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     matcher = Matcher([*patterns, *announcements.PATTERNS])
     readings = [reading for source in run.sources for reading in _read(source, matcher)]
     attribute(readings)
-    attempts.count_from_one(readings)
-    for reading in readings:
-        attempts.split(reading)
+    attempts.number(readings)
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
