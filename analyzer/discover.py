@@ -89,8 +89,9 @@ _OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
         ),
     ),
     (Kind.ENVIRONMENT, re.compile(rb"(?:(?:declare -x |export )?[A-Z_][A-Z0-9_]*=[^\n\0]*[\n\0]){3}")),
+    (Kind.LOG, re.compile(rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:', re.DOTALL)),
 )
-"""How files begin that are of one kind, whatever their name; no log begins like this."""
+"""How files begin that are of one kind, whatever their name; of logs only what services export does."""
 _OPENING = 2_000
 """Bytes that are looked at."""
 

@@ -138,6 +138,8 @@ class Finding(NamedTuple):
     outcome: Outcome
     cause: str | None = None
     reason: str = ""
+    lacks: str | None = None
+    """The kind of source for want of which it is not applicable."""
     verdict: Verdict = Verdict.FAILED
     confidence: float = 0.0
     culprits: tuple[str, ...] = ()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from analyzer.model import Kind
 
+_VERTEX = re.compile(r"(?<![a-z])workerpool(?P<pool>[0-3])-(?P<index>\d{1,5})(?!\d)")
+_POOLS = ("chief", "worker", "ps", "evaluator")
+"""What Vertex AI makes of its pools of workers."""
+_FROM_ONE = {"algo"}
+"""Roles of which the first is number 1: hosts of SageMaker."""
 _ROLES = {
     "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
     "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
@@ -23,6 +28,8 @@ _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
 )
+_PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
+_PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
@@ -40,15 +47,26 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     *folders, own = name.split("/")
     # TensorFlow puts the host's name into the names of these, and `node-3` is a host, not a task
     parts = [*reversed(folders), own] if kind in {Kind.EVENT_FILE, Kind.TRACE} else [own, *reversed(folders)]
-    for part in parts:
-        for match in _TASK.finditer(part):
-            if match["index"] is not None or match["role"] in {"chief", "master"}:
-                return f"{_ROLES[match['role'].lower()]}:{int(match['index'] or 0)}"
-    if kind in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT} and (
-        bare := _BARE_INDEX.search(PurePosixPath(name).stem)
-    ):
-        return f"worker:{int(bare[1])}"
-    return None
+    named = next((task for part in parts for task in _tasks(part)), None)
+    if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
+        return named
+    bare = _BARE_INDEX.search(PurePosixPath(name).stem)
+    return f"worker:{int(bare[1])}" if bare else None
+
+
+def _tasks(part: str) -> Iterator[str]:
+    """The tasks that one part of a path names."""
+    for match in _VERTEX.finditer(part):
+        yield f"{_POOLS[int(match['pool'])]}:{int(match['index'])}"
+    for match in _TASK.finditer(part):
+        if match["index"] is not None or match["role"] in {"chief", "master"}:
+            first = 1 if match["role"] in _FROM_ONE else 0
+            yield f"{_ROLES[match['role']]}:{max(int(match['index'] or 0) - first, 0)}"
+
+
+def is_numbered(name: str) -> bool:
+    """Whether the name of a log has a number and no role: which task it is, is then a guess."""
+    return worker_of(name) is not None and worker_of(name, Kind.OTHER) is None
 
 
 def attempt_of(name: str) -> int | None:
@@ -57,6 +75,17 @@ def attempt_of(name: str) -> int | None:
     if not match:
         return None
     return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
+
+
+def is_previous(name: str) -> bool:
+    """Whether it is of the life before the one that is named alike, as `kubectl logs --previous` gives."""
+    return bool(_PREVIOUS.search(name.lower()))
+
+
+def log_of(name: str) -> str:
+    """The log that a source is a part of: its name without what rotation and compression add."""
+    file, mark, stream = name.partition("#")
+    return _PART.sub("", file) + mark + stream
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:

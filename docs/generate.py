@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
+from analyzer.diagnose.recipes import PLACES, RECIPES, Command, Recipe
 from analyzer.engine import pages
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
@@ -30,6 +32,62 @@ The rules were developed on these very runs: the figures say what is kept, not w
 *Wrong* means another cause, or an innocent worker.
 
 """
+
+COLLECT = """\
+# Collect a run
+
+The more of a run lies in one directory, the less has to be guessed.
+What matters most, in this order: **every** worker's complete output, how each process ended, TF_CONFIG,
+event files and traces.
+Start workers with unbuffered output, or the last lines of one that is killed are lost,
+and hand the whole directory over: `mwms-analyze run`.
+
+```sh
+export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1
+mkdir -p run
+```
+
+Names tell whose file it is: a role and an index anywhere in the path
+(`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
+Compressed and rotated files, archives, and one file with a prefix before each line are read as they are;
+[formats.md](formats.md) has all that is known.
+With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.
+
+Generated from `analyzer/diagnose/recipes.py` by `python docs/generate.py`;
+a report holds the recipes of what its run lacks.
+Words in capitals stand for names of your own.
+
+## Everything, by where the job runs
+
+"""
+
+
+def collect() -> str:
+    """How to collect a run, by where it ran and by what is collected."""
+    parts = [line for place in PLACES for line in _place(place)]
+    parts += ["## What each thing tells, and how to get it", ""]
+    return COLLECT + "\n".join([*parts, *(line for each in RECIPES.values() for line in _recipe(each))])
+
+
+def _place(place: str) -> Iterator[str]:
+    """All commands of one place, each once, and the files that they give."""
+    every = [each for recipe in RECIPES.values() for each in recipe.commands if each.where == place]
+    commands = list(dict.fromkeys(every))
+    yield from (f"### {place}", "", "```sh", *(each.text for each in commands), "```", "")
+    yield from ("| file | read as | tells |", "|---|---|---|")
+    files = dict.fromkeys(file for each in commands for file in each.files)
+    yield from (f"| `{file.name}` | {file.read_as} | {file.tells} |" for file in files)
+    yield ""
+
+
+def _recipe(recipe: Recipe) -> Iterator[str]:
+    yield from (f"### {recipe.title}", "", f"{recipe.tells}", f"In short: {recipe.how}.", "")
+    for command in recipe.commands:
+        yield from _command(command)
+
+
+def _command(command: Command) -> Iterator[str]:
+    yield from (f"{command.where}:", "", f"```{command.language}", command.text, "```", "")
 
 
 def tables() -> str:
@@ -72,7 +130,14 @@ def scores() -> str:
     return SCORES + scoreboard(mark_all(SAMPLE_RUNS), reasons_below(SAMPLE_RUNS))
 
 
+def formats() -> str:
+    """What the readers take from each format."""
+    return str(runpy.run_path(str(HERE / "formats.py"))["formats"]())
+
+
 DOCUMENTS = {
+    HERE / "collect.md": collect,
+    HERE / "formats.md": formats,
     HERE / "scoreboard.md": scores,
     HERE / "tables.md": tables,
     RULES / "README.md": catalogue,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.timeline import timeline
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
+
+if TYPE_CHECKING:
+    from analyzer.diagnose.recipes import Recipe
 
 _CONTEXT, _MOST_LINE = 3, 400
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
@@ -75,6 +78,7 @@ def document(
         "last_words": _last_words(decision, tables),
         "alternatives": _alternatives(decision),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
+        "collect": _collect(findings),
         "timeline": events,
         "events_left_out": left_out,
         "facts": _facts(tables),
@@ -251,6 +255,7 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "cause": finding.cause,
         "outcome": finding.outcome.value,
         "reason": finding.reason,
+        "lacks": finding.lacks,
         "confidence": finding.confidence,
         "workers": list(finding.about),
         "summary": finding.summary,
@@ -260,6 +265,27 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "contradicted_by": list(finding.contradicted_by),
         "collect": list(finding.collect),
         "references": list(finding.references),
+    }
+
+
+def _collect(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """How to collect what rules wanted and did not get."""
+    lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
+    if not lacking:
+        return []
+    from analyzer.diagnose.recipes import RECIPES
+
+    return [_recipe(kind, RECIPES[kind]) for kind in lacking if kind in RECIPES]
+
+
+def _recipe(kind: str, recipe: Recipe) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "what": recipe.what,
+        "tells": recipe.tells,
+        "how": recipe.how,
+        "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
+        "docs": recipe.docs,
     }
 
 

@@ -53,8 +53,8 @@ def evaluate(
 ) -> Finding:
     """What becomes of one rule, given the rows that satisfy its signals and the kinds of sources read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
-        missing = lacking[0].replace("_", " ")
-        return _finding(rule, Outcome.NOT_APPLICABLE, reason=f"no {missing} was collected or readable")
+        reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
+        return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     subjects = crew.everyone if rule.binds else ("",)
     seen = {subject: _in_order(rule, rows, subject, crew, order) for subject in subjects}
     truths = {

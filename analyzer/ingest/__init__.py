@@ -21,7 +21,7 @@ from analyzer.schema import READ, TABLES, frame
 Reader = Callable[[Source, Matcher], Reading | list[Reading]]
 
 READERS: Mapping[Kind, str] = {
-    Kind.LOG: "logs",
+    Kind.LOG: "exports",
     Kind.TF_CONFIG: "configs",
     Kind.EXIT_CODES: "exit_codes",
     Kind.EVENT_FILE: "events",
@@ -45,9 +45,7 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     matcher = Matcher([*patterns, *announcements.PATTERNS])
     readings = _read_all(run.sources, matcher)
     attribute(readings)
-    attempts.count_from_one(readings)
-    for reading in readings:
-        attempts.split(reading)
+    attempts.number(readings)
     packages.tell_releases(readings)
     checkpoints.miss(readings, run.sources)
     return {table: frame(table, _rows(table, readings)) for table in READ}

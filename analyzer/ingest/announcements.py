@@ -22,6 +22,7 @@ _IS_NUMBER = r"['\"]?\s{{0,2}}(?:[:=]|\bof\b|\bis\b|(?<=\s))\s{{0,2}}(?P<{0}>\d+
 _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "server_address": (("Started server with target",), r"Started server with target: grpc(?:\+\w+)?://(?P<server_address>\S+)"),
     "process_banner": (("This TensorFlow binary is optimized",), None),
+    "requeued": (("JOB REQUEUE", "DUE TO REQUEUE", "DUE TO PREEMPTION"), None),
     "agent_connected": (("Coordination agent has successfully connected",), None),
     "connected": (("has connected to coordination service",), _TASK.format("connected") + r" has connected to coordination service. Incarnation: (?P<incarnation>\d+)"),
     "assembled": (("WaitForAllTasks",), r"Barrier\(WaitForAllTasks\S* has passed with status: (?P<assembled>OK)"),

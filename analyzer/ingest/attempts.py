@@ -4,20 +4,56 @@ Some schedulers count attempts from 0. And one log can hold several lives, of a 
 into the same file.
 
 A process starts one gRPC server, so the second `Started server` begins the second life; it reaches back to
-the banner that TensorFlow prints when it is loaded.
+the banner that TensorFlow prints when it is loaded, or to where Slurm says that it requeued the job. The
+other logs of the worker, as its stdout, are parted at the same times, or where they begin anew themselves.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import inf
+from typing import NamedTuple
 
-from analyzer.ingest.readings import Reading
-from analyzer.naming import attempt_of
+from analyzer.ingest.readings import Reading, Row
+from analyzer.model import Kind
+from analyzer.naming import attempt_of, is_previous, log_of
+
+Place = tuple[int, float]
+"""A part of a rotated log, and a line of it."""
+
+_SAID_ONCE = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
+"""What a script says of itself when it starts, if it does; said again, it started again."""
 
 
-def count_from_one(readings: Sequence[Reading]) -> None:
+class _Log(NamedTuple):
+    """One log; a rotated one has several parts, the oldest first."""
+
+    parts: tuple[Reading, ...]
+    requeued: tuple[Place, ...] = ()
+
+    def rows(self, table: str) -> Iterator[tuple[Place, Row]]:
+        """The rows of a table with their places."""
+        for number, part in enumerate(self.parts):
+            for row in part.rows.get(table, ()):
+                yield (number, row.get("line") or 0), row
+
+    def facts(self, key: str) -> list[tuple[Place, Row]]:
+        """What it states under a key."""
+        return [(place, row) for place, row in self.rows("facts") if row["key"] == key]
+
+
+def number(readings: Sequence[Reading]) -> None:
+    """Give every row of the run its attempt."""
+    _count_from_one(readings)
+    _follow(readings)
+    for lives in _by_worker(readings).values():
+        _split(lives)
+    _close(readings)
+
+
+def _count_from_one(readings: Sequence[Reading]) -> None:
     """Where any name of the run counts attempts from 0, count all that are named on by one."""
     named = [r for r in readings if attempt_of(r.source.name) is not None]
     rows = [row for r in readings for row in r.rows.get("facts", []) if "attempt" in row]
@@ -29,27 +65,171 @@ def count_from_one(readings: Sequence[Reading]) -> None:
         row["attempt"] += 1
 
 
-def split(reading: Reading) -> None:
-    """Give every row of a log that holds several lives its attempt."""
-    starts = _starts(reading)
-    if not starts:
+def _follow(readings: Sequence[Reading]) -> None:
+    """A log whose name counts nothing is of the last life, unless its first restart is named."""
+    restarts = _restarts(readings)
+    for worker in {r.source.worker for r in readings if r.source.worker}:
+        logs = [r for r in readings if r.source.worker == worker and r.source.kind is Kind.LOG]
+        named = {r.source.attempt for r in logs if attempt_of(r.source.name) is not None}
+        earlier = any(is_previous(r.source.name) for r in logs)
+        last = 1 + (
+            restarts.get(worker or "", int(earlier)) if not named else max(named) if 1 in named else 0
+        )
+        for reading in logs:
+            if attempt_of(reading.source.name) is None:
+                life = last - 1 if is_previous(reading.source.name) else last
+                reading.source = reading.source._replace(attempt=max(1, life))
+
+
+def _restarts(readings: Sequence[Reading]) -> dict[str, int]:
+    """Worker → how often Kubernetes says that it was restarted."""
+    facts = [row for r in readings for row in r.rows.get("facts", []) if row["key"] == "restarts"]
+    return {row["worker"]: int(row["value"]) for row in facts}
+
+
+def _by_worker(readings: Sequence[Reading]) -> Mapping[object, list[_Log]]:
+    """The logs of each worker's attempt, as far as names tell."""
+    parts: dict[tuple[str | None, int, str], list[Reading]] = {}
+    requeued: dict[str, list[Place]] = {}
+    for reading in readings:
+        if reading.source.kind is Kind.LOG:
+            name = log_of(reading.source.name)
+            log = parts.setdefault((reading.source.worker, reading.source.attempt, name), [])
+            log.append(reading)
+            said = [row["line"] for row in reading.rows.get("facts", []) if row["key"] == "requeued"]
+            requeued.setdefault(_file(name), []).extend((len(log) - 1, line) for line in said)
+    found: dict[object, list[_Log]] = {}
+    for (worker, attempt, name), log in parts.items():
+        found.setdefault((worker, attempt), []).append(_Log(tuple(log), tuple(sorted(requeued[_file(name)]))))
+    return found
+
+
+def _file(name: str) -> str:
+    """The file that a stream is part of; a job is requeued for all of them."""
+    return name.partition("#")[0]
+
+
+def _split(logs: Sequence[_Log]) -> None:
+    """Give every row of logs that hold several lives of one worker its attempt."""
+    starts = [_starts(log) for log in logs]
+    most = max(starts, key=len)
+    if not most:
         return
-    for table, rows in reading.rows.items():
-        if table != "damage":
-            for row in rows:
-                row["attempt"] = reading.source.attempt + bisect_right(starts, row.get("line") or 0)
+    times = _times(logs[starts.index(most)], most)
+    for log, own in zip(logs, starts, strict=True):
+        if len(own) == len(most):
+            _number(log, own)
+        else:
+            _number(log, _alike(log, times))
 
 
-def _starts(reading: Reading) -> list[int]:
+def _number(log: _Log, starts: Sequence[Place]) -> None:
+    for number, part in enumerate(log.parts):
+        for table, rows in part.rows.items():
+            if table != "damage":
+                for row in rows:
+                    place = (number, row.get("line") or 0)
+                    row["attempt"] = part.source.attempt + bisect_right(starts, place)
+
+
+def _starts(log: _Log) -> list[Place]:
     """First lines of the second life and of those after it."""
-    servers = _lines(reading, "server_address")
-    banners = _lines(reading, "process_banner")
+    servers = [place for place, _ in log.facts("server_address")]
+    banners = [place for place, _ in log.facts("process_banner")]
     starts = []
     for before, server in pairwise(servers):
-        between = [banner for banner in banners if before < banner < server]
+        told = [_behind(place) for place in log.requeued if before < place < server]
+        between = told or [banner for banner in banners if before < banner < server]
         starts.append(between[-1] if between else server)
+    behind_all = [place for place in log.requeued if servers and place > servers[-1]]
+    if behind_all and _lives_on(log, behind_all[-1]):
+        starts.append(_behind(behind_all[-1]))
     return starts
 
 
-def _lines(reading: Reading, key: str) -> list[int]:
-    return [row["line"] for row in reading.rows.get("facts", []) if row["key"] == key]
+def _behind(place: Place) -> Place:
+    return place[0], place[1] + 1
+
+
+def _lives_on(log: _Log, place: Place) -> bool:
+    """Whether a process speaks behind a place, and not only the scheduler."""
+    return any(
+        at > place and row["kind"] in {"cpp", "traceback", "progress"} for at, row in log.rows("records")
+    )
+
+
+def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
+    """When lives began, as far as the log that shows them is dated; then what is missing is never."""
+    dated = _dated(log)
+    return [next((time for place, time in dated if place >= start), inf) for start in starts]
+
+
+def _dated(log: _Log) -> list[tuple[Place, float]]:
+    rows = [*log.rows("records"), *log.rows("scalars"), *log.rows("facts")]
+    return sorted((place, row["time"]) for place, row in rows if row.get("time") is not None)
+
+
+def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
+    """Where the lives begin that another log of the worker shows."""
+    ways: Sequence[Callable[[], list[Place]]] = (
+        lambda: _by_words(log, len(times)),
+        lambda: _by_time(log, times),
+        lambda: _by_progress(log, len(times)),
+    )
+    for way in ways:
+        if found := way():
+            return found
+    part = log.parts[-1]
+    what = (
+        f"holds {len(times) + 1} lives of {part.source.worker}, and nothing in it tells where one ends; "
+        "all of it is taken for the last"
+    )
+    part.add("damage", source=part.source.name, what=what)
+    return [(0, 0.0)] * len(times)
+
+
+def _by_words(log: _Log, count: int) -> list[Place]:
+    """Where it says again what a script says of itself when it starts."""
+    said = [[place for place, _ in log.facts(key)] for key in _SAID_ONCE]
+    found = [places[1:] for places in said if len(places) == count + 1]
+    return [min(each) for each in zip(*found, strict=True)]
+
+
+def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
+    dated = _dated(log)
+    if not dated or inf in times:
+        return []
+    return [next((place for place, own in dated if own >= time), (len(log.parts), 0.0)) for time in times]
+
+
+def _by_progress(log: _Log, count: int) -> list[Place]:
+    """Where it goes back to an earlier epoch or step, or begins one again, if once for every restart."""
+    found: list[Place] = []
+    before = (0, 0)
+    for place, row in sorted(log.rows("scalars"), key=lambda each: each[0]):
+        if row["tag"] in {"epoch", "step"}:
+            now = (row["epoch"] or 0, row["step"] or 0)
+            again = row["tag"] == "epoch" and row["epoch"] == before[0]
+            if (now < before or again) and (not found or place > found[-1]):
+                found.append(place)
+            before = now
+    return found if len(found) == count else []
+
+
+def _close(readings: Sequence[Reading]) -> None:
+    """An exit code that is not said to be of another life is that of the last one."""
+    last: dict[str, int] = {}
+    for reading in readings:
+        if reading.source.kind is Kind.LOG and reading.source.worker:
+            lives = [row.get("attempt", reading.source.attempt) for rows in _lived(reading) for row in rows]
+            last[reading.source.worker] = max([last.get(reading.source.worker, 1), *lives])
+    for reading in readings:
+        if attempt_of(reading.source.name) is None:
+            for row in reading.rows.get("facts", []):
+                if row["key"] == "exit_code" and "attempt" not in row:
+                    whose = row.get("worker", reading.source.worker) or ""
+                    row["attempt"] = last.get(whose, reading.source.attempt)
+
+
+def _lived(reading: Reading) -> Iterator[Sequence[Row]]:
+    return (reading.rows[table] for table in ("records", "scalars") if table in reading.rows)

@@ -1,25 +1,27 @@
-"""Which worker a log belongs to when its name does not tell.
+"""Which worker a log belongs to when its name does not tell, or has a number and no role.
 
 The log's own words decide: the task it says it is, the device strings of its errors, the address its server
 listens on. A worker's log that says nothing gets the next free index, and a fact `attributed` that says so.
 A log beside those of workers that shows nothing of a training, as one of the kernel, is no worker's.
+Numbers from 1 on, as docker compose gives, are counted from 0, as tasks are.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from analyzer.ingest.readings import Reading
 from analyzer.model import Kind
-from analyzer.naming import is_task
+from analyzer.naming import is_numbered, is_task
 from analyzer.schema import GAUGE
 
 
 def attribute(readings: Sequence[Reading]) -> None:
     """Give every log without a worker one; logs of one directory that name none belong together."""
+    _recount(readings)
     nameless = [r for r in readings if r.source.kind is Kind.LOG and r.source.worker is None and r.rows]
     taken = {r.source.worker for r in readings if r.source.worker}
     named = {r.source.worker for r in readings if r.source.kind is Kind.LOG and r.source.worker}
@@ -36,6 +38,58 @@ def attribute(readings: Sequence[Reading]) -> None:
                 reading.add("facts", line=1, key="attributed", value="by the order of the files")
 
 
+def _recount(readings: Sequence[Reading]) -> None:
+    """Give logs that only a number names the tasks that their words tell, or count from 0."""
+    numbered: dict[str, list[Reading]] = {}
+    for reading in readings:
+        if reading.source.kind is Kind.LOG and reading.source.worker and _is_numbered(reading.source.name):
+            numbered.setdefault(reading.source.worker, []).append(reading)
+    named = {r.source.worker for r in readings if r.source.kind is Kind.LOG} - numbered.keys()
+    clusters = _clusters(readings)
+    claims = {worker: _claim(group, clusters) for worker, group in numbered.items()}
+    renamed = _stated(claims) or _from_zero(claims, clusters)
+    if named & {*renamed.values()}:
+        return
+    for reading in readings:
+        worker = reading.source.worker or ""
+        if worker in renamed and any(reading is each for each in numbered[worker]):
+            reading.source = reading.source._replace(worker=renamed[worker])
+        elif reading.source.kind is not Kind.LOG:
+            _rename(reading, renamed)
+
+
+def _is_numbered(name: str) -> bool:
+    """Of a part of a file, what its name says; a launcher's ranks are no guess."""
+    whole, _, part = name.rpartition("#")
+    return is_numbered(part) and not (whole and part.isdigit())
+
+
+def _stated(claims: Mapping[str, str | None]) -> Mapping[str, str]:
+    """What the words of all say, where no two say the same."""
+    stated = {worker: claim for worker, claim in claims.items() if claim}
+    return stated if len({*stated.values()}) == len(claims) else {}
+
+
+def _from_zero(
+    claims: Mapping[str, str | None], clusters: Sequence[dict[str, list[str]]]
+) -> Mapping[str, str]:
+    """Numbers from 1 on without a gap, counted from 0; not where a cluster or any words speak against it."""
+    count = len(claims)
+    renamed = {f"worker:{n}": f"worker:{n - 1}" for n in range(1, count + 1)}
+    sizes = {sum(map(len, cluster.values())) for cluster in clusters}
+    against = any(claim and claim != renamed.get(worker) for worker, claim in claims.items())
+    return {} if count < 2 or claims.keys() != renamed.keys() or sizes - {count} or against else renamed
+
+
+def _rename(reading: Reading, renamed: Mapping[str, str]) -> None:
+    """The same for a file that speaks of the workers by these numbers."""
+    rows = [row for rows in reading.rows.values() for row in rows if row.get("worker")]
+    spoken = {row["worker"] for row in rows}
+    if spoken and spoken <= renamed.keys() and not spoken <= {*renamed.values()}:
+        for row in rows:
+            row["worker"] = renamed[row["worker"]]
+
+
 def _trains(reading: Reading) -> bool:
     """Whether a log shows what workers print: progress, facts, a traceback, lines of TensorFlow."""
     kinds = {row["kind"] for row in reading.rows.get("records", [])}
@@ -48,7 +102,7 @@ def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:
     for reading in readings:
         path = PurePosixPath(reading.source.name)
         stream = path.stem in {"stdout", "stderr", "out", "err", "output"}
-        base = path.with_suffix("").as_posix()
+        base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
         groups.setdefault(path.parent.as_posix() if stream else base, []).append(reading)
     return list(groups.values())
 

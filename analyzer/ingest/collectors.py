@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from analyzer.ingest.stamps import Clock, parted, stamp_of
 from analyzer.ingest.text import storable
 
 _ENOUGH = 0.9
@@ -38,6 +40,8 @@ class Mark(NamedTuple):
     goes_on: bool = False
     channel: str = ""
     """stdout or stderr, where the mark tells: each is a text of its own."""
+    stamp: str = ""
+    """When the line was printed, where the mark tells."""
 
 
 def _pattern(expression: str) -> Callable[[str], Mark | None]:
@@ -45,15 +49,24 @@ def _pattern(expression: str) -> Callable[[str], Mark | None]:
 
     def read(line: str) -> Mark | None:
         match = compiled.match(line)
-        return Mark(match["key"], match["text"]) if match else None
+        if not match:
+            return None
+        stamp, text = parted(match["text"])
+        return Mark(match["key"], text, stamp=stamp)
 
     return read
 
 
 def _container_runtime(line: str) -> Mark | None:
     """Kubernetes' CRI logs: time, stream, F or P (partial), text."""
-    match = re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S* (stdout|stderr) ([FP]) ?(.*)$", line)
-    return Mark(None, match[3], match[2] == "P", match[1]) if match else None
+    match = re.match(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (stdout|stderr) ([FP]) ?(.*)$", line)
+    return Mark(None, match[4], match[3] == "P", match[2], match[1]) if match else None
+
+
+def _timed(line: str) -> Mark | None:
+    """`kubectl logs --timestamps`, `docker logs --timestamps`: time, text."""
+    stamp, text = parted(line)
+    return Mark(None, text, stamp=stamp) if stamp else None
 
 
 def _json_line(line: str) -> Mark | None:
@@ -66,14 +79,22 @@ def _json_line(line: str) -> Mark | None:
         return None
     if not isinstance(entry, dict):
         return None
-    text = next(
-        (entry[key] for key in ("log", "message", "textPayload", "msg") if isinstance(entry.get(key), str)),
-        None,
-    )
+    text = _words(entry)
     if text is None or {"step", "loss"} & entry.keys():
         return None
     key, partial = _origin(entry), "P" in {str(entry.get("_p")), str(entry.get("logtag"))}
-    return Mark(key and storable(key), storable(text.rstrip("\n")), partial, str(entry.get("stream", "")))
+    channel, stamp = str(entry.get("stream", "")), stamp_of(entry)
+    return Mark(key and storable(key), storable(text.rstrip("\n")), partial, channel, stamp)
+
+
+def _words(entry: dict[str, object]) -> str | None:
+    """What was printed; of a line that was JSON itself, Cloud Logging keeps the fields apart."""
+    inner = entry.get("jsonPayload")
+    for fields in (entry, inner if isinstance(inner, dict) else {}):
+        for key in ("log", "message", "textPayload", "msg"):
+            if isinstance(fields.get(key), str):
+                return str(fields[key])
+    return None
 
 
 def _json_file(line: str) -> Mark | None:
@@ -102,6 +123,7 @@ def _origin(entry: dict[str, object]) -> str | None:
 STYLES: Sequence[Callable[[str], Mark | None]] = (
     _container_runtime,
     _json_line,
+    _timed,
     _pattern(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
     _pattern(r"\[\d+,(?P<key>\d+)\]<(?:stdout|stderr)>: ?(?P<text>.*)$"),
     _pattern(
@@ -138,23 +160,26 @@ def streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream
     if style is None:
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}
-    begun: dict[tuple[str | None, str], tuple[int, str]] = {}
+    begun: dict[tuple[str | None, str], tuple[int, str, str]] = {}
+    clocks: defaultdict[str | None, Clock] = defaultdict(Clock)
     key: str | None = None
     for number, line in numbered:
         mark = style(line) or Mark(key, line)
         key = mark.key
-        start, before = begun.pop((key, mark.channel), (number, ""))
+        start, stamp, before = begun.pop((key, mark.channel), (number, mark.stamp, ""))
         if mark.goes_on:
-            begun[key, mark.channel] = (start, before + mark.text)
+            begun[key, mark.channel] = (start, stamp, before + mark.text)
         else:
-            _append(found, key, start, before + mark.text)
-    for (key, _), (start, rest) in begun.items():
-        _append(found, key, start, rest)
+            _append(found, key, start, before + mark.text, stamp, clocks[key])
+    for (key, _), (start, stamp, rest) in begun.items():
+        _append(found, key, start, rest, stamp, clocks[key])
     for stream in found.values():
         stream.lines.sort(key=itemgetter(0))
     return list(found.values())
 
 
-def _append(found: dict[str | None, Stream], key: str | None, number: int, message: str) -> None:
+def _append(
+    found: dict[str | None, Stream], key: str | None, number: int, message: str, stamp: str, clock: Clock
+) -> None:
     stream = found.setdefault(key, Stream(key, []))
-    stream.lines.extend((number, line) for line in message.split("\n"))
+    stream.lines.extend((number, clock.told(line, stamp)) for line in message.split("\n"))

@@ -19,6 +19,7 @@ _ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+[A-Z]")
 _NODE = re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)')
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
+_RESTARTS = re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b')
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 
 
@@ -66,6 +67,8 @@ def read(source: Source, matcher: Matcher) -> Reading:
         current.take(line, number)
         if (node := _NODE.match(line)) and current.worker:
             reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
+        if (count := _RESTARTS.match(line)) and current.worker:
+            reading.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
         note(reading, matcher, number, line, wanted.get(number, ()), worker=current.worker)
     for pod in pods.values():
         if (ended := pod.now or pod.earlier) and pod.worker:

@@ -27,6 +27,7 @@ _NAMES_STEP = re.compile(
     re.IGNORECASE,
 )
 _LOOP_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _VALUE = re.compile(
     rf"(?<![\w.])[\"']?((?:[A-Za-z_][\w.]*[_./-])?(?:loss|nll|perplexity|cost|accuracy|acc|mae|mse"
     rf"|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|it/s|examples/sec))[\"']?"
@@ -69,7 +70,7 @@ def _is_loop(text: str) -> bool:
     """Whether a user's own loop speaks: a step with a value, or a line that begins by naming its step."""
     if _NOT_PROGRESS.search(text):
         return False
-    if _NAMES_STEP.match(text):
+    if _NAMES_STEP.match(text) or (_TQDM.match(text) and _VALUE.search(text)):
         return True
     return bool((_STEP.search(text) or _LOOP_EPOCH.search(text)) and _VALUE.search(text))
 
@@ -100,7 +101,7 @@ class Progress:
                 yield Mark(metric[1], *place, float(metric[2]), "global", "fit")
 
     def _loop(self, text: str) -> Iterator[Mark]:
-        step, epoch = _STEP.search(text), _LOOP_EPOCH.search(text)
+        step, epoch = _TQDM.match(text) or _STEP.search(text), _LOOP_EPOCH.search(text)
         origin = "estimator" if text.startswith("loss = ") else "loop"
         place = (
             int(epoch[1]) if epoch else None,

@@ -1,4 +1,4 @@
-"""How a log line begins: TensorFlow's C++ and Python loggers, absl, gRPC, and Python's `logging`.
+"""How a log line begins: TensorFlow's C++ and Python loggers, absl, gRPC, Python's `logging`, syslog, JSON.
 
 Each style yields when, how grave and from where, and the text behind the prefix. Years that a style leaves
 out are taken from the last line that had one. Times without a zone are read as UTC.
@@ -24,6 +24,20 @@ _LOGGER = re.compile(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
 _DATED = re.compile(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL = re.compile(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
+_EPOCH = re.compile(
+    rf"(?:\[(1\d{{9}}(?:\.\d+)?)\]|(1\d{{9}}\.\d+)|(1\d{{9}})(?= (?:{_LEVELS})\b))[ :](.*)", re.DOTALL
+)
+"""Seconds since 1970; a bare whole number is a time only before a level."""
+_SYSLOG = re.compile(
+    r"\[?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
+    r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
+    re.DOTALL,
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_JSON_TIME = re.compile(
+    rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
+)
+_JSON_LEVEL = re.compile(rf'"(?:level(?:name)?|severity)"\s*:\s*"({_LEVELS})"', re.IGNORECASE)
 _NAMED = re.compile(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\])?\s?[:\]|-]+ (.*)", re.DOTALL)
 
 
@@ -50,7 +64,29 @@ def head(line: str, year: int) -> Head | None:
         return _python(seconds(match[2]), _WORDS[match[1]], match[3])
     if (match := _DATED.match(line)) and (time := seconds(match[1])) is not None:
         return _dated(time, match[2])
+    if first == "{":
+        return _json(line)
+    if first in "1[" and (match := _EPOCH.match(line)):
+        return _dated(float(match[1] or match[2] or match[3]), f" {match[4]}")
+    if first in "[JFMASONDTW" and (match := _SYSLOG.match(line)):
+        return _syslog(match, year)
     return None
+
+
+def _json(line: str) -> Head | None:
+    """A JSON object that tells its time stays whole: what else it holds are values."""
+    if not (match := _JSON_TIME.search(line, 0, 2_000)):
+        return None
+    time = seconds(match[1]) if match[1] else float(match[2])
+    level = _JSON_LEVEL.search(line, 0, 2_000)
+    return Head("plain", time, _WORDS[level[1].upper()] if level else None, None, line)
+
+
+def _syslog(match: re.Match[str], year: int) -> Head | None:
+    """syslog, journalctl and `dmesg -T`; the last one names the year."""
+    month = _MONTHS.index(match["month"]) + 1
+    time = seconds(f"{match['year'] or year}-{month:02d}-{int(match['day']):02d} {match['clock']}")
+    return None if time is None else Head("plain", time, None, None, match["text"])
 
 
 def _absl(line: str) -> Head | None:
@@ -62,22 +98,26 @@ def _absl(line: str) -> Head | None:
 def _glog(line: str, year: int) -> Head | None:
     if match := _GLOG.match(line):
         time = seconds(f"{year}-{match[2]}-{match[3]} {match[4]}")
-        return Head("cpp", time, match[1], _basename(match[5]), match[7])
+        kind = "python" if match[5].endswith(".py") else "cpp"  # absl's Python logger writes the same prefix
+        return Head(kind, time, match[1], _basename(match[5]), match[7])
     return None
 
 
 def _dated(time: float, rest: str) -> Head:
+    if match := _LOGGER.match(rest.lstrip()):
+        return Head("python", time, _WORDS[match[1]], match[2], match[3])
     if match := _LEVEL.match(rest[:60]):
         return _python(time, _WORDS[match[1]], rest[match.start(2) :])
     if match := re.match(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?", rest[:90]):
-        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].strip(" :-|"))
-    return Head("plain", time, None, None, rest.strip(" :-|"))
+        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip())
+    return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
 
 
 def _python(time: float | None, level: str, rest: str) -> Head:
+    rest = rest.lstrip()
     if match := _NAMED.match(rest[:80]):
         return Head("python", time, level, match[1], rest[match.start(2) :].strip())
-    return Head("python", time, level, None, rest.strip(" :-|"))
+    return Head("python", time, level, None, rest.lstrip(" :-|").rstrip())
 
 
 def _basename(path: str) -> str:

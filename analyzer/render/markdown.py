@@ -22,7 +22,8 @@ def render(diagnosis: Json) -> str:
     if why != "Why":
         parts.append(_list("What differs", words.differences(d), "-"))
     parts += [_last_words(d), _steps(following, d["next"]), _list("Notes", words.notes(d), "-"), _evidence(d)]
-    parts += [_alternatives(d), _consequences(d), _unread(d), _footer(d)]
+    parts += [_alternatives(d), _consequences(d), _unread(d)]
+    parts += [_list("Not collected", words.uncollected(d), "-"), _footer(d)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -59,6 +59,7 @@ class _Page(NamedTuple):
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("Also seen, explained by the above", self.consequences())
         yield from self.section("What could not be read", self.unread())
+        yield from self.section("Not collected", self.bullets(words.uncollected(d)))
         if masked := d["made_with"]["options"].get("masked"):
             yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
 

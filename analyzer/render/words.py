@@ -244,6 +244,18 @@ def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     return ("What is known", "What to do") if diagnosis["cause"] == "unknown" else ("Why", "Next")
 
 
+def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Say what was not collected, which rules could not be tried for that, and how to collect it."""
+    said = []
+    for recipe in diagnosis["collect"]:
+        rules = sum(finding["lacks"] == recipe["kind"] for finding in diagnosis["findings"])
+        said.append(
+            f"{plural(rules, 'rule')} could not be tried without {recipe['what']}. "
+            f"How to collect {recipe['what']}: {recipe['how']} ({recipe['docs']})."
+        )
+    return said
+
+
 def surely(diagnosis: Mapping[str, Any]) -> str:
     """Say how sure the verdict is: `likely (75 %)`; nothing where no cause is known."""
     if diagnosis["cause"] in (None, "unknown"):

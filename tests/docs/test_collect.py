@@ -1,19 +1,28 @@
-"""The recipes for collecting a run give files that are read as the page says."""
+"""The recipes for collecting a run are there for all that a rule may want, and give files that are read so."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from analyzer.diagnose.recipes import RECIPES
 from analyzer.discover import discover
+from analyzer.model import Kind
+from analyzer.pipeline import analyze
+from analyzer.render import render
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "collect.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^\| `([^`]+)` \| (\w+)(?: of (\S+))? \|", PAGE, re.MULTILINE)
 COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+UNREAD = {Kind.OTHER}
+"""What a rule would wait for in vain."""
 
 
 @pytest.mark.parametrize(("name", "kind", "worker"), FILES)
@@ -29,3 +38,54 @@ def test_a_file_is_read_as_the_page_says(tmp_path: Path, name: str, kind: str, w
 def test_the_shell_understands_the_commands(command: str) -> None:
     """They are syntactically right; the tools themselves are not here."""
     subprocess.run(["bash", "-n"], input=command, text=True, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_python_understands_what_goes_into_the_script(script: str) -> None:
+    """As it stands."""
+    compile(script, "collect.md", "exec")
+
+
+@pytest.mark.parametrize("kind", sorted({*Kind} - UNREAD))
+def test_all_that_a_rule_may_require_has_a_recipe(kind: str) -> None:
+    """With commands, and a section of the page that its link leads to."""
+    recipe = RECIPES[kind]
+    assert recipe.commands
+    assert recipe.docs == "docs/collect.md#" + recipe.title.lower().replace(" ", "-")
+    assert f"\n### {recipe.title}\n" in PAGE
+
+
+def test_the_commands_of_a_place_are_those_of_the_recipes() -> None:
+    """Who copies the whole block of Kubernetes gets all that Kubernetes has."""
+    for recipe in RECIPES.values():
+        for command in recipe.commands:
+            assert PAGE.count(command.text) >= (2 if command.language == "sh" else 1)
+
+
+def test_what_was_not_collected_leads_to_its_recipe(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """In every format, with the commands themselves where they can be pasted from; each kind once."""
+    document = analyze([make_run({"worker-0.log": "step 1 loss 0.5\n"})]).document
+    lacks = {finding["rule"]: finding["lacks"] for finding in document["findings"] if finding["lacks"]}
+    assert lacks["straggler"] == "trace"
+    assert lacks.keys() == {f["rule"] for f in document["findings"] if f["outcome"] == "not-applicable"}
+    assert [recipe["kind"] for recipe in document["collect"]] == list(dict.fromkeys(lacks.values()))
+    told = json.loads(render(document, "json"))["collect"]
+    traces = next(recipe for recipe in told if recipe["kind"] == "trace")
+    assert any("profile_batch" in command["command"] for command in traces["commands"])
+    for name in ("text", "markdown"):
+        page = re.sub(r"\s+", " ", render(document, name).replace("\\", ""))
+        assert f"How to collect traces: {RECIPES['trace'].how}" in page
+        assert "docs/collect.md#traces" in page
+    page = render(document, "html")
+    (there,) = set(re.findall(r'<a href="#([\w-]+)">how to collect <bdi>traces</bdi></a>', page))
+    assert page.count(f'<details id="{there}">') == 1
+    assert (
+        "tf.profiler.experimental.stop()" in page.split(f'<details id="{there}">')[1].split("</details>")[0]
+    )
+
+
+def test_where_nothing_is_lacking_nothing_is_said() -> None:
+    """A run with traces and exit codes."""
+    document = analyze([ROOT / "sample_runs" / "slow-worker-tf215" / "run"]).document
+    assert document["collect"] == []
+    assert "Not collected" not in render(document, "text")

@@ -19,3 +19,60 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
     assert tables["workers"]["worker"].to_list() == ["worker:0", "worker:1"]
     assert tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"].to_list() != []
     assert set(tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"]) == {None}
+
+
+def workers_of(run: Path) -> dict[str, str | None]:
+    """Source → the worker that it is given to."""
+    sources = read(discover([run]), load_rules())["sources"]
+    return dict(sources.select("source", "worker").iter_rows())
+
+
+LINE = "step 1 loss 0.5\n"
+SERVER = "I0000 00:00:1795224703.563885 6 x.cc:1] Started server with target: grpc://{}:2222\n"
+CLUSTER = '{"cluster": {"worker": ["a:2222", "b:2222"]}}'
+
+
+def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """As docker compose gives them; also in a file that speaks of the workers by these numbers."""
+    run = make_run(
+        {"trainer-1.log": LINE, "trainer-2.log": LINE, "exit_codes.txt": "worker-1 0\nworker-2 1\n"}
+    )
+    tables = read(discover([run]), load_rules())
+    assert workers_of(run) == {
+        "trainer-1.log": "worker:0",
+        "trainer-2.log": "worker:1",
+        "exit_codes.txt": None,
+    }
+    codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
+    assert dict(codes.select("worker", "value").iter_rows()) == {"worker:0": "0", "worker:1": "1"}
+
+
+def test_words_say_more_than_a_number(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """The address that a server listens on."""
+    logs = {"run-1.log": SERVER.format("b") + LINE, "run-2.log": SERVER.format("a") + LINE}
+    assert workers_of(make_run({**logs, "cluster/tf_config.json": CLUSTER})) == {
+        "run-1.log": "worker:1",
+        "run-2.log": "worker:0",
+        "cluster/tf_config.json": None,
+    }
+
+
+def test_numbers_stay_where_something_speaks_against(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Roles, a gap, a launcher's ranks, or a cluster of more tasks."""
+    for files in (
+        {"worker-1.log": LINE, "worker-2.log": LINE},
+        {"job-1.log": LINE, "job-3.log": LINE},
+        {"job-1.log": LINE},
+        {
+            "job-1.log": LINE,
+            "job-2.log": LINE,
+            "tf_config.json": CLUSTER.replace('"a:2222"', '"a:2222", "c:1"'),
+        },
+        {"all.log": "1: step 1 loss 0.5\n2: step 1 loss 0.5\n"},
+    ):
+        run = make_run(files)
+        assert "worker:0" not in workers_of(run).values()
+        for path in run.iterdir():
+            path.unlink()

@@ -52,6 +52,13 @@ def test_loops_of_peoples_own_are_read_in_their_common_spellings(line: str, step
     assert (loss.step, loss.value, loss.scope) == (step, value, "unknown")
 
 
+def test_the_bar_of_tqdm_is_progress_where_it_shows_a_loss() -> None:
+    """Other bars of it, as of a download, count something else."""
+    _, loss = marks("Epoch 2:  40%|████      | 40/100 [00:10<00:15,  3.97it/s, loss=0.5]")
+    assert (loss.epoch, loss.step, loss.steps, loss.value) == (2, 40, 100, 0.5)
+    assert not is_progress(" 40%|████      | 40/100 [00:10<00:15,  3.97it/s]")
+
+
 def test_a_name_says_whether_a_value_is_local() -> None:
     """Each value by its own name, also where both stand in one line."""
     found = {mark.tag: mark.scope for mark in marks("step 3 global_loss=0.5 local_loss=0.7")}

@@ -25,6 +25,20 @@ NOON = 1795225237.0
         ("INFO 2026-11-21 01:40:37 step 3", Head("python", NOON, "I", None, "step 3")),
         ("2026-11-21 01:40:37 - train - ERROR - gone", Head("python", NOON, "E", "train", "gone")),
         ("[2026-11-21T01:40:37Z] rank=0 step 3", Head("plain", NOON, None, None, "rank=0 step 3")),
+        ("2026-11-21T01:40:37Z Traceback (most recent call last):",
+         Head("plain", NOON, None, None, "Traceback (most recent call last):")),
+        ("2026-11-21T01:40:37Z WARNING:tensorflow:seems down", Head("python", NOON, "W", "tensorflow", "seems down")),
+        ("W1121 01:40:37.123456 140012345678912 train.py:31] no checkpoint",
+         Head("python", NOON + 0.123456, "W", "train.py", "no checkpoint")),
+        ("1795225237.5 ERROR train: gone", Head("python", NOON + 0.5, "E", "train", "gone")),
+        ("[1795225237] step 3", Head("plain", NOON, None, None, "step 3")),
+        ("1795225237 ERROR gone", Head("python", NOON, "E", None, "gone")),
+        ("Nov 21 01:40:37 node-3 python[47]: gone", Head("plain", NOON, None, None, "node-3 python[47]: gone")),
+        ("[Sat Nov 21 01:40:37 2026] oom-kill", Head("plain", NOON, None, None, "oom-kill")),
+        ('{"time": "2026-11-21T01:40:37Z", "level": "error", "step": 3}',
+         Head("plain", NOON, "E", None, '{"time": "2026-11-21T01:40:37Z", "level": "error", "step": 3}')),
+        ('{"ts": 1795225237.5, "step": 3}',
+         Head("plain", NOON + 0.5, None, None, '{"ts": 1795225237.5, "step": 3}')),
     ],
 )  # fmt: skip
 def test_a_known_style_is_taken_apart(line: str, expected: Head) -> None:
@@ -36,7 +50,19 @@ def test_a_known_style_is_taken_apart(line: str, expected: Head) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["step 3 loss 0.5", "In the beginning", "E = mc2", "", "2026 was a good year"]
+    "line",
+    [
+        "step 3 loss 0.5",
+        "In the beginning",
+        "E = mc2",
+        "",
+        "2026 was a good year",
+        "1795225237 rows read",
+        "Jan 32 01:40:37 node-3 x",
+        "{'time': 3}",
+        '{"step": 3, "loss": 0.5}',
+        "[1795225237, 3]",
+    ],
 )
 def test_a_plain_line_has_no_prefix(line: str) -> None:
     """A letter or a number at the start is not enough."""

@@ -53,6 +53,7 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "plots": plot.plots(diagnosis),
         "facts": cluster.facts(diagnosis),
         "workers": sorted(diagnosis["workers"], key=lambda w: words.worker_key(w["id"])),
+        "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "lost": lost(diagnosis),
         "foreign": foreign(diagnosis),
         "surely": words.surely(diagnosis),
