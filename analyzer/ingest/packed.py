@@ -18,6 +18,9 @@ from typing import NamedTuple, Protocol
 LARGEST = 4 << 30
 """Bytes that a compressed file may grow to."""
 
+_CUT = "is compressed, and cut short"
+_SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
+
 _STEP = 1 << 10
 """Compressed bytes that are taken at once; in all four formats they grow to some 30 MB at most."""
 
@@ -46,7 +49,7 @@ def unpacked(path: Path) -> Unpacked:
     data = path.read_bytes()
     magic = _magic(data)
     if magic is None:
-        return Unpacked(data)
+        return Unpacked(data, _CUT if _is_cut_at_once(path, data) else "")
     found = _decompressed(data, magic)
     if found.damage and not found.data:
         raise OSError(found.damage)
@@ -61,7 +64,8 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
         OSError: it cannot be read, or not one byte of it can be decompressed.
     """
     with path.open("rb") as file:
-        compressed = _magic(file.read(8)) is not None
+        begins = file.read(8)
+        compressed = _magic(begins) is not None or _is_cut_at_once(path, begins)
     if not compressed:
         yield path, ""
         return
@@ -70,6 +74,11 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
         copy.write(found.data)
         copy.flush()
         yield Path(copy.name), found.damage
+
+
+def _is_cut_at_once(path: Path, data: bytes) -> bool:
+    """Whether a file whose name says that it is compressed ends before its contents say so."""
+    return path.suffix in _SUFFIXES and any(magic.startswith(data) for magic in _MAGIC)
 
 
 def _magic(data: bytes) -> bytes | None:
@@ -100,7 +109,7 @@ def _decompressed(data: bytes, magic: bytes) -> Unpacked:
                     member = _MAGIC[magic]()
     except Exception as error:  # noqa: BLE001 - each of the four libraries has errors of its own
         return Unpacked(b"".join(parts), f"is compressed, and broken: {error}")
-    return Unpacked(b"".join(parts), "" if member.eof else "is compressed, and cut short")
+    return Unpacked(b"".join(parts), "" if member.eof else _CUT)
 
 
 def _past_padding(data: bytes, at: int) -> int:
