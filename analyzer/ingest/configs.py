@@ -7,7 +7,7 @@ import re
 
 from analyzer.ingest.announcements import tf_config_facts
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.readings import Reading, whole_text
+from analyzer.ingest.readings import Reading, whole_text, why_no_json
 from analyzer.model import Source
 
 _QUOTES = "'\" \t\r\n"
@@ -35,6 +35,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         line = _line(whole, begins + getattr(error, "pos", 0))
         value = whole.split("\n")[line - 1][:400]
         reading.add("facts", line=line, key="tf_config_error", value=value)
+        reading.lost(f"is no JSON: {why_no_json(error)}", line=line)
         return reading
     for key, value in tf_config_facts(config):
         reading.add("facts", line=line, key=key, value=value)
