@@ -17,7 +17,7 @@ from analyzer.diagnose.timeline import timeline
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
 _CONTEXT, _MOST_LINE = 3, 400
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
+_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""
 _LABELS = {
     "tensorflow": "TensorFlow",

@@ -14,15 +14,18 @@ from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.packed import unpacked
 from analyzer.ingest.progress import Mark, Progress
-from analyzer.ingest.readings import Reading
+from analyzer.ingest.readings import Reading, flaws
 from analyzer.ingest.records import Record, records
-from analyzer.ingest.text import decode, lines
+from analyzer.ingest.text import LONGEST, decode, lines
 from analyzer.model import Source
 from analyzer.naming import worker_of
 from analyzer.schema import LARGEST_INT
 
 KEPT_AT_EITHER_END = 60
 """Records of head and tail that are kept whatever they say, as context and for unknown failures."""
+
+_ENDLESS = 25
+"""Digits that no number of a task has; Python refuses to read some thousands of them."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 
@@ -35,14 +38,16 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
     """
     matcher.begin_file()
     data, damage = unpacked(source.path)
-    found = streams(decode(data))
+    text = decode(data)
+    unread = list(flaws(data, text))
+    found = streams(text)
+    del text
     year = _year(data)
     readings = [_read_stream(_origin(source, stream, len(found)), stream, year, matcher) for stream in found]
     for reading in readings if damage else ():
         reading.lost(damage)
-    if b"\x00" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        what = "holds NUL bytes, as a file does that was not closed properly"
-        readings[0].lost(what, offset=data.find(b"\x00"))
+    for what, offset in unread:
+        readings[0].lost(what, offset=offset)
     for pattern in sorted(matcher.slow):
         readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings
@@ -58,7 +63,8 @@ def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
     """The source that a stream is: the file itself, or a part of it that is named after the worker."""
     if stream.key is None:
         return source
-    worker = f"worker:{int(stream.key)}" if stream.key.isdigit() else worker_of(stream.key)
+    is_number = stream.key.isdecimal() and len(stream.key) < _ENDLESS
+    worker = f"worker:{int(stream.key)}" if is_number else worker_of(stream.key)
     name = f"{source.name}#{stream.key}" if streams_in_all > 1 else source.name
     return source._replace(name=name, worker=worker or source.worker)
 
@@ -66,11 +72,21 @@ def _origin(source: Source, stream: Stream, streams_in_all: int) -> Source:
 def _read_stream(source: Source, stream: Stream, year: int, matcher: Matcher) -> Reading:
     data = "\n".join(line for _, line in stream.lines).encode("utf-8", "replace")
     reading = Reading(source, bytes=len(data), lines=len(stream.lines) - (not stream.lines[-1][1]))
+    _note_endless(reading, stream.lines)
     local = matcher.lines(data)
     del data
     wanted = sorted((stream.lines[number - 1][0], ids) for number, ids in local.items())
     _read_records(reading, records(lines(stream.lines), year), wanted, matcher)
     return reading
+
+
+def _note_endless(reading: Reading, numbered: list[tuple[int, str]]) -> None:
+    """Say that the middle of lines is left out; each state of a redrawn line counts as one."""
+    long = [(number, line) for number, line in numbered if len(line) > LONGEST]
+    endless = [number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > LONGEST]
+    if endless:
+        what = f"{len(endless)} endless line{'s' * (len(endless) > 1)}, of which the middle is left out"
+        reading.lost(what, line=endless[0])
 
 
 def _read_records(
