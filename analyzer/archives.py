@@ -6,6 +6,7 @@ what exceeds the limits is said and left out.
 
 from __future__ import annotations
 
+import bz2
 import lzma
 import re
 import shutil
@@ -13,11 +14,10 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol, Self, cast
 
 MOST_MEMBERS = 20_000
 MOST_BYTES = 64 << 30
@@ -25,6 +25,10 @@ MOST_RATIO = 1_000
 """Unpacked over packed size; a log compresses well, but not like this."""
 
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
+_STEP = 1 << 10
+"""Bytes that are taken at once."""
+_MOST_ZEROS = 1 << 16
+"""Steps behind the end of an archive that are looked at."""
 _BROKEN = (
     OSError,
     EOFError,
@@ -109,16 +113,52 @@ def _copy(opened: _Opened, target: Path) -> str:
 
 def _entries(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
     if archive.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(archive) as packed:
-            for info in packed.infolist():
-                if not info.is_dir():
-                    link = stat.S_ISLNK(info.external_attr >> 16)
-                    yield info.filename, -1 if link else info.file_size, partial(packed.open, info)
+        yield from _zipped(archive)
         return
-    with _stream(archive) as stream, tarfile.open(fileobj=stream, mode="r|*") as tar:
+    with (
+        archive.open("rb") as packed,
+        tarfile.open(fileobj=_plain(packed), mode="r|", tarinfo=_Header) as tar,
+    ):
         for member in tar:
             if not member.isdir():
                 yield member.name, member.size if member.isreg() else -1, partial(_file, tar, member)
+        _check_end(tar)
+
+
+def _zipped(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
+    with zipfile.ZipFile(archive) as packed:
+        for info in packed.infolist():
+            if not info.is_dir():
+                link = stat.S_ISLNK(info.external_attr >> 16)
+                yield info.filename, -1 if link else info.file_size, partial(packed.open, info)
+        before = min((info.header_offset for info in packed.infolist()), default=0)
+        if before:
+            raise OSError(f"its list of files leaves out its first {before} bytes")
+
+
+class _Header(tarfile.TarInfo):
+    """The header of a member. Where one is damaged or missing, Python would take it for the end."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the mark of the end
+                raise
+            what = f"a damaged header: {error}" if buf else "it is cut short"
+            raise tarfile.ReadError(what) from error
+
+
+def _check_end(tar: tarfile.TarFile) -> None:
+    """Raise where an archive goes on behind the mark of its end; only zeros fill it up."""
+    read = cast(IO[bytes], tar.fileobj).read
+    for _ in range(_MOST_ZEROS):
+        block = read(_STEP)
+        if not block:
+            return
+        if block.count(0) < len(block):
+            raise OSError("there is more behind its end, as of a second archive")
 
 
 def _file(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
@@ -128,16 +168,77 @@ def _file(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     return file
 
 
-@contextmanager
-def _stream(archive: Path) -> Iterator[IO[bytes]]:
-    with archive.open("rb") as packed:
-        if not archive.name.lower().endswith(".zst"):
-            yield packed
-            return
-        import zstandard
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
 
+
+class _Plain:
+    """Pieces of a file as one stream; what they raise comes behind all that stands before it."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._left = pieces, b""
+        self._fault: OSError | None = None
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; none at the end.
+
+        Raises:
+            OSError: here the file is broken.
+
+        """
         try:
-            with zstandard.ZstdDecompressor().stream_reader(packed) as plain:
-                yield plain
-        except zstandard.ZstdError as error:
-            raise OSError(error) from error
+            while (
+                len(self._left) < size
+                and self._fault is None
+                and (piece := next(self._pieces, None)) is not None
+            ):
+                self._left += piece
+        except OSError as error:
+            self._fault = error
+        found, self._left = self._left[:size], self._left[size:]
+        if self._fault and not found:
+            raise self._fault
+        return found
+
+
+def _plain(packed: IO[bytes]) -> IO[bytes]:
+    """The contents of a file, decompressed where its first bytes say that it is compressed; names lie."""
+    begins = packed.read(_LONGEST_MAGIC)
+    packed.seek(0)
+    new = next((new for magic, new in _MAGIC.items() if begins.startswith(magic)), None)
+    return cast(IO[bytes], _Plain(_decompressed(packed, new))) if new else packed
+
+
+def _decompressed(packed: IO[bytes], new: Callable[[], _Decompressor]) -> Iterator[bytes]:
+    """The contents of all members of a compressed file; little is taken at once, for a break costs that."""
+    member = new()
+    while data := packed.read(_STEP):
+        while data := data.lstrip(b"\0") if member.eof else data:
+            member = new() if member.eof else member
+            try:
+                yield member.decompress(data)
+            except Exception as error:
+                raise OSError(f"it is compressed, and broken: {error}") from error
+            data = member.unused_data if member.eof else b""
+    if not member.eof:
+        raise OSError("it is compressed, and cut short")
+
+
+def _zstandard() -> _Decompressor:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+_MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+    b"\x5d\x00\x00\x80": lzma.LZMADecompressor,
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}
+_LONGEST_MAGIC = 6

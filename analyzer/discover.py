@@ -20,6 +20,8 @@ from analyzer.naming import attempt_of, printable, worker_of
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
+_ENDLESS = 25
+"""Digits that are no number any more."""
 _SAYS_NOTHING = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
@@ -235,5 +237,8 @@ def _natural(name: str) -> tuple[list[tuple[int, str]], int]:
     bare = _COMPRESSED.sub("", name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare
-    parts = [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", base)]
+    parts = [
+        (int(part), "") if part.isdecimal() and len(part) < _ENDLESS else (-1, part)
+        for part in re.split(r"(\d+)", base)
+    ]
     return parts, -int(rotated[1]) if rotated else 0

@@ -102,13 +102,13 @@ def order(task: str) -> tuple[int, str, int]:
 def split_task(task: str) -> tuple[str, int]:
     """Role and index of a task."""
     role, _, index = task.partition(":")
-    return role, int(index) if index.isdigit() else 0
+    return role, int(index) if index.isdecimal() and len(index) < 25 else 0
 
 
 def is_task(text: str) -> bool:
     """Whether a text is a task of a role that TensorFlow knows."""
     role, _, index = text.partition(":")
-    return role in _ORDER and index.isdigit()
+    return role in _ORDER and index.isdecimal()
 
 
 DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
 
 _CONTEXT, _MOST_LINE = 3, 400
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
+_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""
 _LABELS = {
     "tensorflow": "TensorFlow",

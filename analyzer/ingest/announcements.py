@@ -32,7 +32,7 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "tensorflow": (("ensor", "TF", "tf", "version"), r"(?i)(?<![\w./-])(?:tensorflow|tf)(?:[ _.-]*version(?:__)?)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?v?(?P<tensorflow>[12]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?)(?![\w.]*[/-])"),
     "python": (("ython",), r"(?i)(?<![\w./-])python(?:[ _]*version)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?(?P<python>3\.\d{1,2}(?:\.\d{1,2}))(?![\w.]*/)"),
     "host": (("host",), r"(?i)(?<![\w-])host(?:_?name)?['\"]?\s{0,2}[:=]\s{0,2}['\"]?(?P<host>[A-Za-z0-9][\w.-]*)"),
-    "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d+)"),
+    "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d{1,9})(?!\d)"),
     "batch_size": (("atch",), r"(?i)(?<![\w-]|" + _OTHER_BATCHES + r")(?:--)?(?:per[-_ ](?:worker|replica)[-_ ])?batch[-_ ]?size(?:[-_ ]per[-_ ](?:worker|replica))?" + _IS_NUMBER.format("batch_size")),
     "global_batch_size": (("atch",), r"(?i)(?<![\w-])(?:--)?(?:global|total|effective)[-_ ]batch[-_ ]?size" + _IS_NUMBER.format("global_batch_size")),
     "batch_of": (("atch of ",), r"(?i)\bbatch of (?P<batch_of>\d+)(?=$|\n|[,;)]| (?:ready|examples?|samples?|images?|sequences?|sentences?)\b)"),

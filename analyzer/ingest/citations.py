@@ -8,7 +8,7 @@ from pathlib import Path
 from analyzer.ingest.collectors import Stream, streams, style_of
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.stretches import blocks
-from analyzer.ingest.text import lines, utf8
+from analyzer.ingest.text import Utf8, lines
 from analyzer.model import RunDir, Source
 
 Lines = Mapping[int, list[str]]
@@ -40,7 +40,7 @@ def _lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> Lines |
 
 def _streams(path: Path, numbers: set[int]) -> list[Stream]:
     """The wanted lines of a file and those that go on with them, apart by origin."""
-    whole = blocks(utf8(Parts(path)))
+    whole = blocks(Utf8(Parts(path)))
     first = next(whole, b"")
     style = style_of(_text(first).split("\n"))
     near = {number + more for number in numbers for more in range(_GOES_ON)}

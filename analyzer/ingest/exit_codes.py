@@ -7,14 +7,16 @@ from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading, whole_text
-from analyzer.model import Source
+from analyzer.model import Kind, Source
 from analyzer.naming import attempt_of, worker_of
 
 _ENTRY = re.compile(
-    r"(?P<name>[A-Za-z][\w./-]*?(?:(?<!\d):\d+)?)[\"']?\s*[:=,\t ]\s*"
+    r"(?<![A-Za-z])(?P<name>[A-Za-z][\w./-]{0,200}?(?:(?<!\d):\d{1,9})?)[\"']?\s{0,20}[:=,\t ]\s{0,20}"
     r"[\"']?(?P<code>-?\d{1,3}|None|null|running)\b",
     re.IGNORECASE,
 )
+_LONGEST = 400
+"""Characters of a line in which a worker may be named."""
 
 
 def read(source: Source, _matcher: Matcher) -> Reading:
@@ -25,19 +27,23 @@ def read(source: Source, _matcher: Matcher) -> Reading:
 
     """
     reading = Reading(source)
-    for number, line in enumerate(whole_text(reading).splitlines(), 1):
-        for entry in _ENTRY.finditer(line):
-            _note(reading, number, entry["name"], entry["code"])
+    for number, line in enumerate(whole_text(reading).split("\n"), 1):
+        told = [_note(reading, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
             _state(reading, number, {"worker": source.worker}, line.strip())
+        elif not any(told) and (worker := worker_of(line[:_LONGEST], Kind.EXIT_CODES)):
+            reading.lost(f"names {worker}, and no exit code that could be read", line=number)
     return reading
 
 
-def _note(reading: Reading, line: int, name: str, code: str) -> None:
+def _note(reading: Reading, line: int, name: str, code: str) -> bool:
+    """Take an entry in, where its name is that of a worker."""
     worker, attempt = worker_of(name), attempt_of(name)
-    if worker is not None:
-        whose = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
-        _state(reading, line, whose, code)
+    if worker is None:
+        return False
+    whose = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
+    _state(reading, line, whose, code)
+    return True
 
 
 def _state(reading: Reading, line: int, whose: Mapping[str, object], code: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,7 @@ from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.progress import Mark, Progress
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.records import Record, records
-from analyzer.ingest.text import Line, lines
+from analyzer.ingest.text import LONGEST, Line, lines
 from analyzer.schema import LARGEST_INT
 
 KEPT_AT_EITHER_END = 60
@@ -57,8 +58,18 @@ def _lines(
         reading.bytes += len(data)
         reading.lines = (reading.lines or 0) + len(stretch)
         found = matcher.lines(data)
+        _note_endless(reading, stretch)
         wanted.extend((stretch[line - 1][0], found[line]) for line in sorted(found))
         yield from lines(stretch)
+
+
+def _note_endless(reading: Reading, numbered: list[tuple[int, str]]) -> None:
+    """Say that the middle of lines is left out; each state of a redrawn line counts as one."""
+    long = [(number, line) for number, line in numbered if len(line) > LONGEST]
+    endless = [number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > LONGEST]
+    if endless:
+        what = f"{len(endless)} endless line{'s' * (len(endless) > 1)}, of which the middle is left out"
+        reading.lost(what, line=endless[0])
 
 
 def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:

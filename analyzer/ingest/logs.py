@@ -11,9 +11,12 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.stretches import Selection, select
-from analyzer.ingest.text import utf8
+from analyzer.ingest.text import Utf8
 from analyzer.model import Source
 from analyzer.naming import worker_of
+
+_ENDLESS = 25
+"""Digits that no number of a task has; Python refuses to read some thousands of them."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 _NO_YEAR = 1970
@@ -28,7 +31,8 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
     """
     matcher.begin_file()
     parts = Parts(source.path)
-    selection = select(utf8(parts), lambda: matcher.scout, source.path.stat().st_size)
+    text = Utf8(parts)
+    selection = select(text, lambda: matcher.scout, source.path.stat().st_size)
     readings = _read_selection(source, selection, matcher)
     for reading in readings if parts.damage else ():
         reading.lost(parts.damage)
@@ -36,7 +40,9 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
         what = "holds NUL bytes, as a file does that was not closed properly"
         readings[0].lost(what, offset=selection.nul)
     if selection.undecodable is not None:
-        readings[0].lost("holds bytes that are no UTF-8; each is shown as �", offset=selection.undecodable)
+        readings[0].lost("holds bytes that are no UTF-8", offset=selection.undecodable)
+    if text.is_broken:
+        readings[0].lost("holds bytes that are no UTF-16")
     for pattern in sorted(matcher.slow):
         readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings
@@ -76,7 +82,8 @@ def _origin(source: Source, key: str | None, streams_in_all: int) -> Source:
     """The source that a stream is: the file itself, or a part of it that is named after the worker."""
     if key is None:
         return source
-    worker = f"worker:{int(key)}" if key.isdigit() else worker_of(key)
+    is_number = key.isdecimal() and len(key) < _ENDLESS
+    worker = f"worker:{int(key)}" if is_number else worker_of(key)
     name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
     return source._replace(name=name, worker=worker or source.worker)
 

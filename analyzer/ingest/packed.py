@@ -25,6 +25,9 @@ LARGEST_WHOLE = 64 << 20
 PART = 512 << 10
 """Bytes of a plain file that are read at once."""
 
+_CUT = "is compressed, and cut short"
+_SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
+
 _STEP = 1 << 10
 """Compressed bytes that are taken at once; in all four formats they grow to some 30 MB at most."""
 
@@ -63,9 +66,12 @@ class Parts:
             OSError: it cannot be read, or not one byte of it can be decompressed.
         """
         with self.path.open("rb") as file:
-            magic = _magic(file.read(8))
+            begins = file.read(8)
+            magic = _magic(begins)
             file.seek(0)
             yield from self._decompressed(file, magic) if magic else self._plain(file)
+        if _is_cut_at_once(self.path, begins):
+            self.damage = _CUT
 
     def _plain(self, file: BinaryIO) -> Iterator[bytes]:
         size = os.fstat(file.fileno()).st_size
@@ -107,7 +113,7 @@ class Parts:
                     self.damage = "bytes that are not compressed follow the compressed ones"
                     return
                 member = _MAGIC[magic]()
-        self.damage = "is compressed, and cut short"
+        self.damage = _CUT
 
 
 def unpacked(path: Path) -> Unpacked:
@@ -134,7 +140,8 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
         OSError: it cannot be read, or not one byte of it can be decompressed.
     """
     with path.open("rb") as file:
-        compressed = _magic(file.read(8)) is not None
+        begins = file.read(8)
+        compressed = _magic(begins) is not None or _is_cut_at_once(path, begins)
     if not compressed:
         yield path, ""
         return
@@ -143,6 +150,11 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
         copy.writelines(parts)
         copy.flush()
         yield Path(copy.name), parts.damage
+
+
+def _is_cut_at_once(path: Path, data: bytes) -> bool:
+    """Whether a file whose name says that it is compressed ends before its contents say so."""
+    return path.suffix in _SUFFIXES and any(magic.startswith(data) for magic in _MAGIC)
 
 
 def _magic(data: bytes) -> bytes | None:

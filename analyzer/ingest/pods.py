@@ -6,11 +6,12 @@ stands before what is said of it, so that one pass over the lines tells whose th
 
 from __future__ import annotations
 
+import json
 import re
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.plain import note
-from analyzer.ingest.readings import Reading, whole_text
+from analyzer.ingest.readings import Reading, whole_text, why_no_json
 from analyzer.model import Source
 from analyzer.naming import worker_of
 
@@ -21,6 +22,8 @@ _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontai
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
 _RESTARTS = re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b')
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_BLANKS = re.compile(r"\s*")
+_JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 
 
 class _Pod:
@@ -56,6 +59,7 @@ def read(source: Source, matcher: Matcher) -> Reading:
     reading = Reading(source)
     matcher.begin_file()
     text = whole_text(reading)
+    _check_json(reading, text)
     lines, wanted = text.split("\n"), matcher.lines(text.encode("utf-8", "replace"))
     pods = {source.worker: _Pod(source.worker)}
     current = pods[source.worker]
@@ -74,6 +78,25 @@ def read(source: Source, matcher: Matcher) -> Reading:
         if (ended := pod.now or pod.earlier) and pod.worker:
             _exit_code(reading, pod.worker, *ended)
     return reading
+
+
+def _check_json(reading: Reading, text: str) -> None:
+    """Say where JSON breaks off; its lines are read all the same. One object may follow another."""
+    at, decoder = _past_blanks(text, 0), json.JSONDecoder()
+    if not text.startswith("{", at) and not _JSON.search(reading.source.name):
+        return
+    try:
+        while at < len(text):
+            _, end = decoder.raw_decode(text, at)
+            at = _past_blanks(text, end)
+    except (ValueError, RecursionError) as error:
+        broken = getattr(error, "pos", at)
+        reading.lost(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
+
+
+def _past_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
 
 
 def _exit_code(reading: Reading, worker: str, code: int, line: int) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from analyzer.schema import LARGEST_INT
+
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)\b"
 _EPOCH = re.compile(r"\s*Epoch (\d+)/(\d+)\s*$")
 _BAR = re.compile(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
@@ -44,6 +46,8 @@ _GLOBAL = re.compile(
 _NOT_PROGRESS = re.compile(
     r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"", re.IGNORECASE
 )
+_ENDLESS = 25
+"""Digits that no count has."""
 
 
 class Mark(NamedTuple):
@@ -85,7 +89,7 @@ class Progress:
     def marks(self, text: str) -> Iterator[Mark]:
         """The values of one progress line; none of any other line."""
         if match := _EPOCH.match(text):
-            self.epoch, self.epochs = int(match[1]), int(match[2])
+            self.epoch, self.epochs = _count(match[1]), _count(match[2])
             yield Mark("epoch", self.epoch, self.epochs, 0, None, float(self.epoch), "global", "fit")
         elif match := _BAR.match(text):
             yield from self._bar(match, text)
@@ -93,7 +97,7 @@ class Progress:
             yield from self._loop(text)
 
     def _bar(self, match: re.Match[str], text: str) -> Iterator[Mark]:
-        step, steps = int(match[1]), None if match[2] == "Unknown" else int(match[2])
+        step, steps = _count(match[1]), None if match[2] == "Unknown" else _count(match[2])
         place = (self.epoch, self.epochs, step, steps)
         yield Mark("step", *place, float(step), "global", "fit")
         for metric in _METRIC.finditer(text):
@@ -104,15 +108,20 @@ class Progress:
         step, epoch = _TQDM.match(text) or _STEP.search(text), _LOOP_EPOCH.search(text)
         origin = "estimator" if text.startswith("loss = ") else "loop"
         place = (
-            int(epoch[1]) if epoch else None,
-            int(epoch[2]) if epoch and epoch[2] else None,
-            int(step[1]) if step else None,
-            int(step[2]) if step and step[2] else None,
+            _count(epoch[1]) if epoch else None,
+            _count(epoch[2]) if epoch and epoch[2] else None,
+            _count(step[1]) if step else None,
+            _count(step[2]) if step and step[2] else None,
         )
         yield Mark("step", *place, float(place[2] or 0), "unknown", origin)
         around = _VALUE.sub("", text)
         for value in _VALUE.finditer(text):
             yield Mark(value[1], *place, float(value[2]), scope_of(value[1], around), origin)
+
+
+def _count(digits: str) -> int:
+    """A number of steps or epochs; one of endless digits, which Python refuses to read, is beyond all."""
+    return int(digits) if len(digits) < _ENDLESS else LARGEST_INT + 1
 
 
 def scope_of(tag: str, text: str = "") -> str:

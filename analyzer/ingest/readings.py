@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from math import isfinite
 from typing import Any
 
@@ -63,5 +65,30 @@ def whole_text(reading: Reading) -> str:
     if damage:
         reading.lost(damage)
     text = decode(data)
+    for what, offset in flaws(data, text):
+        reading.lost(what, offset=offset)
     reading.bytes, reading.lines = len(data), len(text.splitlines())
     return text
+
+
+def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
+    """What of a text is none, and at which byte: what is of no encoding, and the NUL bytes of a hole.
+
+    `text` is what was made of `data`; it tells fast whether there is anything to look for.
+    """
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if "\ufffd" in text:
+        try:
+            data.decode("utf-16" if wide else "utf-8")
+        except UnicodeDecodeError as error:
+            yield f"holds bytes that are no {'UTF-16' if wide else 'UTF-8'}", error.start
+    if "\0" in text:
+        place = None if wide else data.find(b"\0")
+        yield "holds NUL bytes, as a file does that was not closed properly", place
+
+
+def why_no_json(error: Exception) -> str:
+    """What is wrong with a text that Python refuses as JSON, in a few words."""
+    if isinstance(error, JSONDecodeError):
+        return error.msg
+    return "its brackets go too deep" if isinstance(error, RecursionError) else "it holds an endless number"

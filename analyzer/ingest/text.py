@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 LONGEST = 32_768
@@ -40,19 +41,31 @@ def decode(data: bytes) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def utf8(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """A text of any usual encoding as UTF-8; bytes that fit none stay as they are."""
-    whole = iter(parts)
-    first = next(whole, b"")
-    if not first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        yield first.removeprefix(codecs.BOM_UTF8)
-        yield from whole
-        return
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
-    yield decoder.decode(first).encode("utf-8", "replace")
-    for part in whole:
-        yield decoder.decode(part).encode("utf-8", "replace")
-    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+class Utf8:
+    """A text of any usual encoding as UTF-8, a part at a time; bytes that are no UTF-8 stay as they are."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = parts
+        self.is_broken = False
+        """Whether bytes of a UTF-16 text were none; each became U+FFFD."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Take the parts, and go on as they do."""
+        whole = iter(self._parts)
+        first = next(whole, b"")
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            yield from self._narrowed(chain([first], whole), first[:2])
+        else:
+            yield first.removeprefix(codecs.BOM_UTF8)
+            yield from whole
+
+    def _narrowed(self, whole: Iterable[bytes], mark: bytes) -> Iterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        meant = "\ufffd".encode("utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be")
+        for part in chain(whole, [b""]):
+            text = decoder.decode(part, final=not part)
+            self.is_broken |= "\ufffd" in text and meant not in part
+            yield text.encode("utf-8", "replace")
 
 
 def storable(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 
 from analyzer.ingest.announcements import tf_config_facts
-from analyzer.ingest.readings import Reading
+from analyzer.ingest.readings import Reading, why_no_json
 
 _QUOTES = "'\" \t\r\n"
 _OPENING = re.compile(rf"\s*(?:export\s+)?(?:TF_CONFIG\s*=)?[{_QUOTES}]*")
@@ -26,6 +26,7 @@ def state(reading: Reading, whole: str, first: int) -> None:
         line = _line(whole, begins + getattr(error, "pos", 0))
         value = whole.split("\n")[line - 1][:400]
         reading.add("facts", line=first - 1 + line, key="tf_config_error", value=value)
+        reading.lost(f"is no JSON: {why_no_json(error)}", line=first - 1 + line)
         return
     for key, value in tf_config_facts(config):
         reading.add("facts", line=first - 1 + line, key=key, value=value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -84,6 +84,12 @@ class Trace:
     """
 
 
+_TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
+_SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
+_PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
+"""Fields of the two outer messages, and how each is written. There are no checksums: others are damage."""
+
+
 class _Field(NamedTuple):
     number: int
     value: int | memoryview
@@ -142,9 +148,13 @@ class _Reader:
         self.clocks: list[int] = []
 
     def read(self, space: memoryview) -> None:
-        for part in self._fields(space, 0):
-            if part.number == 1 and isinstance(part.value, memoryview):
+        for part in self._fields(space, 0, _SPACE):
+            if isinstance(part.value, int):
+                continue
+            if part.number == 1:
                 self._plane(part.value, part.offset)
+            elif not _TEXT.fullmatch(bytes(part.value)):
+                self._lost(part.offset, part.length, "a message of the profiler that is no text")
 
     def start(self) -> int | None:
         """When the profile began, in nanoseconds since the epoch, where anything tells."""
@@ -161,11 +171,13 @@ class _Reader:
 
     def _plane(self, plane: memoryview, offset: int) -> None:
         names, lines, stats, name = _Names(), [], [], ""
-        for part in self._fields(plane, offset):
+        for part in self._fields(plane, offset, _PLANE):
             if not isinstance(part.value, memoryview):
                 continue
             if part.number == 2:
-                name = bytes(part.value).decode(errors="replace")
+                if name:
+                    self._lost(part.offset, part.length, f"{name} has a second name, of other bytes")
+                name = name or bytes(part.value).decode(errors="replace")
             elif part.number == 3:
                 lines.append(part)
             elif part.number in (4, 5) and (entry := self._parsed(Entry, part)) is not None:
@@ -229,23 +241,26 @@ class _Reader:
             self._lost(part.offset, part.length, f"bytes that are no {message.DESCRIPTOR.name} of a trace")
             return None
 
-    def _fields(self, data: memoryview, offset: int) -> Iterator[_Field]:
+    def _fields(self, data: memoryview, offset: int, known: Mapping[int, int]) -> Iterator[_Field]:
         """The fields of a message, as far as they are whole; `offset` is its own place in the file."""
         pos = 0
         while pos < len(data):
             try:
-                part, end = _field(data, pos)
+                part, end = _field(data, pos, known)
             except (IndexError, ValueError) as error:
                 what = "the trace is cut short" if isinstance(error, IndexError) else "not a profiler trace"
                 return self._lost(offset + pos, len(data) - pos, what)
-            yield part._replace(offset=offset + part.offset)
+            if part.number in known:
+                yield part._replace(offset=offset + part.offset)
+            else:
+                self._lost(offset + pos, end - pos, f"a field {part.number}, which no trace has")
             pos = end
 
     def _lost(self, offset: int, length: int, what: str) -> None:
         self.damage.append(Damage(offset, length, what))
 
 
-def _field(data: memoryview, pos: int) -> tuple[_Field, int]:
+def _field(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[_Field, int]:
     """The field at `pos` and where the next begins.
 
     Raises:
@@ -255,10 +270,12 @@ def _field(data: memoryview, pos: int) -> tuple[_Field, int]:
     """
     tag, pos = _varint(data, pos)
     number, wire = tag >> 3, tag & 7
-    if wire == 0 and number:
+    if wire != known.get(number, 2):
+        raise ValueError(tag)
+    if wire == 0:
         value, end = _varint(data, pos)
         return _Field(number, value, pos, end - pos), end
-    if wire != 2 or not 0 < number < 16:
+    if not 0 < number < 16:
         raise ValueError(tag)
     length, pos = _varint(data, pos)
     if pos + length > len(data):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
+from tests.ingest.test_packed import PACK
 
 Make = Callable[[Path, dict[str, bytes]], Path]
 LOG = b"".join(b"step %d loss 0.%06d\n" % (step, step * step % 999_983) for step in range(20_000))
@@ -105,3 +106,59 @@ def test_an_archive_inside_an_archive_is_said(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "node-1.zip", {"worker-1.log": LOG})
     outer = zipped(tmp_path / "run.zip", {"worker-0.log": LOG, "node-1.zip": inner.read_bytes()})
     assert "archive inside an archive" in sources(outer)["node-1.zip"]
+
+
+ENDS: dict[str, Callable[[bytes, int], bytes]] = {
+    "a damaged header": lambda data, header: data[:header] + b"\xff" + data[header + 1 :],
+    "cut in a header": lambda data, header: data[: header + 100],
+    "cut between two members": lambda data, header: data[:header],
+    "cut in the middle of a member": lambda data, header: data[: header + 2_000],
+    "another archive behind it": lambda data, header: data[:header] + bytes(10_240) + data[header:],
+}
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_tar_that_ends_too_early_is_said(end: str, suffix: str, tmp_path: Path) -> None:
+    """Python takes whatever is no header for the end; what stands before it is read."""
+    whole = tar(tmp_path / "plain", {"worker-0.log": LOG, "worker-1.log": LOG}).read_bytes()
+    archive = tmp_path / f"run.tar{suffix}"
+    damaged = ENDS[end](whole, whole.index(b"worker-1.log"))
+    archive.write_bytes(PACK[suffix[1:]](damaged) if suffix else damaged)
+    run = discover([archive])
+    assert [source.path.read_bytes() for source in run.sources if source.name == "worker-0.log"] == [LOG]
+    assert any(source.name == archive.name and source.skip for source in run.sources)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+def test_a_compressed_tar_is_read_to_its_last_byte(suffix: str, tmp_path: Path) -> None:
+    """Its checksum stands behind all members; so does what was cut off."""
+    data = PACK[suffix](tar(tmp_path / "plain", {"worker-0.log": LOG}).read_bytes())
+    archive = tmp_path / f"run.tar.{suffix}"
+    archive.write_bytes(data + bytes(1_000))
+    assert sources(archive) == {"worker-0.log": ""}
+    for damaged in (data[:-1], data + b"rubbish"):
+        archive.write_bytes(damaged)
+        found = sources(archive)
+        assert found["worker-0.log"] == ""
+        assert "compressed" in found[archive.name]
+
+
+def test_a_small_archive_that_breaks_off_gives_what_stands_before(tmp_path: Path) -> None:
+    """However little is read at once."""
+    files = {f"worker-{n}.log": LOG[n * 2_000 : (n + 1) * 2_000] for n in range(9)}
+    data = PACK["gz"](tar(tmp_path / "plain", files).read_bytes())
+    archive = tmp_path / "run.tar.gz"
+    archive.write_bytes(data[: len(data) // 2])
+    found = sources(archive)
+    assert (found["worker-0.log"], found["worker-1.log"]) == ("", "")
+
+
+def test_a_zip_behind_another_is_said(tmp_path: Path) -> None:
+    """Its list names only its own members."""
+    first, second = (zipped(tmp_path / name, {f"{name}.log": LOG}).read_bytes() for name in ("a", "b"))
+    archive = tmp_path / "run.zip"
+    archive.write_bytes(first + second)
+    found = sources(archive)
+    assert found["b.log"] == ""
+    assert f"leaves out its first {len(first)} bytes" in found["run.zip"]

@@ -37,3 +37,20 @@ def test_an_error_is_on_the_line_of_the_file(before: str, line: int, tables_of: 
     """Blank lines before it count."""
     found = facts(tables_of({"tf_config-1.json": before + BAD}))
     assert found["tf_config_error"] == (line, '  "cluster": {"worker": ["h:1",]},')
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line"),
+    [
+        (GOOD[:-9], "is no JSON: ", 1),
+        ("", "is no JSON: Expecting", 1),
+        (BAD, "is no JSON: ", 2),
+        ('{"task": ' + "[" * 99_999, "is no JSON: its brackets go too deep", 1),
+        ('{"task": ' + "9" * 9_999 + "}", "is no JSON: it holds an endless number", 1),
+    ],
+)
+def test_a_config_that_breaks_off_is_damage(text: str, what: str, line: int, tables_of: TablesOf) -> None:
+    """Nothing of it was understood; what a worker was told so is said with it."""
+    tables = tables_of({"tf_config-1.json": text, "worker-0.log": "step 1 loss 0.5\n"})
+    ((source, found, said),) = tables["damage"].select("source", "line", "what").rows()
+    assert (source, found, said[: len(what)]) == ("tf_config-1.json", line, what)

@@ -79,3 +79,19 @@ def test_attempts_that_are_counted_from_1_stay(tables_of: TablesOf) -> None:
 def test_a_name_tells_the_attempt(name: str, attempt: int | None) -> None:
     """As it counts them; a time stamp is no count."""
     assert attempt_of(name) == attempt
+
+
+@pytest.mark.parametrize("line", ["worker-0 ", "worker-0 q", "worker-0 exited", "worker-0 13777"])
+def test_a_worker_without_a_code_is_damage(line: str, tables_of: TablesOf) -> None:
+    """A line that was cut or overwritten must not pass for one that is not there."""
+    tables = tables_of({"exit_codes.txt": f"worker-1 1\n{line}\n"})
+    assert codes(tables) == [("worker:1", 1, "1")]
+    what = "names worker:0, and no exit code that could be read"
+    assert tables["damage"].select("line", "what").rows() == [(2, what)]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", ["x" * 200_000, "a" + " " * 200_000 + "|", "a/" * 100_000])
+def test_an_endless_line_takes_no_time(line: str, tables_of: TablesOf) -> None:
+    """Neither one of letters nor one of blanks."""
+    assert codes(tables_of({"exit_codes.txt": f"{line}\nworker-1 1\n"})) == [("worker:1", 1, "1")]

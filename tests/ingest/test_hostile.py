@@ -114,6 +114,17 @@ HOSTILE: dict[str, dict[str, str | bytes]] = {
     "a time that is no number": {"events.out.tfevents.1.worker-1": event_file(math.nan, 1e9)},
     "an infinite time": {"events.out.tfevents.1.worker-1": event_file(1e9, math.inf)},
     "an infinite time in a log": {"worker-1.log": f"I0000 00:00:{'9' * 400}.0 1 a.cc:1] a\n"},
+    "a step of endless digits": {"worker-1.log": QUIET + f"step {'9' * 9_000} loss 0.1\n"},
+    "an epoch beyond all floats": {"worker-1.log": f"Epoch {'9' * 400}/{'9' * 400}\n" + QUIET},
+    "a worker of endless digits": {"job.log": f"[1,{'9' * 9_000}]<stdout>: step 1 loss 0.5\n" * 3},
+    "a worker of a digit that is no number": {
+        "job.log": '{"message": "a", "labels": {"pod_name": "\u00b2"}}\n' * 3
+    },
+    "replicas of endless digits": {"worker-1.log": f"Number of replicas: {'9' * 9_000}\n"},
+    "a checkpoint of endless digits": {
+        "worker-1.log": QUIET + f"saved to /a/model.ckpt-{'9' * 9_000}\nsaved to step-{'9' * 9_000}\n"
+    },
+    "a name of a digit that is no number": {"\u00b2": "a\n", "\u00b21.log": QUIET},
     "an infinite step in a trace": {"worker-1.xplane.pb": trace(math.inf)},
     "a step beyond 64 bits in a trace": {"worker-1.xplane.pb": trace(1e30)},
 }
@@ -132,6 +143,30 @@ def test_a_step_beyond_all_numbers_is_damage(tmp_path: Path) -> None:
     document = told(tmp_path, {"worker-1.log": QUIET + f"step {10**23} loss 0.1\n"})
     assert sources(document)["worker-1.log"][0] == "partial"
     assert "too large" in sources(document)["worker-1.log"][1]
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "offset"),
+    [
+        (b"step 1 loss 0.5\xff\n", "holds bytes that are no UTF-8", 15),
+        ("step 1\n".encode("utf-16") + b"\xd8", "holds bytes that are no UTF-16", 16),
+        (b"step 1 loss 0.5\n\0\0\n", "holds NUL bytes, as a file does that was not closed properly", 16),
+        (b"a\n" + b"x" * 40_000 + b"\n", "1 endless line, of which the middle is left out", None),
+        ("step 1 \ufffd\n".encode() + b"50%\r" * 30_000, "", None),
+        ("caf\u00e9\n".encode("utf-16"), "", None),
+    ],
+)
+def test_what_is_lost_of_a_log_is_said(data: bytes, what: str, offset: int | None, tmp_path: Path) -> None:
+    """Bytes of no encoding, holes, and the middle of what is too long; nothing else."""
+    damage = told(tmp_path, {"worker-1.log": data})["damage"]
+    assert [(each["what"], each["offset"]) for each in damage] == ([(what, offset)] if what else [])
+
+
+@pytest.mark.parametrize("name", ["exit_codes.txt", "tf_config-1.json", "pods.yaml"])
+def test_what_is_lost_of_a_small_file_is_said(name: str, tmp_path: Path) -> None:
+    """As of a log."""
+    damage = told(tmp_path, {name: b'"a\xff\0"'})["damage"]
+    assert [each["what"][:15] for each in damage][:2] == ["holds bytes tha", "holds NUL bytes"]
 
 
 def test_a_traceback_in_one_message_is_a_traceback(tmp_path: Path) -> None:

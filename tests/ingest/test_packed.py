@@ -23,7 +23,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lambda data: lzma.compress(data, preset=0),
-    "zst": zstandard.compress,
+    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
 }
 LOG = (ROOT / "sample_runs" / "worker-exception" / "run" / "worker-0.log").read_bytes()
 MUCH = b"".join(b"%06d\n" % (number * number % 999_983) for number in range(300_000))
@@ -53,6 +53,15 @@ def test_what_stands_before_the_break_is_kept(pack: Callable[[bytes], bytes], tm
     assert damage == "is compressed, and cut short"
     assert len(data) > len(MUCH) // 5
     assert MUCH.startswith(data)
+
+
+@pytest.mark.parametrize("length", [0, 1])
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_file_that_is_cut_at_once_is_said(suffix: str, length: int, tmp_path: Path) -> None:
+    """Its first bytes do not tell any more that it is compressed, but its name does."""
+    path = tmp_path / f"worker-0.log.{suffix}"
+    path.write_bytes(PACK[suffix](LOG)[:length])
+    assert unpacked(path).damage == "is compressed, and cut short"
 
 
 @formats

@@ -148,3 +148,20 @@ def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
     tables = read(discover([make_run({**LOGS, "pod.json": json.dumps(again, indent=4)})]), load_rules())
     codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
     assert codes.select("worker", "value").rows() == [("worker:1", "-11")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("pods.json", json.dumps(PODS, indent=4)[:-200], [1]),
+        ("pods.json", json.dumps(PODS, indent=4) * 2, []),
+        ("pods.yaml", yaml.safe_dump(PODS)[:-20], []),
+        ("pods.json", "Error from server (Forbidden): pods is forbidden\n", [1]),
+    ],
+)
+def test_json_that_breaks_off_is_damage(make_run: MakeRun, name: str, text: str, expected: list[int]) -> None:
+    """Several objects may follow one another, and YAML may end with any line."""
+    tables = read(discover([make_run({**LOGS, name: text})]), load_rules())
+    lines = tables["damage"].filter(tables["damage"]["source"] == name)["line"].to_list()
+    assert len(lines) == len(expected)
+    assert all("is no JSON" in what for what in tables["damage"]["what"])

@@ -151,3 +151,23 @@ def test_traces_of_nothing_are_damage(data: bytes, tmp_path: Path) -> None:
     """An empty file, a foreign one, and one without an event."""
     (damage,) = read(tmp_path, data).damage
     assert damage.offset + (damage.length or 0) == len(data)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"\x0a", b"\x1a"), (b"\x0a", b"\x2a"), (b"\x0a", b"\x08")])
+def test_a_plane_under_another_number_is_damage(old: bytes, new: bytes, tmp_path: Path) -> None:
+    """One flipped bit takes a whole host away; a trace has no checksum that would tell."""
+    data = made((3, 10, 5, {}))
+    assert data.startswith(old)
+    assert read(tmp_path, data).damage == []
+    assert read(tmp_path, new + data[1:] + data).damage
+
+
+@pytest.mark.parametrize("number", [2, 7])
+def test_a_line_under_another_number_is_damage(number: int, tmp_path: Path) -> None:
+    """A thread is lost, and the others are kept."""
+    line = Line(name=b"t", timestamp_ns=5)
+    line.events.add(metadata_id=3)
+    lost = part(1, part(2, b"/host:CPU") + part(number, line.SerializeToString()))
+    trace = read(tmp_path, made((3, 10, 5, {})) + lost)
+    assert trace.damage
+    assert len(trace.spans) == 1

@@ -1,0 +1,38 @@
+"""Logs as they come from launchers, container runtimes and log services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+
+from analyzer.model import Kind
+from tests.fuzz.target import Seed, real
+from tests.fuzz.targets.logs import wrong
+
+__all__ = ["MARKS", "seeds", "wrong"]
+
+MARKS: Mapping[str, Callable[[int, str], str]] = {
+    "cri": lambda _, line: f"2026-11-21T01:35:58.252546967Z stdout F {line}",
+    "docker": lambda _, line: json.dumps({"log": line + "\n", "stream": "stderr", "time": "x"}),
+    "cloud": lambda i, line: json.dumps(
+        {"message": line, "resource": {"labels": {"pod_name": f"job-worker-{i}"}}}
+    ),
+    "fluent": lambda i, line: json.dumps({"log": line, "kubernetes": {"pod_name": f"job-worker-{i}"}}),
+    "kubectl": lambda i, line: f"[pod/job-worker-{i}/tensorflow] {line}",
+    "mpirun": lambda i, line: f"[1,{i}]<stderr>:{line}",
+    "torchrun": lambda i, line: f"[worker{i}]:{line}",
+    "compose": lambda i, line: f"trainer-worker-{i}  | {line}",
+    "srun": lambda i, line: f"{i}: {line}",
+    "stern": lambda i, line: f"job-worker-{i} tensorflow {line}",
+}
+"""What each collector makes of a line of the worker with that number."""
+
+
+def seeds() -> Iterable[Seed]:
+    """Pairs of real logs, their lines in turn, by each collector."""
+    logs = [seed.data.decode(errors="replace").split("\n") for seed in real(Kind.LOG, most=8, largest=12_000)]
+    for name, mark in MARKS.items():
+        for pair in zip(logs[::2], logs[1::2], strict=True):
+            longest = max(map(len, pair))
+            turns = [(i, log[n]) for n in range(longest) for i, log in enumerate(pair) if n < len(log)]
+            yield Seed(f"{name}.log", "\n".join(mark(i, line) for i, line in turns).encode() + b"\n")
