@@ -29,16 +29,6 @@ _STEP = 1 << 10
 """Bytes that are taken at once."""
 _MOST_ZEROS = 1 << 16
 """Steps behind the end of an archive that are looked at."""
-_BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
 _Opened = Callable[[], IO[bytes]]
 
 
@@ -78,7 +68,7 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
             members.append(Member(name, target, reason or (fault and f"cannot be unpacked: {fault}")))
             if len(members) > MOST_MEMBERS:
                 break
-    except _BROKEN as error:
+    except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common name
         broken.append(f"the archive is broken: {error}")
     return [*members, Member("", archive, "; ".join(broken[:3]))] if broken else members
 
@@ -106,8 +96,8 @@ def _copy(opened: _Opened, target: Path) -> str:
     try:
         with opened() as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 16)
-    except _BROKEN as error:
-        return str(error)
+    except Exception as error:  # noqa: BLE001 - as above
+        return str(error) or type(error).__name__
     return ""
 
 
@@ -128,7 +118,7 @@ def _entries(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
 def _zipped(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
-            if not info.is_dir():
+            if not info.filename.endswith("/"):
                 link = stat.S_ISLNK(info.external_attr >> 16)
                 yield info.filename, -1 if link else info.file_size, partial(packed.open, info)
         before = min((info.header_offset for info in packed.infolist()), default=0)

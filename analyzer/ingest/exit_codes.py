@@ -11,12 +11,10 @@ from analyzer.model import Kind, Source
 from analyzer.naming import attempt_of, worker_of
 
 _ENTRY = re.compile(
-    r"(?<![A-Za-z])(?P<name>[A-Za-z][\w./-]{0,200}?(?:(?<!\d):\d{1,9})?)[\"']?\s{0,20}[:=,\t ]\s{0,20}"
+    r"(?<![A-Za-z])(?P<name>[A-Za-z][\w./-]{0,80}?(?:(?<!\d):\d{1,9})?)[\"']?\s{0,20}[:=,\t ]\s{0,20}"
     r"[\"']?(?P<code>-?\d{1,3}|None|null|running)\b",
     re.IGNORECASE,
 )
-_LONGEST = 400
-"""Characters of a line in which a worker may be named."""
 
 
 def read(source: Source, _matcher: Matcher) -> Reading:
@@ -31,7 +29,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         told = [_note(reading, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
             _state(reading, number, {"worker": source.worker}, line.strip())
-        elif not any(told) and (worker := worker_of(line[:_LONGEST], Kind.EXIT_CODES)):
+        elif not any(told) and (worker := worker_of(line, Kind.EXIT_CODES)):
             reading.lost(f"names {worker}, and no exit code that could be read", line=number)
     return reading
 

@@ -48,8 +48,9 @@ def forgotten(case: Case, tables: Tables) -> Iterator[str]:
     if not (case.is_cut and case.data.endswith(b"\n")) or case.data.count(b"\n") < _ENOUGH:
         return
     last, whole = case.data.count(b"\n"), sound(case.seed)
-    kept = whole["records"].filter(whole["records"]["last_line"] <= last)
-    lines = {(row["source"], n) for row in kept.to_dicts() for n in range(row["line"], row["last_line"] + 1)}
+    spans = whole["records"].select("source", "line", "last_line").rows()
+    cut = {(source, n) for source, first, end in spans if end > last for n in range(first, end + 1)}
+    lines = {(source, n) for source, first, end in spans for n in range(first, end + 1)} - cut
     for table, columns in _COLUMNS.items():
         rows: list[tuple[Any, ...]] = [tuple(map(_bare, row)) for row in whole[table].select(columns).rows()]
         expected = [row for row in rows if row[1] <= last if table == "scalars" or row[:2] in lines]

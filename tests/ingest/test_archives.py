@@ -162,3 +162,12 @@ def test_a_zip_behind_another_is_said(tmp_path: Path) -> None:
     found = sources(archive)
     assert found["b.log"] == ""
     assert f"leaves out its first {len(first)} bytes" in found["run.zip"]
+
+
+def test_a_member_without_a_name_costs_nothing(tmp_path: Path) -> None:
+    """Python itself stumbles over it."""
+    archive = zipped(tmp_path / "run.zip", {"worker-0.log": LOG, "x": LOG})
+    data = archive.read_bytes()
+    name = data.rindex(b"PK\x01\x02")
+    archive.write_bytes(data[: name + 28] + b"\0\0\1\0" + data[name + 32 :])
+    assert sources(archive)["worker-0.log"] == ""

@@ -87,7 +87,7 @@ def _members(name: str, data: bytes) -> list[str]:
 
 def _zip(data: bytes) -> list[str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        names = [info.filename for info in archive.infolist() if not info.filename.endswith("/")]
         for name in filter(_is_seen, names):
             archive.read(name)
         return names

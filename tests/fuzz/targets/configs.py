@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from analyzer.model import Tables
-from tests.fuzz.oracles import damaged, unsaid
+from tests.fuzz.oracles import WIDE, damaged, unsaid
 from tests.fuzz.target import Case
 
 
@@ -19,7 +19,7 @@ def wrong(case: Case, tables: Tables) -> Iterator[str]:
 
 
 def _is_json(data: bytes) -> bool:
-    text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig", "replace")
+    text = data.decode("utf-16" if data.startswith(WIDE) else "utf-8-sig", "replace")
     bare = re.sub(r"^\s*(export\s+)?(TF_CONFIG\s*=)?|['\"\s]+$", "", text).lstrip("'\" \t\r\n")
     try:
         json.loads(bare)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from analyzer.model import Kind, Tables
-from tests.fuzz.oracles import unsaid
+from tests.fuzz.oracles import WIDE, flaw, unsaid
 from tests.fuzz.target import Case, Seed, real
 
 _NAMED = re.compile(r"\b(?:worker|chief|ps)[-_:]?\d+\b", re.IGNORECASE)
@@ -24,7 +24,7 @@ def seeds() -> Iterable[Seed]:
 def wrong(case: Case, tables: Tables) -> Iterator[str]:
     """Each line that names a worker gives an exit code or is damage."""
     yield from unsaid(case, tables)
-    if case.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if flaw(case.data) or case.data.startswith(WIDE):
         return
     told = {*tables["facts"]["line"].to_list(), *tables["damage"]["line"].to_list()}
     lines = case.data.decode("utf-8-sig", "replace").split("\n")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import yaml
 
 from analyzer.model import Tables
-from tests.fuzz.oracles import damaged, unsaid
+from tests.fuzz.oracles import WIDE, damaged, unsaid
 from tests.fuzz.target import Case, Seed
 from tests.ingest.test_pods import DESCRIBED, PODS
 
@@ -31,7 +31,7 @@ def wrong(case: Case, tables: Tables) -> Iterator[str]:
 
 
 def _is_broken(data: bytes) -> bool:
-    text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig", "replace")
+    text = data.decode("utf-16" if data.startswith(WIDE) else "utf-8-sig", "replace")
     decoder, rest = json.JSONDecoder(), text.strip()
     try:
         while rest:
