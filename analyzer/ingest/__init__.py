@@ -5,7 +5,7 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and one line 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
 from typing import Any
@@ -30,16 +30,37 @@ READERS: Mapping[Kind, str] = {
 """Kind of source → module of its reader, imported when a run has such a source."""
 
 
-def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
-    """The tables of `schema.READ`; `patterns` say which log records are wanted.
+Watch = Callable[[str, int, int], None]
+"""Told the name of a source, and how many bytes of how many in all are read."""
+
+
+def ingest(run: RunDir, patterns: Sequence[Pattern], watch: Watch | None = None) -> Tables:
+    """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = [reading for source in run.sources for reading in _read(source, matcher)]
+    readings = list(_read_all(run.sources, matcher, watch))
     attribute(readings)
     attempts.number(readings)
     return {table: frame(table, _rows(table, readings)) for table in READ}
+
+
+def _read_all(sources: Sequence[Source], matcher: Matcher, watch: Watch | None) -> Iterator[Reading]:
+    sizes = [_size(source) for source in sources] if watch else []
+    done = 0
+    for number, source in enumerate(sources):
+        yield from _read(source, matcher)
+        if watch:
+            done += sizes[number]
+            watch(source.name, done, sum(sizes))
+
+
+def _size(source: Source) -> int:
+    try:
+        return 0 if source.skip else source.path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _read(source: Source, matcher: Matcher) -> list[Reading]:
