@@ -221,12 +221,16 @@ RECIPES: Mapping[str, Recipe] = {
         ),
     ),
     "pods": Recipe(
-        "what the scheduler says",
-        "Why a process was ended from outside: evicted, out of memory, over its time, its node gone; "
-        "and what never started.",
-        "keep what the scheduler knows of the job: kubectl get pods and events as JSON, or sacct",
+        "pods and events",
+        "Why a pod was ended from outside: evicted, out of memory, its node gone; and what never started.",
+        "keep what Kubernetes knows of the job: kubectl get pods and kubectl get events, as JSON",
+        (_PODS,),
+    ),
+    "sacct": Recipe(
+        "what Slurm says",
+        "Why a task was ended from outside: over its time, out of memory, cancelled, its node gone.",
+        "keep what sacct prints of the job in sacct.txt",
         (
-            _PODS,
             Command(
                 "Slurm",
                 'sacct -j "$SLURM_JOB_ID" --format=JobID,State%40,ExitCode,MaxRSS,NodeList > run/sacct.txt',
