@@ -7,7 +7,10 @@ import sys
 # a large one still gets rid of it.
 gc.set_threshold(200_000, 50, 100)
 
-from analyzer.cli.analyze import process  # noqa: E402
+try:
+    from analyzer.cli.analyze import process
+except KeyboardInterrupt:  # nothing is begun yet, and nobody wants to see where in it
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(process())

@@ -16,18 +16,22 @@ from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept, match
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
-from analyzer.ingest import ingest
+from analyzer.ingest import Watch, ingest
 from analyzer.model import Diagnosis, RunDir, Tables
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
 
 
 def analyze(
-    paths: Sequence[Path], pack: RulePack | None = None, redaction: Redaction = "secrets"
+    paths: Sequence[Path],
+    pack: RulePack | None = None,
+    redaction: Redaction = "secrets",
+    watch: Watch | None = None,
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
     No secret is in it; redacted for `topology`, neither hosts, addresses nor people.
+    `watch` is told how far the reading has come.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -37,7 +41,7 @@ def analyze(
     """
     pack = pack or load_rules()
     run = discover(paths)
-    tables = read(run, pack)
+    tables = read(run, pack, watch)
     findings = match(pack, tables)
     diagnosis = diagnose(run.name, findings, tables, _made_with(pack))
     return Diagnosis(redact(diagnosis.document, redaction))
@@ -48,7 +52,7 @@ def load_rules(more: Sequence[Path] = ()) -> RulePack:
     return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
-def read(run: RunDir, pack: RulePack) -> Tables:
+def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
     """All tables of a run, read and derived.
 
     Raises:
@@ -56,7 +60,7 @@ def read(run: RunDir, pack: RulePack) -> Tables:
         UsageError: it is not one run.
 
     """
-    found = ingest(run, pack.patterns)
+    found = ingest(run, pack.patterns, watch)
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))

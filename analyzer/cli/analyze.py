@@ -17,10 +17,13 @@ from pathlib import Path
 from analyzer import __version__
 from analyzer.cli import targets
 from analyzer.cli.ending import ended, say
+from analyzer.cli.meter import Meter
 from analyzer.cli.targets import Targets
+from analyzer.engine import RulePack
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.model import Diagnosis, Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
+from analyzer.redact import Redaction
 from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
@@ -92,14 +95,19 @@ def _run(arguments: argparse.Namespace) -> int:
             return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
         if arguments.output == "-":
-            diagnosis = analyze(paths, pack, arguments.redact)
+            diagnosis = _analyzed(paths, pack, arguments.redact)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = analyze(paths, pack, arguments.redact)
+            diagnosis = _analyzed(paths, pack, arguments.redact)
             _report(diagnosis, formats, where, arguments.color)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
+
+
+def _analyzed(paths: Sequence[Path], pack: RulePack, redaction: Redaction) -> Diagnosis:
+    with Meter() as meter:
+        return analyze(paths, pack, redaction, meter)
 
 
 def _directory(name: str) -> Path:
@@ -134,8 +142,9 @@ def _print(text: str) -> None:
 
 def _report(diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str) -> None:
     paths = where.paths(str(diagnosis.document["run"]["name"]), formats)
-    for path, each in zip(paths, formats, strict=True):
-        targets.write(path, render(diagnosis.document, each))
+    texts = [render(diagnosis.document, each) for each in formats]
+    for path, text in zip(paths, texts, strict=True):
+        targets.write(path, text)
     _show(diagnosis, color)
     say("".join(f"Report: {path}\n" for path in paths))
 

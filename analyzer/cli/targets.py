@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,11 +119,20 @@ def write(target: Path, text: str) -> None:
                 text, "utf-8", "replace"
             )  # a device or a pipe: there is nothing to put in its place
             return
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", errors="replace", dir=target.parent, prefix=".mwms-", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(target)
+        with _beside(target) as draft:
+            draft.write_text(text, "utf-8", "replace")
+            draft.chmod(0o644)
+            draft.replace(target)
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A file for a draft of another one; whatever ends the writing, none is left."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".mwms-")
+    try:
+        os.close(handle)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -64,13 +64,13 @@ class Accusation(NamedTuple):
 def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker, peer and kind: the first record that says so."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
-    first: dict[tuple[str, str, str], dict[str, Any]] = {}
+    first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
     grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
     for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
         for found in _named(record["text"], leader) if _REACHES.search(record["text"]) else ():
             accuser = record["worker"]
-            if accuser and (found.worker != accuser or found.kind == "restarted"):
+            if found.worker != accuser or found.kind == "restarted":
                 row = _row(record, found) | {"counts": _counts(record, found, ends)}
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):

@@ -70,7 +70,8 @@ def exceptions(records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
     for row in rows:
-        row["final"] = not any(comes_after(each, row) for each in later[row["worker"], row["attempt"]])
+        behind = later[row["worker"], row["attempt"]] if row["worker"] else ()  # else others speak there, too
+        row["final"] = not any(comes_after(each, row) for each in behind)
     return frame("exceptions", rows)
 
 

@@ -232,20 +232,15 @@ RECIPES: Mapping[str, Recipe] = {
         ),
     ),
     "pods": Recipe(
-        "what the scheduler says",
-        "Why a process was ended from outside: evicted, out of memory, over its time, its node gone; "
-        "and what never started.",
-        "keep what the scheduler knows of the job: kubectl get pods and events as JSON, or sacct",
-        (
-            _PODS,
-            _SACCT,
-        ),
+        "pods and events",
+        "Why a pod was ended from outside: evicted, out of memory, its node gone; and what never started.",
+        "keep what Kubernetes knows of the job: kubectl get pods and kubectl get events, as JSON",
+        (_PODS,),
     ),
     "sacct": Recipe(
-        "accounting of Slurm",
-        "State, exit code and memory of the job and of each of its steps: over its time, out of memory, "
-        "cancelled, its node gone.",
-        "keep what sacct says of the job in sacct.txt",
+        "what Slurm says",
+        "Why a task was ended from outside: over its time, out of memory, cancelled, its node gone.",
+        "keep what sacct prints of the job in sacct.txt",
         (_SACCT,),
     ),
     "nvidia_smi": Recipe(

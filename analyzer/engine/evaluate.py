@@ -17,6 +17,8 @@ from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
 _CAP_EXPERIMENTAL = 0.7
+_NOBODY = ""
+"""The subject of what belongs to no worker that is known: it is found, and nobody is blamed for it."""
 _MARKED = ("matches", "accusations")
 """Tables whose rows say which part of their words was meant."""
 
@@ -29,6 +31,8 @@ class Crew(NamedTuple):
     leader: str | None
     lives: Mapping[str, Row]
     job: Row
+    mixed: bool = False
+    """Whether a log is of several workers and does not tell which line is whose."""
 
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
@@ -55,13 +59,14 @@ def evaluate(
     if lacking := [kind for kind in rule.requires if kind not in readable]:
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
-    subjects = crew.everyone if rule.binds else ("",)
+    subjects = (*crew.everyone, *([_NOBODY] if crew.mixed else [])) if rule.binds else (_NOBODY,)
     seen = {subject: _in_order(rule, rows, subject, crew, order) for subject in subjects}
     truths = {
         subject: {n: _holds(s, seen[subject][n], subject, crew) for n, s in rule.signals.items()}
         for subject in subjects
     }
-    fired = [subject for subject in subjects if rule.when.holds(truths[subject])]
+    holding = [subject for subject in subjects if rule.when.holds(truths[subject])]
+    fired = [subject for subject in holding if subject] or holding
     if not fired:
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths))
     return _fired(rule, fired, truths, seen, crew)
@@ -88,6 +93,7 @@ def _crew(tables: Tables) -> Crew:
         leader=leader[0] if leader else None,
         lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
         job=tables["job"].row(0, named=True),
+        mixed="several_workers" in tables["facts"]["key"],
     )
 
 
@@ -160,7 +166,8 @@ def _values(
 ) -> dict[str, Mapping[str, object] | str]:
     first = subjects[0]
     values: dict[str, Mapping[str, object] | str] = {
-        "subject": listed([subject for subject in subjects if subject]),
+        "subject": listed([subject for subject in subjects if subject])
+        or ("one of the workers" if rule.binds else ""),
         "others": listed([worker for worker in crew.training if worker not in subjects]),
         "life": crew.lives.get(first, {}),
         "job": crew.job,

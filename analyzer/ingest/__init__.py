@@ -6,6 +6,7 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and one line 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import Any
@@ -17,8 +18,6 @@ from analyzer.ingest.readings import Reading
 from analyzer.ingest.sessions import told_twice
 from analyzer.model import Kind, Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES, frame
-
-Reader = Callable[[Source, Matcher], Reading | list[Reading]]
 
 READERS: Mapping[Kind, str] = {
     Kind.LOG: "exports",
@@ -34,16 +33,22 @@ READERS: Mapping[Kind, str] = {
     Kind.ENVIRONMENT: "environments",
     Kind.CHECKPOINT: "checkpoints",
 }
-"""Kind of source → module of its reader, imported when a run has such a source."""
+"""Kind of source → module of its reader, imported when a run has such a source.
+
+That of logs, which can be large, takes a third argument: it tells how many bytes it has read.
+"""
+
+Watch = Callable[[str, int, int], None]
+"""Told the name of a source, and how many bytes of how many in all are read."""
 
 
-def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
-    """The tables of `schema.READ`; `patterns` say which log records are wanted.
+def ingest(run: RunDir, patterns: Sequence[Pattern], watch: Watch | None = None) -> Tables:
+    """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = _read_all(run.sources, matcher)
+    readings = _read_all(run.sources, matcher, watch or _unwatched)
     attribute(readings)
     attempts.number(readings)
     packages.tell_releases(readings)
@@ -51,21 +56,60 @@ def ingest(run: RunDir, patterns: Sequence[Pattern]) -> Tables:
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
-def _read_all(sources: Sequence[Source], matcher: Matcher) -> list[Reading]:
+def _read_all(sources: Sequence[Source], matcher: Matcher, watch: Watch) -> list[Reading]:
     """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
     twice = told_twice(sources)
-    readings = [r for source in sources if source.name not in twice for r in _read(source, matcher)]
+    tally = _Tally(sources, watch)
+    readings: list[Reading] = []
+    for source in sources:
+        if source.name not in twice:
+            readings += _read(source, matcher, tally)
     traced = {reading.source.name for reading in readings if "spans" in reading.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
             readings.append(Reading(source))
             readings[-1].skip(f"the same session is read from {plane}")
         elif plane:
-            readings += _read(source, matcher)
+            readings += _read(source, matcher, tally)
     return readings
 
 
-def _read(source: Source, matcher: Matcher) -> list[Reading]:
+class _Tally:
+    """How much of all sources has been read."""
+
+    def __init__(self, sources: Sequence[Source], watch: Watch) -> None:
+        self._sizes = {source.name: _size(source) for source in sources}
+        self._all, self._done, self._watch = sum(self._sizes.values()), 0, watch
+
+    def within(self, source: Source, offset: int) -> None:
+        """Tell how far a source has been read."""
+        self._watch(source.name, self._done + min(offset, self._sizes[source.name]), self._all)
+
+    def behind(self, source: Source) -> None:
+        """Tell that a source has been read."""
+        self._done += self._sizes[source.name]
+        self.within(source, 0)
+
+
+def _size(source: Source) -> int:
+    try:
+        return 0 if source.skip else source.path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _unwatched(_source: str, _done: int, _all: int) -> None:
+    """Nobody wants to know."""
+
+
+def _read(source: Source, matcher: Matcher, tally: _Tally) -> list[Reading]:
+    try:
+        return _tried(source, matcher, partial(tally.within, source))
+    finally:
+        tally.behind(source)
+
+
+def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
@@ -73,18 +117,15 @@ def _read(source: Source, matcher: Matcher) -> list[Reading]:
         reading.skip("no reader for this kind of file")
     else:
         try:
-            read = _reader(source.kind)(source, matcher)
+            module = import_module(f"analyzer.ingest.{READERS[source.kind]}")
+            more = (watch,) if source.kind is Kind.LOG else ()
+            read: Reading | list[Reading] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]
         except OSError as error:
             reading.skip(f"cannot be read: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - one source that we fail on must not cost the others
             reading.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
     return [reading]
-
-
-def _reader(kind: Kind) -> Reader:
-    read: Reader = import_module(f"analyzer.ingest.{READERS[kind]}").read
-    return read
 
 
 def _rows(table: str, readings: Sequence[Reading]) -> list[dict[str, Any]]:

@@ -92,7 +92,7 @@ def _by_worker(readings: Sequence[Reading]) -> Mapping[object, list[_Log]]:
     parts: dict[tuple[str | None, int, str], list[Reading]] = {}
     requeued: dict[str, list[Place]] = {}
     for reading in readings:
-        if reading.source.kind is Kind.LOG:
+        if reading.source.kind is Kind.LOG and reading.source.worker:
             name = log_of(reading.source.name)
             log = parts.setdefault((reading.source.worker, reading.source.attempt, name), [])
             log.append(reading)

@@ -2,6 +2,7 @@
 
 The log's own words decide: the task it says it is, the device strings of its errors, the address its server
 listens on. A worker's log that says nothing gets the next free index, and a fact `attributed` that says so.
+A log in which several workers speak without a mark is nobody's, and a fact `several_workers` says so.
 A log beside those of workers that shows nothing of a training, as one of the kernel, is no worker's.
 Numbers from 1 on, as docker compose gives, are counted from 0, as tasks are.
 """
@@ -12,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from analyzer.ingest.readings import Reading
 from analyzer.model import Kind
@@ -27,6 +29,9 @@ def attribute(readings: Sequence[Reading]) -> None:
     named = {r.source.worker for r in readings if r.source.kind is Kind.LOG and r.source.worker}
     clusters = _clusters(readings)
     for group in _groups(nameless):
+        if _several(group, clusters):
+            group[0].add("facts", line=1, key="several_workers", value="yes")
+            continue
         if named and not any(_trains(reading) for reading in group):
             continue
         claimed = _claim(group, clusters)
@@ -105,6 +110,24 @@ def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:
         base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
         groups.setdefault(path.parent.as_posix() if stream else base, []).append(reading)
     return list(groups.values())
+
+
+def _several(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -> bool:
+    """Whether several workers wrote into one file without any mark: servers of several tasks started in it.
+
+    A worker that was restarted has the address that it had; where no cluster is known, that must do.
+    """
+    facts = [row for reading in group for row in reading.rows.get("facts", [])]
+    servers = {row["value"] for row in facts if row["key"] == "server_address"}
+    tasks = {task for server in servers for task in _listening(server, clusters)}
+    return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
+
+
+def _start_together(facts: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether two processes are there before the first server is."""
+    banners = sorted(row["line"] for row in facts if row["key"] == "process_banner")
+    servers = [row["line"] for row in facts if row["key"] == "server_address"]
+    return len(banners) > 1 and banners[1] < min(servers)
 
 
 def _claim(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -> str | None:

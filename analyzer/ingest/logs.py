@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from analyzer.ingest.collectors import streams, style_of
@@ -10,7 +11,7 @@ from analyzer.ingest.log_stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.readings import Reading
-from analyzer.ingest.stretches import Selection, select
+from analyzer.ingest.stretches import Selection, select, unwatched
 from analyzer.ingest.text import Utf8
 from analyzer.model import Source
 from analyzer.naming import worker_of
@@ -23,7 +24,7 @@ _NO_YEAR = 1970
 """Where the log itself shows none; that of the file would be a guess."""
 
 
-def read(source: Source, matcher: Matcher) -> list[Reading]:
+def read(source: Source, matcher: Matcher, watch: Callable[[int], None] = unwatched) -> list[Reading]:
     """Everything that later stages can use of one log; a file of several workers gives a reading for each.
 
     Raises:
@@ -32,7 +33,7 @@ def read(source: Source, matcher: Matcher) -> list[Reading]:
     matcher.begin_file()
     parts = Parts(source.path)
     text = Utf8(parts)
-    selection = select(text, lambda: matcher.scout, source.path.stat().st_size)
+    selection = select(text, lambda: matcher.scout, source.path.stat().st_size, watch)
     readings = _read_selection(source, selection, matcher)
     for reading in readings if parts.damage else ():
         reading.lost(parts.damage)

@@ -71,11 +71,15 @@ class Selection(NamedTuple):
     """What was not read at all of its places; empty for a log that is read from end to end."""
 
 
+def unwatched(_offset: int) -> None:
+    """Nobody wants to know how far a log has been read."""
+
+
 def select(
     parts: Iterable[bytes],
     scout: Callable[[], Scout],
     size: int,
-    watch: Callable[[int], None] = lambda _offset: None,
+    watch: Callable[[int], None],
 ) -> Selection:
     """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
     remaining = blocks(parts)

@@ -47,6 +47,17 @@ def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str,
     assert dict(codes.select("worker", "value").iter_rows()) == {"worker:0": "0", "worker:1": "1"}
 
 
+def test_a_restart_is_no_second_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Its server has the address that it had; servers of two tasks in one file are two workers."""
+    once = SERVER.format("b") + LINE
+    (worker,) = {
+        *workers_of(make_run({"all.log": once + once, "cluster/tf_config.json": CLUSTER})).values()
+    } - {None}
+    assert worker == "worker:1"
+    run = make_run({"all.log": once + SERVER.format("a") + LINE, "cluster/tf_config.json": CLUSTER})
+    assert workers_of(run)["all.log"] is None
+
+
 def test_words_say_more_than_a_number(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """The address that a server listens on."""
     logs = {"run-1.log": SERVER.format("b") + LINE, "run-2.log": SERVER.format("a") + LINE}

@@ -325,6 +325,45 @@ def test_the_same_run_gives_the_same_diagnosis(layout: str, run: Path, tmp_path:
     assert told(LAYOUTS[layout](run, tmp_path)) == told(run)
 
 
+def unmarked(run: Path, target: Path) -> Path:
+    """One file for all, in the order of time, and nothing says whose a line is."""
+    others(run, target)
+    lines: list[tuple[float, str, int, str]] = []
+    for path in sorted(run.glob("*.log")):
+        found = [(head(line, 2026), line) for line in path.read_text(encoding="utf-8").splitlines()]
+        now = next((own.time for own, _ in found if own and own.time), 0.0)
+        for number, (own, line) in enumerate(found):
+            now = own.time if own and own.time else now
+            lines.append((now, path.name, number, line))
+    (target / "job.log").write_text("".join(f"{line[-1]}\n" for line in sorted(lines)), encoding="utf-8")
+    return target
+
+
+@pytest.mark.parametrize(
+    ("name", "culprits"),
+    [
+        ("worker-killed", ["worker:2"]),
+        ("leader-killed-tf218", ["worker:0"]),
+        ("worker-exception", []),
+        ("disk-full-tf215", []),
+    ],
+)
+def test_a_file_of_all_without_marks_gives_the_cause(name: str, culprits: list[str], tmp_path: Path) -> None:
+    """Who it was is said only where something else tells: an exit code, or a peer."""
+    run = ROOT / "sample_runs" / name / "run"
+    found = told(unmarked(run, tmp_path))
+    assert (found["cause"], found["verdict"]) == (told(run)["cause"], told(run)["verdict"])
+    assert (found["culprits"], found["suspects"]) == (culprits, [])
+
+
+@pytest.mark.parametrize("name", ["healthy-fit", "worker-never-joined", "nan-loss", "out-of-data-tf218"])
+def test_a_file_of_all_without_marks_blames_no_innocent(name: str, tmp_path: Path) -> None:
+    """Nor does it say that somebody never came, whose lines stand among the others'."""
+    found = told(unmarked(ROOT / "sample_runs" / name / "run", tmp_path))
+    assert (found["culprits"], found["suspects"]) == ([], [])
+    assert name != "healthy-fit" or found["verdict"] == "inconclusive"
+
+
 def test_an_archive_cannot_reach_out_of_its_scratch_directory(tmp_path: Path) -> None:
     """Names that lead out, links and devices are said and left out; the rest is read."""
     archive = tmp_path / "run.tar"

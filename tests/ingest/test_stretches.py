@@ -17,7 +17,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.stretches import WHOLE, Selection, select
+from analyzer.ingest.stretches import WHOLE, Selection, select, unwatched
 from analyzer.model import Tables
 from analyzer.pipeline import analyze, load_rules, read
 from tests.conftest import ROOT
@@ -51,7 +51,7 @@ def parts(data: bytes, size: int) -> Iterator[bytes]:
 def chosen(data: bytes, literals: list[str] | None = None, size: int = 100_000) -> Selection:
     """What is read of some bytes."""
     scout = Scout(LITERALS if literals is None else literals)
-    return select(parts(data, size), lambda: scout, len(data))
+    return select(parts(data, size), lambda: scout, len(data), unwatched)
 
 
 def numbered(selection: Selection) -> dict[int, str]:
@@ -131,7 +131,7 @@ def test_a_small_log_is_read_from_end_to_end() -> None:
     def none() -> Scout:
         raise AssertionError
 
-    selection = select([data], none, len(data))
+    selection = select([data], none, len(data), unwatched)
     assert [stretch.data for stretch in selection.stretches] == [data]
     assert selection.thinned == ""
 

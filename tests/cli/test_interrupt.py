@@ -1,0 +1,95 @@
+"""Ctrl-C ends at once, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ERROR = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting with UNAVAILABLE: x\n"
+STEPS = "".join(f"step {n} loss 0.{n:05d}\n" for n in range(1, 40))
+AT_ONCE = 1.5
+"""Seconds; one, and half of one for a machine that has other work."""
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from analyzer.cli import targets
+from analyzer.cli.analyze import main
+
+def pause(*_):
+    print("writing", flush=True)
+    time.sleep(60)
+
+Path.chmod = pause  # the last thing that is done to a draft
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of 80 MB, one of its logs in an archive."""
+    run = tmp_path_factory.mktemp("large") / "run"
+    run.mkdir()
+    text = (STEPS + ERROR) * 20_000
+    for worker in range(4):
+        (run / f"worker-{worker}.log").write_text(text, encoding="utf-8")
+    with tarfile.open(run / "worker-4.tar.gz", "w:gz", compresslevel=1) as tar:
+        tar.add(run / "worker-3.log", "worker-4.log")
+    return run
+
+
+def start(code: list[str], run: Path, folder: Path) -> subprocess.Popen[str]:
+    """An analysis that writes into a directory, with a directory for what is temporary."""
+    (folder / "out").mkdir()
+    (folder / "temporary").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "temporary")}
+    command = [sys.executable, *code, str(run), "-o", f"{folder / 'out'}/", "--format", "html,json"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder
+    )
+
+
+def interrupt(process: subprocess.Popen[str]) -> tuple[float, str]:
+    """Press Ctrl-C: how long it takes to end, and what it says."""
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    return time.monotonic() - pressed, said
+
+
+def left(folder: Path) -> list[str]:
+    """What lies in either directory."""
+    return [path.name for path in folder.rglob("*") if path.is_file() or "mwms" in path.name]
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.5, 3.0, 5.0])
+def test_while_it_reads(seconds: float, large: Path, tmp_path: Path) -> None:
+    """While modules are loaded, the archive is unpacked, and logs are read."""
+    process = start(["-m", "analyzer"], large, tmp_path)
+    time.sleep(seconds)
+    assert process.poll() is None, process.communicate()
+    took, said = interrupt(process)
+    assert process.returncode == 130
+    assert said in {"", "mwms-analyze: interrupted\n"}
+    assert took < AT_ONCE
+    assert left(tmp_path) == []
+
+
+def test_while_it_writes(tmp_path: Path) -> None:
+    """The draft goes, and no report is there."""
+    process = start(["-c", SLOW], ROOT / "sample_runs" / "worker-killed" / "run", tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    took, said = interrupt(process)
+    assert (process.returncode, said) == (130, "mwms-analyze: interrupted\n")
+    assert took < AT_ONCE
+    assert left(tmp_path) == []
