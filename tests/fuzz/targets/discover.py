@@ -49,7 +49,10 @@ def _file(path: Path, case: Case, random: Random) -> None:
 
 
 def _unreadable(path: Path, case: Case, random: Random) -> None:
-    random.choice((Path.mkdir, Path.touch))(path)
+    if random.random() < 0.5:
+        path.mkdir()
+    else:
+        path.touch(exist_ok=False)  # never through a link that is there: what it leads to would be locked
     path.chmod(0)
 
 
