@@ -41,6 +41,8 @@ _DETAIL = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z][\w ./()-]*?)\s*(?::\s*(?
 _DEVICE = re.compile(r"GPU [0-9A-Fa-f]{8,16}:[0-9A-Fa-f:.]+\s*$")
 _NUMBER = re.compile(r"(?P<number>-?\d{1,15}(?:\.\d{1,6})?)\s?(?P<unit>%|[KMGT]i?B|W|C)?$")
 
+_LONGEST = 400
+"""Characters of a line of a table; a row of a query has as many as were asked for."""
 _COLUMNS: Mapping[str, tuple[str, str]] = {
     "utilization.gpu": ("utilization_percent", ""),
     "utilization.memory": ("memory_busy_percent", ""),
@@ -106,11 +108,12 @@ class _Lines:
         """Take a line in; what is wrong with a GPU is a fact beside all else."""
         if fault := _FAULT.search(line):
             self._fact(number, "gpu_error", line.strip(" |")[:400], each=True)
+        is_short = len(line) <= _LONGEST
         understood = (
-            self._table(number, line)
+            (is_short and self._table(number, re.sub(r"\s{3,}", "  ", line)))
             or self._csv(number, line)
             or self._dmon(number, line)
-            or self._detail(number, line)
+            or (is_short and self._detail(number, line))
         )
         if not understood and not fault:
             self.unread.append(number)
@@ -137,7 +140,7 @@ class _Lines:
         elif row := _ROW.match(line):
             self.gpu = row["index"]
             self.models.setdefault(self.gpu, (re.sub(r"\s+(?:On|Off)$", "", row["name"]), number))
-        elif (usage := _USAGE.match(line)) and self.gpu:
+        elif self.gpu and "MiB" in line and (usage := _USAGE.match(line)):
             self._gauge(number, "temperature.gpu", usage["temp"])
             self._gauge(number, "power.draw", usage["power"])
             self._gauge(number, "memory.used", usage["used"])
@@ -151,7 +154,7 @@ class _Lines:
 
     def _csv(self, number: int, line: str) -> bool:
         cells = [cell.strip() for cell in line.split(",")]
-        names = [re.sub(r"\s*\[.*\]$", "", cell).lower() for cell in cells]
+        names = [cell.partition("[")[0].strip().lower() for cell in cells]
         if any(name in _COLUMNS or name in _FACTS for name in names) and not any(map(_NUMBER.match, cells)):
             self.header, self.sign = names, ","
             return True

@@ -21,19 +21,21 @@ KEY = "package:"
 
 _NAME = r"(?P<name>[A-Za-z0-9_][\w.-]{0,100})"
 _LISTED = re.compile(
-    rf"\s*(?:- )?[\"']?{_NAME}(?:\[[\w,. -]*\])?(?:\s*={{1,3}}\s*|\s+)v?(?P<version>\d[^\s=;,\"']{{0,80}})"
+    rf"(?:- )?[\"']?{_NAME}(?:\[[\w,. -]*\])?(?:\s*={{1,3}}\s*|\s+)v?(?P<version>\d[^\s=;,\"']{{0,80}})"
 )
-_PLACED = re.compile(rf"\s*(?:- )?{_NAME}(?:\[[\w,. -]*\])?\s+@\s+(?P<place>\S+)")
-_EDITABLE = re.compile(rf"\s*-e\s+(?P<place>\S+?)(?:[#&]egg={_NAME}\S*|\s*)$")
+_PLACED = re.compile(rf"(?:- )?{_NAME}(?:\[[\w,. -]*\])?\s+@\s+(?P<place>\S+)")
+_EDITABLE = re.compile(rf"-e\s+(?P<place>\S+?)(?:[#&]egg={_NAME}\S*|\s*)$")
 _EXPLICIT = re.compile(
-    rf"\s*https?://\S*/{_NAME}-(?P<version>\d[^-\s/]*)-[^-\s/]+?(?:\.conda|\.tar\.bz2)(?:#\w+)?\s*$"
+    rf"https?://\S*/{_NAME}-(?P<version>\d[^-\s/]*)-[^-\s/]+?(?:\.conda|\.tar\.bz2)(?:#\w+)?$"
 )
+_LONGEST = 2_000
+"""Characters of a line that may name a package."""
 _WHEEL = re.compile(
     r".*/[A-Za-z0-9][\w.]*-(?P<version>\d[\w.!+]*?)(?:-[\w.-]+\.whl|\.tar\.gz|\.zip)(?:#.*)?$"
 )
 _COMMIT = re.compile(r".*@(?P<commit>[0-9a-f]{7,40})(?:#.*)?$")
 _ASIDE = re.compile(
-    r"\s*(?:#|@EXPLICIT|[-\s]+$|Package\s+Version\b|(?:WARNING|DEPRECATION|Warning)\b|\[notice\]|\(.*\)$"
+    r"(?:#|@EXPLICIT|[-\s]+$|Package\s+Version\b|(?:WARNING|DEPRECATION|Warning)\b|\[notice\]|\(.*\)$"
     r"|(?:- )?(?:name|channels|dependencies|prefix|pip|variables):|- [\w./-]+$"
     r"|Using Python |You (?:are using pip|should consider))"
 )
@@ -95,9 +97,10 @@ def _release(reading: Reading, names: Sequence[str]) -> dict[str, object] | None
 def _of_lines(reading: Reading, text: str) -> Iterator[Package]:
     unread = []
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or _ASIDE.match(line):
+        said = line.strip()
+        if not said or _ASIDE.match(said):
             continue
-        if package := _package(number, line.rstrip("\r")):
+        if len(said) <= _LONGEST and (package := _package(number, said)):
             yield package
         else:
             unread.append(number)

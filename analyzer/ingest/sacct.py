@@ -31,7 +31,6 @@ _ID = re.compile(
 )
 _STATE = re.compile(r"(?<![\w.])(?P<state>[A-Z][A-Z_]{1,13})(?P<cut>\+?)(?: by (?P<uid>\w+))?(?!\w)")
 _CODE = re.compile(r"(?<![\d:.])(?P<status>\d{1,3}):(?P<signal>\d{1,3})(?![\d:.])")
-_RULER = re.compile(r"[-\s]*-{2,}[-\s]*$")
 _SIZE = re.compile(r"(?!0+\b)\d+(?:\.\d+)?[KMGTP]?n?c?$")
 _ONE_NODE = re.compile(r"[A-Za-z0-9][\w.-]*$")
 _OUT_OF_MEMORY = 125
@@ -150,7 +149,7 @@ class _Layout:
             self.names = [name.strip().lower() for name in (line.split(self.sign) if self.sign else words)]
             self.spans = []
             return True
-        if _RULER.match(line):
+        if "--" in line and not line.strip("- \t\r"):
             self.spans = [match.span() for match in re.finditer(r"-+", line)]
             return True
         return False

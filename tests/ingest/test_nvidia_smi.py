@@ -246,7 +246,16 @@ def test_a_file_of_another_name_is_known_by_its_header(tables_of: TablesOf) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["\x00\xff|" * 5_000, "|" * 50_000, ", " * 50_000, "# gpu\n" + "9 " * 50_000, "a" * 99_999]
+    "text",
+    [
+        "\x00\xff|" * 5_000,
+        "|" * 50_000,
+        ", " * 50_000,
+        "# gpu\n" + "9 " * 50_000,
+        "a" * 99_999,
+        "| 0 a" + " " * 99_999,
+        "[ " * 50_000,
+    ],
 )
 def test_rubbish_is_damage(text: str, tables_of: TablesOf) -> None:
     """And costs little time."""

@@ -142,6 +142,7 @@ def test_a_worker_with_another_version_shows_up(tables_of: TablesOf) -> None:
         ("[" * 100_000, None),
         ('[{"name": 5}, 7, {"name": "a", "version": null}]', None),
         ("a " * 50_000, 1),
+        (" " * 99_999 + "x\n", 1),
     ],
 )
 def test_what_is_no_package_is_damage(text: str, line: int | None, tables_of: TablesOf) -> None:

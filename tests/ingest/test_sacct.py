@@ -235,6 +235,7 @@ def test_json_of_older_versions(tables_of: TablesOf) -> None:
             7,
         ),
         ("sacct.txt", "\x00\x01|||\n\n-- --\nJobID|State\n|\nx|y\n", "3 lines that are no row of sacct", 1),
+        ("sacct.txt", DEFAULT + "-" * 99_999 + "x\n", "a line that is no row of sacct", 7),
         ("sacct.json", '{"jobs": [\n{"job_id": 1},\n', "is no JSON as sacct writes it", 3),
         ("sacct.json", "{" * 100_000, "is no JSON as sacct writes it", 1),
         ("sacct.json", '{"jobs": 5}', "holds no list of jobs", None),
