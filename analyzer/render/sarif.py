@@ -41,7 +41,7 @@ def _run(d: Json) -> Json:
         "tool": {
             "driver": {
                 "name": "mwms-analyze",
-                "semanticVersion": made["mwms_analyze"],
+                "version": made["mwms_analyze"],
                 "rules": [*rules.values()],
             }
         },

@@ -59,7 +59,7 @@ RULE = exactly("id", id=TEXT, shortDescription=MESSAGE, helpUri={"type": "string
 DRIVER = exactly(
     "name",
     name=TEXT,
-    semanticVersion={"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+    version=TEXT,
     rules=many(RULE, uniqueItems=True),
 )
 NOTIFICATION = exactly("message", level=LEVEL, message=MESSAGE, associatedRule=exactly(id=TEXT))
