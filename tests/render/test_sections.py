@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from analyzer.render import render
-from analyzer.render.page import coverage, timeline, trace
+from analyzer.render.page import coverage, plot, timeline, trace
 from tests.render.documents import load, many_workers
 
 Json = Any
@@ -144,3 +144,39 @@ def test_the_end_of_every_lane_fits() -> None:
     assert made is not None
     assert len(made.lanes) == 64
     assert made.width - made.right >= 50 * 6.7
+
+
+def test_many_workers_are_told_apart_by_what_stands_out() -> None:
+    """Of 64, the table shows the culprit; the others are folded, and can still be linked to."""
+    told = many_workers()
+    page = render(told, "html")
+    first, _, folded = page.partition("workers that fared like most")
+    assert 'id="worker-17"' in first
+    assert 'id="worker-16"' not in first
+    assert 'id="worker-16"' in folded
+    assert "63 others" in page
+    few = render(load("r101"), "html")
+    assert "fared like most" not in few
+
+
+def test_the_blamed_lie_on_top() -> None:
+    """Where all curves are one, it is the culprit's that is seen."""
+    made = plot.plots(load("r101"))[0]
+    assert [s.part for s in made.layers][-1] == "culprit"
+    assert sorted(s.worker for s in made.layers) == [s.worker for s in made.series]
+
+
+def test_an_end_that_many_share_is_told_once_in_a_row() -> None:
+    """Of few lanes each has its own."""
+    told = many_workers()
+    for worker in told["workers"]:
+        worker["ended"]["says"] = "stopped" if worker["id"] != "worker:17" else "was killed"
+    made = timeline.chart(told)
+    assert made is not None
+    assert [lane.ended for lane in made.lanes if lane.ended != "″"] == ["stopped", "was killed", "stopped"]
+
+
+def test_a_trace_of_many_workers_is_whole() -> None:
+    """As the workers are."""
+    told = many_workers() | {"trace": [traced(f"worker:{n}", 0.9, 0.0, 0.0) for n in range(64)]}
+    assert "trace are not shown" not in render(told, "html")

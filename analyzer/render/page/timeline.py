@@ -10,7 +10,7 @@ from analyzer.render.visible import one_line
 
 Json = Mapping[str, Any]
 WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
-_MOST_LANES, _NUMBER_GAP, _MOST_ENDED = 80, 15.0, 50
+_MOST_LANES, _MOST_TOLD, _NUMBER_GAP, _MOST_ENDED = 80, 12, 15.0, 50
 _TROUBLE = frozenset({"error", "signal", "silence", "end"})
 _LOUD = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
@@ -112,8 +112,8 @@ def chart(diagnosis: Json) -> Chart | None:
     ]
     axis = Axis([e.time for e in events], dated)
     workers = _shown(diagnosis["workers"])
-    pitch = 34.0 if len(workers) <= 12 else 22.0
-    lanes = tuple(_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers))
+    pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
+    lanes = _told_once([_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)])
     marks = [m for lane in lanes for m in lane.marks]
     return Chart(
         height=TOP + 22 + pitch * len(workers) + 14,
@@ -157,6 +157,17 @@ def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | 
         if worker in blamed and event["kind"] in kinds:
             return Moment(axis(time), f"first sign of trouble of {worker}")
     return None
+
+
+def _told_once(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """Leave out the end of a lane where many lanes in a row end alike."""
+    if len(lanes) <= _MOST_TOLD:
+        return tuple(lanes)
+    above = ["", *(lane.ended for lane in lanes)]
+    return tuple(
+        lane._replace(ended="″") if lane.ended == before else lane
+        for lane, before in zip(lanes, above, strict=False)
+    )
 
 
 def _shown(workers: Sequence[Json]) -> list[Json]:

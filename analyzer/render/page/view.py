@@ -56,7 +56,7 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "facts": cluster.facts(diagnosis),
         "trace": trace.trace(diagnosis),
         "coverage": coverage.coverage(diagnosis),
-        "workers": sorted(diagnosis["workers"], key=lambda w: words.worker_key(w["id"])),
+        "fates": cluster.fates(diagnosis),
         "files_of": _files(diagnosis),
         "calm": diagnosis["verdict"] == "healthy",
         "lost": lost(diagnosis),
