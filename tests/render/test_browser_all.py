@@ -34,8 +34,9 @@ class Look(NamedTuple):
     media: str = "screen"
 
 
-DESKTOP, PHONE, PAPER = Look(1280, "light"), Look(320, "dark"), Look(800, "light", "print")
+DESKTOP, PHONE, PAPER = Look(1280, "light"), Look(320, "dark"), Look(688, "light", "print")
 NIGHT, STREET = Look(1280, "dark"), Look(320, "light")
+"""Paper is as wide as A4 less its margins."""
 LOOKS = {True: (DESKTOP, PHONE, PAPER), False: (NIGHT, STREET)}
 """With and without scripts."""
 SEEN = f"""[document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor,
@@ -68,7 +69,7 @@ def _asked(url: str, ours: set[str], wrong: list[str]) -> None:
 
 def _amiss(seen: Sequence[Any], look: Look) -> Iterator[str]:
     width, colour, headed, unharmed, folded = seen
-    if look.media == "screen" and width > look.width:
+    if width > look.width:
         yield f"scrolls sideways, {width} pixels"
     if look.media == "screen" and colour != (DARK if look.scheme == "dark" else LIGHT):
         yield f"has the colour {colour}"
