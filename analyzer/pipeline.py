@@ -5,7 +5,8 @@ paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analyzer import __version__
@@ -18,8 +19,12 @@ from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
 from analyzer.model import Diagnosis, RunDir, Tables
+from analyzer.naming import printable
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
+
+_MOST_NAMES = 8
+"""Files that the command line names one by one."""
 
 
 def analyze(
@@ -43,7 +48,8 @@ def analyze(
     run = discover(paths)
     tables = read(run, pack, watch)
     findings = match(pack, tables)
-    diagnosis = diagnose(run.name, findings, tables, _made_with(pack))
+    made_with = _made_with(pack, _command(paths, run, pack, redaction))
+    diagnosis = diagnose(run.name, findings, tables, made_with)
     return Diagnosis(redact(diagnosis.document, redaction))
 
 
@@ -83,7 +89,7 @@ def _all_empty(opened: int, files: int) -> str:
     return "the file is empty" if files == 1 else f"all {files} files are empty"
 
 
-def _made_with(pack: RulePack) -> Mapping[str, object]:
+def _made_with(pack: RulePack, command: str) -> Mapping[str, object]:
     packs = [each._asdict() for each in pack.packs]
     options = {"overlay": pack.overlay} if pack.overlay else {}
     return {
@@ -92,4 +98,25 @@ def _made_with(pack: RulePack) -> Mapping[str, object]:
         "rules_digest": pack.digest,
         "packs": packs,
         "options": options,
+        "command": command,
     }
+
+
+def _command(paths: Sequence[Path], run: RunDir, pack: RulePack, redaction: Redaction) -> str:
+    """The command line that gives this diagnosis again, with names instead of places."""
+    return shlex.join(["mwms-analyze", *_inputs(paths, run), *_options(pack, redaction)])
+
+
+def _inputs(paths: Sequence[Path], run: RunDir) -> Sequence[str]:
+    if len(paths) == 1:
+        return [run.name]
+    names = sorted({printable(path.name) for path in paths})
+    return names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "…"]
+
+
+def _options(pack: RulePack, redaction: Redaction) -> Iterator[str]:
+    files = [*(rule.file for rule in pack.rules), *filter(None, pack.overlay.split(", "))]
+    for name in sorted({file.partition("/")[0] for file in files} - {resource("rules").name}):
+        yield from ("--rules", name)
+    if redaction != "secrets":
+        yield from ("--redact", redaction)

@@ -14,6 +14,7 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.timeline import timeline
+from analyzer.diagnose.trace import traced
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def document(
         "collect": _collect(findings),
         "timeline": events,
         "events_left_out": left_out,
+        "trace": traced(tables),
         "facts": _facts(tables),
         "sources": _sources(tables),
         "damage": tables["damage"].select("source", "offset", "length", "line", "what").to_dicts(),

@@ -24,9 +24,15 @@ Event = dict[str, Any]
 def timeline(tables: Tables, parts: Mapping[str, str]) -> tuple[list[Event], int]:
     """Events by time on the common clock, and how many of lesser importance were left out."""
     clock = CommonClock(tables["clocks"], tables["sources"])
-    told = [*_milestones(tables), *_progress(tables), *_errors(tables, parts), *_accusations(tables)]
+    told = [
+        *_milestones(tables),
+        *_progress(tables),
+        *_errors(tables, parts),
+        *_accusations(tables),
+        *_checkpoints(tables),
+    ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
-    events = [*_starts(tables), *aligned, *_ends(tables, parts)]
+    events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(tables)]
     order = _Order(events, tables, clock)
     events.sort(key=order.key)
     if len(events) <= MOST_EVENTS:
@@ -156,3 +162,24 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
             "source": life["end_source"],
             "line": life["end_line"],
         }
+
+
+def _checkpoints(tables: Tables) -> Iterator[Event]:
+    """The last one of each worker: where it could go on from."""
+    saved = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
+    for group in saved.partition_by("worker", maintain_order=True):
+        row, count = group.row(-1, named=True), group.height
+        which = f" (the last of {count})" if count > 1 else ""
+        yield _event(row, "checkpoint", f"checkpoint {row['value']}{which}")
+
+
+def _compilations(tables: Tables) -> Iterator[Event]:
+    """The longest one of each worker, where its trace counts the time from 1970."""
+    spans = tables["spans"].filter(
+        (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
+    )
+    took = (pl.col("end") - pl.col("start")).alias("took")
+    for group in spans.with_columns(took).sort("took").partition_by("worker", maintain_order=True):
+        row = group.row(-1, named=True)
+        if row["worker"] is not None:
+            yield _event(row | {"time": row["start"]}, "compile", f"compiled for {row['took']:.1f} s")

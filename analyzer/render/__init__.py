@@ -23,7 +23,9 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {
         "html": Renderer(".html", "page"),
         "json": Renderer(".json", "document"),
+        "junit": Renderer(".xml", "junit"),
         "markdown": Renderer(".md", "markdown"),
+        "sarif": Renderer(".sarif", "sarif"),
         "text": Renderer(".txt", "text"),
     }
 )

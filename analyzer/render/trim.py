@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 Json = Any
 _LONG = frozenset(
-    {"workers", "timeline", "findings", "facts", "sources", "damage", "culprits", "suspects", "witnesses"}
+    {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
+    | {"culprits", "suspects", "witnesses"}
 )
 _KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 _NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
+_NOUNS |= {"trace": "workers of the trace"}
 
 
 class Limits(NamedTuple):
@@ -80,10 +82,13 @@ class _Cutter(NamedTuple):
     def mapping(self, value: Mapping[str, Json]) -> Json:
         kept = dict(list(value.items())[: self.result.limits.rows])
         self.drop("values", len(value) - len(kept))
+        excerpt = "excerpt" in value and "marks" in value
         made = {
-            self.text(k, self.result.limits.text): self.value(k, v) for k, v in kept.items() if k != "excerpt"
+            self.text(k, self.result.limits.text): self.value(k, v)
+            for k, v in kept.items()
+            if not (excerpt and k == "excerpt")
         }
-        if "excerpt" in value:
+        if excerpt:
             made["excerpt"], made["marks"] = self.excerpt(value["excerpt"], value["marks"])
         if "points" in made:
             made["kept"] = len(made["points"])
@@ -136,4 +141,4 @@ def _rank(row: Json) -> int:
         return _PART_RANK.get(row["part"], 9)
     if "outcome" in row:
         return 0 if row["outcome"] == "fired" else 1
-    return _KIND_RANK.get(row["kind"], 5) if "n" in row else 0
+    return _KIND_RANK.get(row.get("kind", ""), 5) if "n" in row else 0

@@ -74,7 +74,9 @@ def instant(value: float | None, *, date: bool = True) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Say a length of time: `0.21 s`, `51.9 s`, `3 h 26 min`."""
+    """Say a length of time: `4.2 ms`, `0.21 s`, `51.9 s`, `3 h 26 min`."""
+    if 0 < seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"
     if seconds < 60:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

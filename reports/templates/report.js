@@ -69,9 +69,6 @@
   };
   addEventListener("hashchange", reveal);
   if (location.hash) reveal();
-  for (const mark of document.querySelectorAll(".mark[data-event]")) {
-    mark.addEventListener("click", () => { location.hash = `event-${mark.dataset.event}`; });
-  }
 
   let folded = [];
   addEventListener("beforeprint", () => {

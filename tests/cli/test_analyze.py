@@ -19,6 +19,7 @@ from analyzer.cli.analyze import main
 from analyzer.engine import Rule
 from analyzer.engine.evaluate import evaluate
 from analyzer.model import Finding
+from analyzer.render import FORMATS
 from tests.conftest import ROOT
 
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
@@ -130,7 +131,7 @@ def test_a_suffix_that_names_no_format_is_refused_with_those_that_do(
 ) -> None:
     """HTML in a file `x.pdf` helps nobody; a file without a suffix holds HTML, as one without a name does."""
     assert main([str(KILLED), "-o", "x.pdf"]) == 2
-    assert "suffix .pdf; there are .html, .json, .md, .txt" in capsys.readouterr().err
+    assert "suffix .pdf; there are .html, .json, .xml, .md, .sarif, .txt" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -227,8 +228,16 @@ def test_the_report_goes_to_the_current_directory(
 
 def test_several_formats_go_to_a_directory(tmp_path: Path) -> None:
     """One file a format, of one name."""
-    main([str(KILLED), "--format", "html,json,markdown,text", "-o", str(tmp_path / "out")])
-    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".html", ".json", ".md", ".txt"}
+    main([str(KILLED), "--format", ",".join(FORMATS), "-o", str(tmp_path / "out")])
+    suffixes = {path.suffix for path in (tmp_path / "out").iterdir()}
+    assert suffixes == {".html", ".json", ".md", ".sarif", ".txt", ".xml"}
+
+
+@pytest.mark.parametrize(("name", "begins"), [("r.xml", "<?xml"), ("r.sarif", "{")])
+def test_a_suffix_names_its_format(name: str, begins: str, tmp_path: Path) -> None:
+    """For CI servers and code hosts; the exit status is the verdict's, whatever the format."""
+    assert main([str(KILLED), "-o", str(tmp_path / name)]) == 1
+    assert (tmp_path / name).read_text("utf-8").startswith(begins)
 
 
 def test_the_terminal_leads_with_the_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
 from analyzer.model import Evidence, Finding, Outcome, Role, Tables, Verdict
 from analyzer.pipeline import analyze, load_rules, read
+from analyzer.schema import frame
+from tests.conftest import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -163,3 +165,43 @@ def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
 def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
     """They tell most."""
     assert any("exit code" in step["text"] for step in made(tables_of({"worker-0.log": "odd\n"}))["next"])
+
+
+def test_where_the_traced_time_went_is_told() -> None:
+    """Of the recording of a slow worker: it comes last, and the others wait for it."""
+    told = analyze([ROOT / "sample_runs" / "slow-worker-fit-tf28" / "run"]).document["trace"]
+    assert [(row["worker"], row["last"]) for row in told] == [(f"worker:{n}", n == 0) for n in range(4)]
+    assert told[0]["delay_share"] > 0.5 > told[0]["collective_share"]
+
+
+def test_the_last_checkpoint_is_an_event() -> None:
+    """With its line, and how many came before it."""
+    told = analyze([ROOT / "sample_runs" / "healthy-pauses-fit-tf215" / "run"]).document["timeline"]
+    saved = {event["worker"]: event for event in told if event["kind"] == "checkpoint"}
+    assert set(saved) == {"worker:0", "worker:1"}
+    assert saved["worker:0"]["text"] == "checkpoint checkpoints/weights-03 (the last of 3)"
+    assert saved["worker:0"]["line"] == 13
+
+
+def test_the_longest_compilation_is_an_event(tables_of: TablesOf) -> None:
+    """Where the trace counts its time from 1970."""
+    tables = dict(tables_of({"worker-0.log": LOG}))
+    span = {"worker": "worker:0", "source": "t.xplane.pb", "kind": "compile", "name": "jit", "absolute": True}
+    tables["spans"] = frame(
+        "spans",
+        [span | {"start": 10.0, "end": 11.0}, span | {"start": 20.0, "end": 24.5}, span | {"start": 30.0}],
+    )
+    told = [event for event in made(tables)["timeline"] if event["kind"] == "compile"]
+    assert [(event["time"], event["text"]) for event in told] == [(20.0, "compiled for 4.5 s")]
+
+
+def test_the_command_line_names_no_place(make_run: MakeRun) -> None:
+    """The same for the files in any order; a whole directory goes by the name of the run."""
+    run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
+    files = sorted(run.iterdir())
+    whole, some, turned = (
+        analyze(paths, redaction="topology").document["made_with"]["command"]
+        for paths in ([run], files, files[::-1])
+    )
+    assert whole == "mwms-analyze job-17 --redact topology"
+    assert some == turned == "mwms-analyze worker-0.log worker-1.log --redact topology"

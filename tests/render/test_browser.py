@@ -1,60 +1,16 @@
 """The report in a real Chromium, opened from disk as out of a ticket."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analyzer.render import render
+from tests.render.browsing import FOLDED, UNFOLD, Visit
 from tests.render.documents import NAMES, load, many_workers
 
 pytestmark = pytest.mark.browser
-CHROMIUM = Path("/usr/bin/chromium")
-ARGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-FOLDED = """[...document.querySelectorAll("details:not([open])")]
-    .filter((one) => one.lastElementChild.getBoundingClientRect().height === 0).length"""
 Json = Any
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start Chromium with an empty profile; where it is missing, skip, but never in CI."""
-    if not CHROMIUM.exists():
-        if os.environ.get("CI"):
-            pytest.fail(f"{CHROMIUM} is missing")
-        pytest.skip(f"{CHROMIUM} is missing")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as tool:
-        chromium = tool.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
-        yield chromium
-        chromium.close()
-
-
-class Visit:
-    """A page opened from disk, and everything that it did."""
-
-    def __init__(self, browser: Any, file: Path, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.wrong: list[str] = []
-        self.page.on("console", lambda message: self.wrong.append(message.text))
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("dialog", self._asked)
-        self.page.on("request", lambda request: self._requested(request.url, file))
-        self.page.goto(file.as_uri())
-
-    def _asked(self, dialog: Any) -> None:
-        self.wrong.append(dialog.message)
-        dialog.dismiss()
-
-    def _requested(self, url: str, file: Path) -> None:
-        if url.split("#")[0] != file.as_uri() and not url.startswith("data:image/svg"):
-            self.wrong.append(f"request: {url}")
 
 
 @pytest.fixture(params=[*NAMES, "many-workers"])
@@ -73,7 +29,7 @@ def test_opens_quietly_and_fits(browser: Any, file: Path, width: int, scripts: b
     visit = Visit(browser, file, viewport={"width": width, "height": 800}, java_script_enabled=scripts)
     page = visit.page
     if scripts:
-        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.evaluate(UNFOLD)
         assert page.evaluate("window.PWNED === undefined")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("h1").is_visible()
@@ -93,9 +49,10 @@ def test_follows_the_reader(browser: Any, file: Path, scheme: str) -> None:
     assert visit.wrong == []
 
 
-def test_prints_unfolded(browser: Any, file: Path) -> None:
+@pytest.mark.parametrize("scripts", [True, False])
+def test_prints_unfolded(browser: Any, file: Path, scripts: bool) -> None:
     """On paper everything is unfolded, without scripts too."""
-    visit = Visit(browser, file, java_script_enabled=True)
+    visit = Visit(browser, file, java_script_enabled=scripts)
     visit.page.emulate_media(media="print")
     folded = visit.page.evaluate(FOLDED)
     visit.context.close()
@@ -128,7 +85,7 @@ def test_events_stay_in_view(browser: Any, tmp_path: Path, width: int) -> None:
     path.write_text(render(told, "html"), encoding="utf-8")
     visit = Visit(browser, path, viewport={"width": width, "height": 800})
     page = visit.page
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.evaluate(UNFOLD)
     table = page.locator("table.events")
     assert table.evaluate("e => e.scrollWidth <= e.closest('.scroll').clientWidth")
     kind, text = (page.locator(f"tr.error .wide {name}").first.bounding_box() for name in (".kind", "bdi"))

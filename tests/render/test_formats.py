@@ -37,13 +37,22 @@ def test_same_bytes(diagnosis: Json, kind: str) -> None:
     assert json.dumps(diagnosis) == before
 
 
-@pytest.mark.parametrize("kind", ["html", "markdown", "text"])
+@pytest.mark.parametrize("kind", ["html", "junit", "markdown", "sarif", "text"])
 def test_nothing_invisible(diagnosis: Json, kind: str) -> None:
     """No control or bidirectional character of a run reaches the reader."""
     assert not CONTROL.search(render(diagnosis, kind))
 
 
-@pytest.mark.parametrize(("kind", "most"), [("html", 1_000_000), ("markdown", 30_000), ("text", 60_000)])
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        ("html", 1_000_000),
+        ("junit", 100_000),
+        ("markdown", 30_000),
+        ("sarif", 300_000),
+        ("text", 60_000),
+    ],
+)
 def test_small_whatever_the_run(diagnosis: Json, kind: str, most: int) -> None:
     """No run makes a report that a ticket refuses."""
     assert len(render(diagnosis, kind).encode()) < most

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from analyzer.render.words import worker_key
 
 Json = Mapping[str, Any]
+MOST_ROWS = 16
+"""Workers that a table shows without folding any."""
 
 
 class Cell(NamedTuple):
@@ -30,6 +32,17 @@ class Facts(NamedTuple):
     rows: tuple[Row, ...]
     equal: tuple[tuple[str, str, int], ...]
 
+    @property
+    def apart(self) -> tuple[Row, ...]:
+        """Return the rows that stand out; of few, all do."""
+        few = len(self.rows) <= MOST_ROWS
+        return self.rows if few else tuple(r for r in self.rows if any(c.odd for c in r.cells))
+
+    @property
+    def alike(self) -> tuple[Row, ...]:
+        """Return the other rows."""
+        return tuple(r for r in self.rows if r not in self.apart)
+
 
 def facts(diagnosis: Json) -> Facts:
     """Split the facts into what differs between workers and what is equal."""
@@ -46,6 +59,27 @@ def facts(diagnosis: Json) -> Facts:
         if f["equal"]
     )
     return Facts(tuple(differing), rows, equal)
+
+
+class Fates(NamedTuple):
+    """The workers of a large cluster: those that stand out, and those that fared like most."""
+
+    apart: tuple[Json, ...]
+    alike: tuple[Json, ...]
+
+
+def fates(diagnosis: Json) -> Fates:
+    """Tell who stands out: the blamed, the unseen, and whoever ended otherwise than most; of few, all do."""
+    workers = tuple(sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])))
+    if len(workers) <= MOST_ROWS:
+        return Fates(workers, ())
+    usual = _usual([w["ended"]["says"] for w in workers])
+    alike = tuple(
+        w
+        for w in workers
+        if w["seen"] and w["part"] not in {"culprit", "suspect"} and w["ended"]["says"] == usual
+    )
+    return Fates(tuple(w for w in workers if w not in alike), alike)
 
 
 def _usual(values: Sequence[str]) -> str | None:

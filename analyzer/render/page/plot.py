@@ -8,6 +8,7 @@ from analyzer.render.words import worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
+_SCOPES = {"global": " (global)", "local": " (local)"}
 _MOST_PLOTS, _MOST_LABELS, _LABEL_PITCH = 6, 10, 14.0
 
 
@@ -25,6 +26,7 @@ class Series(NamedTuple):
     odd: tuple[tuple[float, str, int], ...] = ()
     look: int = 0
     label_y: float | None = None
+    label: str = ""
 
     @property
     def finite(self) -> list[tuple[int, float]]:
@@ -48,6 +50,11 @@ class Plot(NamedTuple):
     bottom: float = BOTTOM
     width: float = WIDTH
     height: float = HEIGHT
+
+    @property
+    def layers(self) -> list[Series]:
+        """Return the curves in the order in which they are drawn: the blamed lie on top."""
+        return sorted(self.series, key=lambda s: s.part in {"culprit", "suspect"})
 
 
 class Scale(NamedTuple):
@@ -148,23 +155,29 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     )
 
 
-def _labelled(made: list[Series]) -> list[Series]:
-    """Keep the labels of as many workers as there is room for, the blamed first, and move them apart."""
+def _labelled(made: Sequence[Series]) -> list[Series]:
+    """Name the curves at their ends, moved apart; of too many, the blamed and one for all others."""
+    ends = [s for s in made if s.label_y is not None]
     rank = {"culprit": 0, "suspect": 1}
-    wanted = sorted((s for s in made if s.label_y is not None), key=lambda s: rank.get(s.part, 2))[
-        :_MOST_LABELS
-    ]
-    places: dict[int, float] = {}
+    wanted = sorted(ends, key=lambda s: rank.get(s.part, 2))
+    names = {s.worker: s.worker + _SCOPES.get(s.scope, "") for s in wanted}
+    if len(wanted) > _MOST_LABELS:
+        blamed = [s for s in wanted if s.part in rank][: _MOST_LABELS - 1]
+        rest = [s for s in wanted if s not in blamed]
+        middle = sorted(rest, key=lambda s: s.label_y or 0.0)[len(rest) // 2]
+        wanted, names[middle.worker] = [*blamed, middle], f"{len(rest)} others"
+    places: dict[str, float] = {}
     at = TOP
     for one in sorted(wanted, key=lambda s: s.label_y or 0.0):
         at = max(at + _LABEL_PITCH, (one.label_y or 0.0) + 4)
-        places[id(one)] = at
+        places[one.worker] = at
     over = max(at - BOTTOM - 4, 0.0)
     return [
-        Series(s.worker, s.part, s.scope, s.points, s.kept, s.total, s.lines, s.dots, s.odd, s.look,
-               round(places[id(s)] - over, 1) if id(s) in places else None)
+        s._replace(label_y=round(places[s.worker] - over, 1), label=names[s.worker])
+        if s.worker in places
+        else s._replace(label_y=None)
         for s in made
-    ]  # fmt: skip
+    ]
 
 
 def _ticks(low: float, high: float, wanted: int) -> list[float]:

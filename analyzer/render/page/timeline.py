@@ -2,25 +2,28 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.render import words
 from analyzer.render.visible import one_line
 
 Json = Mapping[str, Any]
-WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 302.0, 34.0
-_MOST_LANES, _NUMBER_GAP, _MOST_ENDED = 80, 15.0, 50
+WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
+_MOST_LANES, _MOST_TOLD, _NUMBER_GAP, _MOST_ENDED = 80, 12, 15.0, 50
+_TROUBLE = frozenset({"error", "signal", "silence", "end"})
 _LOUD = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
 class Mark(NamedTuple):
-    """An event on a lane; `shown` is whether there is room for its number."""
+    """An event on a lane; `shown` is whether there is room for its number, `dated` whether it has a time."""
 
     n: int
     x: float
     kind: str
     title: str
     shown: bool
+    dated: bool
 
 
 class Stretch(NamedTuple):
@@ -43,6 +46,13 @@ class Lane(NamedTuple):
     marks: tuple[Mark, ...]
 
 
+class Moment(NamedTuple):
+    """Where the trouble of a blamed worker shows first."""
+
+    x: float
+    text: str
+
+
 class Chart(NamedTuple):
     """Everything the template draws."""
 
@@ -52,6 +62,8 @@ class Chart(NamedTuple):
     stretched: bool
     omitted: int
     kinds: frozenset[str] = frozenset()
+    moment: Moment | None = None
+    guessed: bool = False
     width: float = WIDTH
     left: float = LEFT
     right: float = WIDTH - RIGHT
@@ -61,7 +73,8 @@ class Chart(NamedTuple):
 class Axis:
     """Time to place: half of the width follows the clock, half is shared by the instants with events."""
 
-    def __init__(self, times: Sequence[float]) -> None:
+    def __init__(self, times: Sequence[float], dated: Sequence[float]) -> None:
+        self.dated = {*dated}
         self.knots = sorted(set(times))
         first, last = self.knots[0], self.knots[-1]
         span, gaps = (last - first) or 1.0, (len(self.knots) - 1) or 1
@@ -79,9 +92,10 @@ class Axis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Label instants at which something happens, as many as there is room for."""
-        last = (self.places[-1], words.instant(self.knots[-1], date=False))
+        known = [(t, x) for t, x in zip(self.knots, self.places, strict=True) if t in self.dated]
+        last = (known[-1][1], words.instant(known[-1][0], date=False))
         ticks: list[tuple[float, str]] = []
-        for time, x in zip(self.knots, self.places, strict=True):
+        for time, x in known:
             room = x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124
             if room:
                 ticks.append((round(x, 1), words.instant(time, date=False)))
@@ -90,20 +104,69 @@ class Axis:
 
 def chart(diagnosis: Json) -> Chart | None:
     """Lay out the timeline, or return None where no event has a time."""
-    timed = [e for e in diagnosis["timeline"] if e["time"] is not None]
-    if not timed:
+    dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
+    if not dated:
         return None
-    axis = Axis([e["time"] for e in timed])
+    events = [
+        _Placed(e, t) for e, t in zip(diagnosis["timeline"], _times(diagnosis["timeline"]), strict=True)
+    ]
+    axis = Axis([e.time for e in events], dated)
     workers = _shown(diagnosis["workers"])
-    pitch = 34.0 if len(workers) <= 12 else 22.0
-    lanes = tuple(_lane(w, timed, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers))
+    pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
+    lanes = _told_once([_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)])
+    marks = [m for lane in lanes for m in lane.marks]
     return Chart(
         height=TOP + 22 + pitch * len(workers) + 14,
         lanes=lanes,
         ticks=tuple(axis.ticks()),
         stretched=len(axis.knots) > 2,
         omitted=len(diagnosis["workers"]) - len(workers),
-        kinds=frozenset(m.kind for lane in lanes for m in lane.marks),
+        kinds=frozenset(m.kind for m in marks),
+        moment=_moment(diagnosis, events, axis),
+        guessed=not all(m.dated for m in marks),
+    )
+
+
+class _Placed(NamedTuple):
+    """An event, and a time at which it can be drawn."""
+
+    event: Json
+    time: float
+
+
+def _times(events: Sequence[Json]) -> list[float]:
+    """Return a time for each event; those without one stand evenly between their neighbours in the order."""
+    known = [(i, e["time"]) for i, e in enumerate(events) if e["time"] is not None]
+    known = [(-1, known[0][1]), *known, (len(events), known[-1][1])]
+    times: list[float] = []
+    for (i, start), (k, end) in pairwise(known):
+        times += [start + (max(end, start) - start) * n / (k - i) for n in range(1, k - i)]
+        times.append(end)
+    return times[:-1]
+
+
+def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | None:
+    """Return the first sign that a blamed worker of a failed job was in trouble."""
+    if diagnosis["verdict"] != "failed":
+        return None
+    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    ended = {w["id"]: w["ended"]["how"] for w in diagnosis["workers"]}
+    for event, time in events:
+        worker = event["worker"]
+        kinds = _TROUBLE - {"end"} if ended.get(worker) in {"finished", "aborted_by_peer"} else _TROUBLE
+        if worker in blamed and event["kind"] in kinds:
+            return Moment(axis(time), f"first sign of trouble of {worker}")
+    return None
+
+
+def _told_once(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """Leave out the end of a lane where many lanes in a row end alike."""
+    if len(lanes) <= _MOST_TOLD:
+        return tuple(lanes)
+    above = ["", *(lane.ended for lane in lanes)]
+    return tuple(
+        lane._replace(ended="″") if lane.ended == before else lane
+        for lane, before in zip(lanes, above, strict=False)
     )
 
 
@@ -113,10 +176,10 @@ def _shown(workers: Sequence[Json]) -> list[Json]:
     return sorted(kept, key=lambda w: words.worker_key(w["id"]))
 
 
-def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
-    events = [e for e in timed if e["worker"] == worker["id"]]
-    at = {e["kind"]: axis(e["time"]) for e in events}
-    xs = [axis(e["time"]) for e in events]
+def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane:
+    own = [e for e in events if e.event["worker"] == worker["id"]]
+    at = {e.event["kind"]: axis(e.time) for e in own}
+    xs = [axis(e.time) for e in own]
     last_step = at.get("last_step")
     first_step = at.get("first_step", last_step)
     silent_to = min((x for x in xs if x > at["silence"]), default=axis.places[-1]) if "silence" in at else 0.0
@@ -128,20 +191,23 @@ def _lane(worker: Json, timed: Sequence[Json], axis: Axis, y: float) -> Lane:
         life=Stretch(min(xs), max(xs)) if xs else None,
         steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,
         silence=Stretch(at["silence"], silent_to) if "silence" in at else None,
-        marks=tuple(_marks(events, axis)),
+        marks=tuple(_marks(own, axis)),
     )
 
 
-def _marks(events: Sequence[Json], axis: Axis) -> list[Mark]:
-    order = sorted(events, key=lambda e: _LOUD.index(e["kind"]) if e["kind"] in _LOUD else len(_LOUD))
+def _marks(events: Sequence[_Placed], axis: Axis) -> list[Mark]:
+    order = sorted(events, key=lambda e: _loudness(e.event["kind"]))
     numbered: list[float] = []
     marks = []
-    for event in order:
-        x = axis(event["time"])
+    for event, time in order:
+        x = axis(time)
         shown = all(abs(x - other) >= _NUMBER_GAP for other in numbered)
         if shown:
             numbered.append(x)
-        marks.append(
-            Mark(event["n"], x, event["kind"], f"{event['n']}. {one_line(event['text'], 120)}", shown)
-        )
+        title = f"{event['n']}. {one_line(event['text'], 120)}"
+        marks.append(Mark(event["n"], x, event["kind"], title, shown, event["time"] is not None))
     return sorted(marks, key=lambda m: m.n)
+
+
+def _loudness(kind: str) -> int:
+    return _LOUD.index(kind) if kind in _LOUD else len(_LOUD)

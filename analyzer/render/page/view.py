@@ -6,7 +6,7 @@ from typing import Any
 from analyzer.render import markdown, words
 from analyzer.render.document import ordered
 from analyzer.render.leading import foreign, lost
-from analyzer.render.page import cluster, evidence, plot, timeline
+from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
 from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
@@ -19,6 +19,8 @@ _LEGEND = (
     ("error", "error"),
     ("accusation", "blames another"),
     ("signal", "signal"),
+    ("checkpoint", "last checkpoint"),
+    ("compile", "compiles"),
     ("silence", "silence"),
     ("end", "end"),
 )
@@ -52,8 +54,12 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "rules": _rules(diagnosis["findings"], anchors),
         "plots": plot.plots(diagnosis),
         "facts": cluster.facts(diagnosis),
-        "workers": sorted(diagnosis["workers"], key=lambda w: words.worker_key(w["id"])),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
+        "trace": trace.trace(diagnosis),
+        "coverage": coverage.coverage(diagnosis),
+        "fates": cluster.fates(diagnosis),
+        "files_of": _files(diagnosis),
+        "calm": diagnosis["verdict"] == "healthy",
         "lost": lost(diagnosis),
         "foreign": foreign(diagnosis),
         "surely": words.surely(diagnosis),
@@ -77,6 +83,12 @@ def _events(diagnosis: Json, places: Mapping[tuple[str, int], int]) -> list[dict
     ]
 
 
+def _files(diagnosis: Json) -> dict[str, list[str]]:
+    """Return the files of each worker, its logs first."""
+    logs = {s["name"] for s in diagnosis["sources"] if s["kind"] == "log"}
+    return {w["id"]: sorted(w["sources"], key=lambda name: name not in logs) for w in diagnosis["workers"]}
+
+
 def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[str, list[tuple[Json, str]]]]:
     """Group the findings by outcome, the fired first."""
     groups = [(o, [(f, anchors[i]) for i, f in enumerate(findings) if f["outcome"] == o]) for o in _OUTCOMES]
@@ -89,12 +101,15 @@ def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
     if diagnosis["timeline"]:
         yield "timeline", "Timeline"
     if any(f["outcome"] == "fired" for f in diagnosis["findings"]):
-        yield "evidence", "Evidence"
+        yield "evidence", "Evidence" if diagnosis["verdict"] != "healthy" else "Also seen"
     if diagnosis["verdict"] != "healthy":
         yield "against", "Against it"
     if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
         yield "curves", "Curves"
-    yield from (("cluster", "Cluster"), ("rules", "Rules"), ("sources", "Files"))
+    yield "cluster", "Cluster"
+    if diagnosis.get("trace"):
+        yield "trace", "Trace"
+    yield from (("rules", "Rules"), ("sources", "Files"), ("made", "Made with"))
 
 
 def _long(run: Json) -> bool:

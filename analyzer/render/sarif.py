@@ -1,0 +1,161 @@
+"""The diagnosis as SARIF 2.1.0: a result for each finding that fired, its evidence as locations."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from analyzer.render.leading import distinct, fired
+from analyzer.render.visible import shorten, visible
+
+Json = Mapping[str, Any]
+_MOST_TEXT, _MOST_EXCERPT, _MOST_PLACES = 2000, 2000, 20
+_UNEXPLAINED, _NO_RULE = "unexplained", "No rule explains what became of the job"
+_LEVELS = {"failed": "error", "degraded": "warning", "inconclusive": "warning"}
+_ROLES = {"cause": "warning", "symptom": "warning", "context": "note"}
+
+
+def render(diagnosis: Json) -> str:
+    """Render one run; a healthy one has no result of kind `fail`."""
+    log = {"version": "2.1.0", "runs": [_run(diagnosis)]}
+    return json.dumps(_seen(log), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _seen(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Return the log with nothing invisible in any of its texts."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {key: _seen(each) for key, each in value.items()}
+    return [_seen(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _run(d: Json) -> Json:
+    results = [_result(d, finding) for _, finding in fired(d)]
+    rules = {f["rule"]: _rule(f) for f in d["findings"] if f["outcome"] in {"fired", "error"}}
+    if d["rule"] is None and d["verdict"] != "healthy":
+        results.insert(0, _unexplained(d))
+        rules[_UNEXPLAINED] = {"id": _UNEXPLAINED, "shortDescription": {"text": _NO_RULE}}
+    made = d["made_with"]
+    return {
+        "tool": {
+            "driver": {
+                "name": "mwms-analyze",
+                "version": made["mwms_analyze"],
+                "rules": [*rules.values()],
+            }
+        },
+        "automationDetails": {"id": f"mwms-analyze/{_text(d['run']['name'])}"},
+        "invocations": [_invocation(d)],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+        "properties": {
+            "verdict": d["verdict"],
+            "cause": d["cause"],
+            "confidence": d["confidence"],
+            "culprits": d["culprits"],
+            "suspects": d["suspects"],
+            "summary": _text(d["summary"]),
+            "rulesDigest": made["rules_digest"],
+        },
+    }
+
+
+def _rule(finding: Json) -> Json:
+    links = [r for r in finding["references"] if r.startswith("https://")]
+    rule = {"id": finding["rule"], "shortDescription": {"text": _text(finding["title"]) or finding["rule"]}}
+    return {**rule, "helpUri": quote(links[0], safe=":/?#[]@!$&'()*+,;=%")} if links else rule
+
+
+def _result(d: Json, finding: Json) -> Json:
+    level = _LEVELS.get(d["verdict"], "note") if finding["rule"] == d["rule"] else _ROLES.get(finding["role"])
+    says = finding["summary"] or finding["title"]
+    return {
+        "ruleId": finding["rule"],
+        "kind": "fail" if level else "informational",
+        "level": level or "none",
+        "message": {"text": _message(says) or finding["rule"]},
+        **_locations(distinct(finding["evidence"]), finding["workers"]),
+        "rank": round(100.0 * finding["confidence"], 1),
+        "partialFingerprints": {"mwmsDiagnosis/v1": f"{d['fingerprint']}:{finding['rule']}"},
+        "properties": {
+            "role": finding["role"],
+            "cause": finding["cause"],
+            "workers": finding["workers"],
+            "explainedBy": finding["explained_by"],
+        },
+    }
+
+
+def _unexplained(d: Json) -> Json:
+    return {
+        "ruleId": _UNEXPLAINED,
+        "kind": "fail",
+        "level": _LEVELS[d["verdict"]],
+        "message": {"text": _message(d["summary"]) or "unknown"},
+        **_locations(d["last_words"], d["suspects"]),
+        "partialFingerprints": {"mwmsDiagnosis/v1": f"{d['fingerprint']}:{_UNEXPLAINED}"},
+    }
+
+
+def _locations(evidence: Sequence[Json], workers: Sequence[str]) -> dict[str, list[Json]]:
+    """Return the first place as the location, the others as related ones; without any, the workers."""
+    placed = [place for place in evidence if place["source"] is not None]
+    if not placed:
+        return {"locations": [{"logicalLocations": [_worker(name)]} for name in workers[:1]]}
+    first, *rest = placed[:_MOST_PLACES]
+    made: dict[str, list[Json]] = {"locations": [_location(first)]}
+    if rest:
+        made["relatedLocations"] = [{"id": n, **_location(place)} for n, place in enumerate(rest, 1)]
+    return made
+
+
+def _location(place: Json) -> Json:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": uri(place["source"])}}
+    if place["line"] is not None:
+        physical["region"] = {"startLine": place["line"]}
+        if place["excerpt"]:
+            physical["region"]["snippet"] = {"text": shorten(place["excerpt"], _MOST_EXCERPT)}
+    made: dict[str, Any] = {"physicalLocation": physical}
+    if place["worker"] is not None:
+        made["logicalLocations"] = [_worker(place["worker"])]
+    if place["says"]:
+        absent = "absent: " if place["kind"] == "absence" else ""
+        made["message"] = {"text": absent + _message(place["says"])}
+    return made
+
+
+def _worker(name: str) -> Json:
+    return {"name": name, "kind": "process"}
+
+
+def uri(source: str) -> str:
+    """Write the name of a source as a relative reference that leads nowhere else."""
+    parts = [quote(part, safe="", errors="replace") for part in source.split("/")]
+    return "/".join(part for part in parts if part not in {"", ".", ".."}) or "run"
+
+
+def _invocation(d: Json) -> Json:
+    made: dict[str, Any] = {"executionSuccessful": True}
+    if command := d["made_with"].get("command"):
+        made["commandLine"] = _text(command)
+    failed = [f for f in d["findings"] if f["outcome"] == "error"]
+    if failed:
+        made["toolExecutionNotifications"] = [
+            {
+                "level": "error",
+                "message": {"text": _message(f["reason"]) or "failed"},
+                "associatedRule": {"id": f["rule"]},
+            }
+            for f in failed
+        ]
+    return made
+
+
+def _text(text: str) -> str:
+    return shorten(text, _MOST_TEXT)
+
+
+def _message(text: str) -> str:
+    """Write a text as a message: in those, braces are placeholders and `](` makes a link."""
+    return _text(text).replace("](", "] (").replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,186 @@
+"""Every report in a real Chromium: those of all sample runs in every way to look at them, and hostile ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from analyzer.pipeline import analyze, load_rules
+from analyzer.render import render
+from tests.conftest import SAMPLE_RUNS
+from tests.render.browsing import ARGS, CHROMIUM, FOLDED, UNFOLD, Visit
+from tests.render.documents import NAMES, PAYLOADS, document, hostile_workers, many_workers
+
+pytestmark = pytest.mark.browser
+MakeRun = Callable[[Mapping[str, str]], Path]
+Json = Any
+NO_FILE_NAME = {ord(char): "_" for char in "/\x00\r\n\x85\u2028\u2029"}
+DARK, LIGHT = "rgb(20, 21, 23)", "rgb(252, 252, 251)"
+
+
+class Look(NamedTuple):
+    """A way to look at a page."""
+
+    width: int
+    scheme: str
+    media: str = "screen"
+
+
+DESKTOP, PHONE, PAPER = Look(1280, "light"), Look(320, "dark"), Look(688, "light", "print")
+NIGHT, STREET = Look(1280, "dark"), Look(320, "light")
+"""Paper is as wide as A4 less its margins."""
+LOOKS = {True: (DESKTOP, PHONE, PAPER), False: (NIGHT, STREET)}
+"""With and without scripts."""
+SEEN = f"""[document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor,
+    document.querySelector('h1').getBoundingClientRect().height > 0, window.PWNED === undefined, {FOLDED}]"""
+
+
+async def _inspected(chromium: Any, pages: Sequence[Path], scripts: bool) -> list[str]:
+    """What is wrong with some pages, seen in every way in one tab."""
+    context = await chromium.new_context(java_script_enabled=scripts)
+    page = await context.new_page()
+    page.set_default_timeout(120_000)
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(f"{page.url}: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+    page.on("request", lambda request: _asked(request.url, {each.as_uri() for each in pages}, wrong))
+    for each in pages:
+        await page.goto(each.as_uri())
+        for look in LOOKS[scripts]:
+            await page.set_viewport_size({"width": look.width, "height": 800})
+            await page.emulate_media(color_scheme=look.scheme, media=look.media)
+            wrong += [f"{each.name} {look}: {what}" for what in _amiss(await page.evaluate(SEEN), look)]
+    await context.close()
+    return wrong
+
+
+def _asked(url: str, ours: set[str], wrong: list[str]) -> None:
+    if url not in ours and not url.startswith("data:image/svg"):
+        wrong.append(f"request: {url}")
+
+
+def _amiss(seen: Sequence[Any], look: Look) -> Iterator[str]:
+    width, colour, headed, unharmed, folded = seen
+    if width > look.width:
+        yield f"scrolls sideways, {width} pixels"
+    if look.media == "screen" and colour != (DARK if look.scheme == "dark" else LIGHT):
+        yield f"has the colour {colour}"
+    if not headed:
+        yield "has no heading"
+    if not unharmed:
+        yield "executed something"
+    if look.media == "print" and folded:
+        yield f"hides {folded} folded parts on paper"
+
+
+async def _all_inspected(pages: Sequence[Path]) -> list[str]:
+    """Both tabs at once, for there are two cores."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as tool:
+        chromium = await tool.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
+        found = await asyncio.gather(*(_inspected(chromium, pages, scripts) for scripts in LOOKS))
+        await chromium.close()
+    return [what for each in found for what in each]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The report of every sample run on disk, and of documents that were made to do harm."""
+    folder, pack = tmp_path_factory.mktemp("reports"), load_rules()
+    made = {sample.name: analyze([sample / "run"], pack).document for sample in SAMPLE_RUNS}
+    made |= {name: document(name) for name in ("hostile", "hostile-everywhere", "long-line")}
+    made["hostile-workers"] = hostile_workers()
+    paths = {name: folder / f"{name}.html" for name in made}
+    for name, path in paths.items():
+        path.write_text(render(made[name], "html"), encoding="utf-8")
+    return paths
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("chromium")
+def test_every_report_opens_quietly_in_every_way(reports: Mapping[str, Path]) -> None:
+    """Scripts on and off, light and dark, desktop, phone and paper: no request, no message, no harm."""
+    with ThreadPoolExecutor(1) as apart:  # the other tests' Playwright has a loop in this thread
+        assert apart.submit(asyncio.run, _all_inspected([*reports.values()])).result() == []
+
+
+KINDS = (
+    *NAMES,
+    "many-workers",
+    "hostile-everywhere",
+    "worker-killed",
+    "slow-input-tf211",
+    "healthy-pauses-fit-tf215",
+    "identical-local-losses",
+)
+"""A report of every kind: of each verdict, with and without traces, curves, suspects and checkpoints."""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [*((name, DESKTOP) for name in KINDS), *((name, PHONE) for name in ("r101", "r031", "slow-input-tf211"))],
+)
+def test_axe_finds_nothing(
+    browser: Any, reports: Mapping[str, Path], tmp_path: Path, name: str, look: Look
+) -> None:
+    """No violation of any rule of axe-core, with everything unfolded."""
+    path = reports.get(name, tmp_path / "report.html")
+    if name not in reports:
+        path.write_text(render(document(name), "html"), encoding="utf-8")
+    view = {"width": look.width, "height": 800}
+    visit = Visit(browser, path, viewport=view, color_scheme=look.scheme)
+    visit.page.set_default_timeout(300_000)
+    visit.page.evaluate(UNFOLD)
+    found = Axe().run(visit.page)
+    visit.context.close()
+    assert found.response["passes"]
+    assert found.generate_snapshot() == "", found.generate_report()
+    assert visit.wrong == []
+
+
+def test_a_hostile_run_does_no_harm(browser: Any, make_run: MakeRun, tmp_path: Path) -> None:
+    """From its files to the browser: names of files, messages, tags, facts, exit codes."""
+    names = [f"worker-{n}-{payload.translate(NO_FILE_NAME)[:60]}.log" for n, payload in enumerate(PAYLOADS)]
+    lines = "".join(f"step {n} loss 0.{n}\nstep {n} {p}=1.5\n" for n, p in enumerate(PAYLOADS, 1))
+    fatal = "Traceback (most recent call last):\n  File 'train.py', line 1, in <module>\nValueError: "
+    files = {n: f"{lines}TensorFlow {p}\n{fatal}{p}\n" for n, p in zip(names, PAYLOADS, strict=True)}
+    config = {"cluster": {"worker": [f"{p}:1" for p in PAYLOADS]}, "task": {"type": "worker", "index": 0}}
+    run = make_run({**files, "tf_config-0.json": json.dumps(config), "exit_codes.txt": "worker-0 1\n"})
+    path = tmp_path / "report.html"
+    path.write_text(render(analyze([run]).document, "html"), encoding="utf-8")
+    visit = Visit(browser, path, viewport={"width": 320, "height": 800})
+    visit.page.evaluate(UNFOLD)
+    width, harmed = visit.page.evaluate("[document.documentElement.scrollWidth, 'PWNED' in window]")
+    shown = visit.page.inner_text("body")
+    visit.context.close()
+    assert "window.PWNED=1" in shown
+    assert (width, harmed, visit.wrong) == (320, False, [])
+
+
+def test_sixty_four_workers_stay_readable(browser: Any, tmp_path: Path) -> None:
+    """The culprit's lane, curve and row can be told from the others; nothing lies upon its name."""
+    path = tmp_path / "report.html"
+    path.write_text(render(many_workers(), "html"), encoding="utf-8")
+    visit = Visit(browser, path, viewport={"width": 1280, "height": 900})
+    tops = visit.page.eval_on_selector_all(
+        "svg.lanes .lane .name", "names => names.map((one) => one.getBoundingClientRect())"
+    )
+    labels = visit.page.locator("svg.plot .label").all_text_contents()
+    tones = visit.page.eval_on_selector_all(
+        "svg.lanes .lane .name", "names => names.map((one) => getComputedStyle(one).fill)"
+    )
+    visit.context.close()
+    assert len(tops) == 64
+    assert all(below["top"] >= above["top"] + 12 for above, below in pairwise(tops))
+    assert any(label.startswith("worker:17") for label in labels)
+    assert [tones.count(tone) for tone in (tones[17], tones[0])] == [1, 63]

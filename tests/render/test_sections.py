@@ -1,0 +1,182 @@
+"""The lanes, the trace and the coverage of the page: what is drawn is what the document says."""
+
+import copy
+import re
+from typing import Any
+
+from analyzer.render import render
+from analyzer.render.page import coverage, plot, timeline, trace
+from tests.render.documents import load, many_workers
+
+Json = Any
+
+
+def traced(worker: str, collectives: float, own_input: float, delay: float, *, last: bool = False) -> Json:
+    """What the trace of a worker says."""
+    return {
+        "worker": worker,
+        "collectives": 6,
+        "step_time": 0.13,
+        "collective_share": collectives,
+        "collective_seconds": collectives / 2,
+        "input_share": own_input,
+        "delay_share": delay,
+        "delay_seconds": delay / 2,
+        "last": last,
+    }
+
+
+def with_trace(*rows: Json) -> Json:
+    """A run that was traced."""
+    return load("r101") | {"trace": [*rows]}
+
+
+def test_the_trace_says_who_came_last_and_where_the_time_went() -> None:
+    """Each bar is whole; a page without traces has no such section."""
+    told = with_trace(
+        traced("worker:0", 0.9, 0.001, 0.0),
+        traced("worker:1", 0.95, 0.2, 0.0),
+        traced("worker:2", 0.08, 0.84, 0.79, last=True),
+    )
+    made = trace.trace(told)
+    assert made is not None
+    assert (
+        made.told
+        == "worker:2 comes last to the collectives: the others wait for it 79 % of the time (0.40 s)."
+    )
+    assert [round(sum(p.width for p in row.parts)) for row in made.rows] == [240, 240, 240]
+    assert [p.kind for p in made.rows[0].parts] == ["own", "collective"]
+    page = render(told, "html")
+    assert made.told in page
+    assert page.index('id="cluster"') < page.index('id="trace"') < page.index('id="rules"')
+    assert 'id="trace"' not in render(load("r101"), "html")
+
+
+def test_nobody_is_blamed_where_all_wait_alike() -> None:
+    """Nor where one alone was traced."""
+    alike = with_trace(traced("worker:0", 0.9, 0.0, 0.01), traced("worker:1", 0.9, 0.0, 0.0))
+    alone = with_trace(traced("worker:0", 0.9, 0.0, 0.0) | {"delay_share": None, "delay_seconds": None})
+    some = with_trace(traced("worker:0", 0.57, 0.0, 0.16), traced("worker:1", 0.73, 0.0, 0.0))
+    told = [made.told for made in map(trace.trace, (alike, alone, some)) if made]
+    assert told[0].startswith("Nobody comes last")
+    assert told[1].startswith("Only one worker was traced")
+    assert (
+        told[2] == "Nobody alone comes last; worker:0 keeps the others waiting the longest, 16 % of the time."
+    )
+
+
+def test_events_without_a_time_stand_where_they_come_in_the_order() -> None:
+    """Drawn paler, between those with a time; and the axis names true times only."""
+    told = load("r101")
+    undated = copy.deepcopy(told)
+    middle = [e for e in undated["timeline"] if e["kind"] == "last_step"]
+    for event in middle:
+        event["time"] = None
+    made = timeline.chart(undated)
+    assert made is not None
+    assert middle
+    assert made.guessed
+    marks = sorted((m for lane in made.lanes for m in lane.marks), key=lambda m: m.n)
+    assert [m.x for m in marks] == sorted(m.x for m in marks)
+    assert {m.n for m in marks if not m.dated} == {e["n"] for e in middle}
+    page = render(undated, "html")
+    assert page.count(" guess") == len(middle)
+    whole = timeline.chart(told)
+    assert whole is not None
+    assert not whole.guessed
+
+
+def test_the_moment_is_marked_on_the_lanes() -> None:
+    """The first trouble of the culprit; nothing where nothing failed."""
+    made = timeline.chart(load("r101"))
+    assert made is not None
+    assert made.moment is not None
+    culprit = next(lane for lane in made.lanes if lane.part == "culprit")
+    assert made.moment.text == f"first sign of trouble of {culprit.worker}"
+    first = min(m.x for m in culprit.marks if m.kind in {"error", "signal", "silence", "end"})
+    assert made.moment.x == first
+    calm = timeline.chart(load("r031"))
+    assert calm is not None
+    assert calm.moment is None
+
+
+def test_every_mark_leads_to_its_event() -> None:
+    """Without scripts too."""
+    page = render(load("r101"), "html")
+    marks = re.findall(r'<a class="mark [^"]*" href="#event-(\d+)"', page)
+    assert marks
+    assert set(marks) <= set(re.findall(r'<tr id="event-(\d+)"', page))
+
+
+def test_what_a_worker_did_not_leave_is_shown() -> None:
+    """Log and configuration of each, and what nobody left."""
+    told = load("r101")
+    told["sources"] = [s for s in told["sources"] if s["worker"] != "worker:1"]
+    made = coverage.coverage(told)
+    rows = {row.worker: row.counts for row in made.rows}
+    assert not made.even
+    assert rows["worker:1"][0] == 0
+    assert rows["worker:0"][0] > 0
+    assert "Trace" in made.absent
+    assert "of no worker:" in render(told, "html")
+
+
+def test_a_healthy_page_is_shorter_than_a_failed_one() -> None:
+    """What needs no action is folded."""
+    page = render(load("r031"), "html")
+    assert "of which nothing follows" in page
+    assert "Also seen" in page
+    folded = page.index("of which nothing follows") < page.index('<article class="claim')
+    assert folded
+
+
+def test_the_command_line_is_told() -> None:
+    """Where the document knows it; an older one does not."""
+    told = load("r101")
+    assert "Command line" not in render(told, "html")
+    told["made_with"]["command"] = "mwms-analyze job-17 --redact topology"
+    assert "<code>mwms-analyze job-17 --redact topology</code>" in render(told, "html")
+
+
+def test_the_end_of_every_lane_fits() -> None:
+    """Also the longest sentence, in bold, and for 64 workers."""
+    made = timeline.chart(many_workers())
+    assert made is not None
+    assert len(made.lanes) == 64
+    assert made.width - made.right >= 50 * 6.7
+
+
+def test_many_workers_are_told_apart_by_what_stands_out() -> None:
+    """Of 64, the table shows the culprit; the others are folded, and can still be linked to."""
+    told = many_workers()
+    page = render(told, "html")
+    first, _, folded = page.partition("workers that fared like most")
+    assert 'id="worker-17"' in first
+    assert 'id="worker-16"' not in first
+    assert 'id="worker-16"' in folded
+    assert "63 others" in page
+    few = render(load("r101"), "html")
+    assert "fared like most" not in few
+
+
+def test_the_blamed_lie_on_top() -> None:
+    """Where all curves are one, it is the culprit's that is seen."""
+    made = plot.plots(load("r101"))[0]
+    assert [s.part for s in made.layers][-1] == "culprit"
+    assert sorted(s.worker for s in made.layers) == [s.worker for s in made.series]
+
+
+def test_an_end_that_many_share_is_told_once_in_a_row() -> None:
+    """Of few lanes each has its own."""
+    told = many_workers()
+    for worker in told["workers"]:
+        worker["ended"]["says"] = "stopped" if worker["id"] != "worker:17" else "was killed"
+    made = timeline.chart(told)
+    assert made is not None
+    assert [lane.ended for lane in made.lanes if lane.ended != "″"] == ["stopped", "was killed", "stopped"]
+
+
+def test_a_trace_of_many_workers_is_whole() -> None:
+    """As the workers are."""
+    told = many_workers() | {"trace": [traced(f"worker:{n}", 0.9, 0.0, 0.0) for n in range(64)]}
+    assert "trace are not shown" not in render(told, "html")
