@@ -25,6 +25,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         start, end = span.start_ns / 1e9, None if span.end_ns is None else span.end_ns / 1e9
         if trace.absolute:
             reading.saw(start)
+            reading.saw(end)
         reading.add(
             "spans",
             kind=span.kind,
@@ -36,6 +37,8 @@ def read(source: Source, _matcher: Matcher) -> Reading:
             thread=span.thread,
             absolute=trace.absolute,
         )
+    if trace.absolute and trace.stop_ns is not None:
+        reading.saw(trace.stop_ns / 1e9)
     for damage in trace.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
     return reading

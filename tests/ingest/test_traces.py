@@ -34,16 +34,24 @@ def part(number: int, payload: bytes) -> bytes:
     return bytes([number << 3 | 2, *size, length]) + payload
 
 
+Made = tuple[int, int, int, dict[str, bytes | int]]
+
 EVENTS = ["", "ExecutorState::ProcessAsync::Start", "ExecutorState::ProcessAsync::Done",
-          "a:CollectiveReduceV2", "PrefetchProduce"]  # fmt: skip
+          "a:CollectiveReduceV2", "PrefetchProduce", "a/MatMul:MatMul", "b/Relu:Relu",
+          "Iterator::Root", "Iterator::Root::Prefetch::Generator", "c:StatefulPartitionedCall"]  # fmt: skip
 STATS = ["", "name", "kernel_type", "step_id", "instance_key", "element_id"]
 
 
-def made(*events: tuple[int, int, int, dict[str, bytes | int]]) -> bytes:
-    """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats)."""
-    line = Line(name=b"t", timestamp_ns=5)
+def made(
+    *events: tuple[int, int, int, dict[str, bytes | int]], thread: bytes = b"t", above: int = 0
+) -> bytes:
+    """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats).
+
+    Numbers of names begin `above` nought.
+    """
+    line = Line(name=thread, timestamp_ns=5)
     for number, start, length, stats in events:
-        event = line.events.add(metadata_id=number, offset_ps=start * 1000, duration_ps=length * 1000)
+        event = line.events.add(metadata_id=number + above, offset_ps=start * 1000, duration_ps=length * 1000)
         for name, value in stats.items():
             stat = Stat(metadata_id=STATS.index(name))
             if isinstance(value, bytes):
@@ -53,7 +61,7 @@ def made(*events: tuple[int, int, int, dict[str, bytes | int]]) -> bytes:
             event.stats.append(stat)
     fields = [part(2, b"/host:CPU"), part(3, line.SerializeToString())]
     for field, names in ((4, EVENTS), (5, STATS)):
-        for key, name in enumerate(names):
+        for key, name in enumerate(names, above if field == 4 else 0):
             entry = Entry(key=key, value=Entry.Metadata(id=key, name=name.encode()))
             fields.append(part(field, entry.SerializeToString()))
     return part(1, b"".join(fields))
@@ -95,6 +103,39 @@ def test_the_clock_of_an_old_trace_is_that_of_its_prefetching(tmp_path: Path) ->
     trace = read(tmp_path, made((4, 100, 1, {"element_id": now + 105}), (3, 300, 9, {})))
     assert trace.absolute
     assert [span.start_ns for span in trace.spans] == [now + 305]
+
+
+@pytest.mark.parametrize("above", [0, 200, 20_000, 3_000_000])
+def test_what_computes_is_one_span_for_each_stretch(above: int, tmp_path: Path) -> None:
+    """Operations that follow one another are one; a call of others is none, however names are numbered."""
+    events: list[Made] = [
+        (5, 0, 100, {}),
+        (6, 90, 50, {}),
+        (9, 0, 900_000, {}),
+        (5, 100_000, 10, {}),
+        (3, 200, 9, {}),
+    ]
+    trace = read(tmp_path, made(*events, above=above))
+    assert trace.damage == []
+    assert [(s.kind, s.start_ns, s.end_ns) for s in trace.spans] == [
+        ("compute", 5, 145), ("collective", 205, 214), ("compute", 100_005, 100_015),
+    ]  # fmt: skip
+
+
+def test_what_prepares_input_is_no_computing(tmp_path: Path) -> None:
+    """Of tf.data only the root iterator is told, for which training waits."""
+    events: list[Made] = [(5, 0, 100, {}), (7, 0, 50, {}), (8, 10, 30, {})]
+    trace = read(tmp_path, made(*events, thread=b"tf_data_private_threadpool/7"))
+    assert [(s.kind, s.name) for s in trace.spans] == [("input", "Iterator::Root")]
+
+
+def test_a_broken_event_costs_itself(tmp_path: Path) -> None:
+    """The others of its thread are kept, and the damage says where."""
+    line = made((3, 10, 5, {}), (3, 20, 5, {}))
+    at = line.index(b"\x22") + 2
+    trace = read(tmp_path, line[:at] + b"\x08\x83\xff" + line[at + 3 :])
+    assert len(trace.spans) == 1
+    assert any(0 < damage.offset < len(line) for damage in trace.damage)
 
 
 def test_cut_anywhere(tmp_path: Path) -> None:
