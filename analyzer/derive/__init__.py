@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from analyzer.derive.accusations import accusations
 from analyzer.derive.cluster import cluster
+from analyzer.derive.collectives import collectives
 from analyzer.derive.curves import curves
 from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
@@ -19,6 +21,7 @@ def derive(read: Tables) -> Tables:
     tasks = workers(read["sources"], read["facts"])
     raised = exceptions(read["records"], read["scalars"], read["facts"])
     lives = lifetimes(read, tasks, raised)
+    met, traced = collectives(read["spans"]), steps(read["spans"])
     return {
         **read,
         "workers": tasks,
@@ -27,7 +30,9 @@ def derive(read: Tables) -> Tables:
         "matches": matches(read["matches"], lives),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
-        "waits": waits(read["spans"]),
+        "collectives": met,
+        "steps": traced,
+        "waits": waits(read, met, traced),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, read["records"], read["facts"]),
     }
