@@ -311,6 +311,7 @@ WAITS = (
     Column("caused_seconds", "number", "seconds for which the next to last waited for it, in all"),
     Column("open", "int", "collectives that began in its trace and did not end"),
     Column("open_seconds", "number", "seconds from the start of the first of these to the end of the trace"),
+    Column("open_steps", "number", "the same in steps of `step_time`"),
     Column(
         "covers_end",
         "bool",

@@ -53,11 +53,12 @@ def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame) -> pl.Da
         }
         window = _window(read["sources"], worker)
         made = [time for (who, _), time in progress.items() if who == worker and time is not None]
+        in_steps = _in_steps(own["steps"], own["spans"])
         rows.append(
             {"worker": worker}
             | _in_collectives(worker, stays, own["shared"])
-            | _left_open(own["open"], own["spans"], window)
-            | _in_steps(own["steps"], own["spans"])
+            | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
+            | in_steps
             | {"covers_end": _covers(window, max(made, default=None))}
         )
     return frame("waits", rows)
@@ -91,14 +92,17 @@ def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFr
     }
 
 
-def _left_open(own: pl.DataFrame, spans: pl.DataFrame, window: Window) -> dict[str, Any]:
+def _left_open(
+    own: pl.DataFrame, spans: pl.DataFrame, window: Window, step_time: float | None
+) -> dict[str, Any]:
     """Collectives that began and of which no end was seen, and how long the trace watched the first one."""
     begun = own["start"].min()
     ends = [*spans["end"].drop_nulls().to_list(), *spans["start"].to_list()]
     if window.end is not None and spans["absolute"].all():
         ends.append(window.end)
     seconds = None if begun is None else max(ends) - float(begun)  # type: ignore[arg-type]
-    return {"open": own.height, "open_seconds": seconds}
+    steps = seconds / step_time if seconds is not None and step_time else None
+    return {"open": own.height, "open_seconds": seconds, "open_steps": steps}
 
 
 def _in_steps(steps: pl.DataFrame, spans: pl.DataFrame) -> dict[str, Any]:
