@@ -241,16 +241,65 @@ CURVES = (
     Column("growth", "number", "largest finite value over the first one"),
     Column("last_growth", "number", "last value over the first one"),
     Column("spread", "number", "distance of the largest to the smallest finite value, over the first one"),
+    Column(
+        "fall",
+        "number",
+        "how far the median of the later half lies under that of the first three values, in units of what "
+        "neighbouring values differ by; null for fewer than 20 values",
+    ),
+    Column(
+        "from_start",
+        "bool",
+        "it begins at the first step, of the first epoch, and its worker was not restarted",
+    ),
     Column("nonfinite", "int", "how many values are NaN or infinite"),
     Column("nonfinite_epoch", "int", "epoch of the first value that is not finite"),
     Column("nonfinite_step", "int", "its step"),
     Column("nonfinite_line", "int", "its line in the log"),
     Column("nonfinite_source", "text", "its source"),
+    Column("finite_epoch", "int", "epoch of the last finite value before it"),
+    Column("finite_step", "int", "its step"),
+    Column("finite_value", "number", "the value itself"),
     Column("nonfinite_first", "bool", "it alone has the first value that is not finite"),
     Column("common", "int", "steps that it shares with every other worker that has this tag"),
     Column("equal", "int", "shared steps at which all workers print the very same value"),
     Column("unequal", "int", "shared steps at which the workers' values differ"),
+    Column("left_epoch", "int", "last epoch of its life before the last restart; null where there was none"),
+    Column("left_step", "int", "last step of that life"),
+    Column("resumed_epoch", "int", "epoch of the first value after the restart"),
+    Column("resumed_step", "int", "its step"),
+    Column("resumed_value", "number", "the value itself"),
+    Column(
+        "resumed_growth",
+        "number",
+        "that value over the one of the same step before the restart, or over the last one where that step "
+        "had not been reached",
+    ),
+    Column("anew", "bool", "after the restart it began where it had begun before it"),
+    Column(
+        "logged",
+        "bool",
+        "of an event file: the worker's log prints the same values, so these add none; null of logs",
+    ),
     Column("each_writes", "bool", "every training worker writes this tag to event files of its own"),
+)
+
+PACES = (
+    _WORKER,
+    Column("steps", "int", "steps of which event files, or else a dated log, tell how long they took"),
+    Column("step_time", "number", "seconds of a step, median"),
+    Column("changes", "int", "how often the time of a step changed for good, by half or more"),
+    Column("changed_step", "int", "first step after the largest of these changes; null where there was none"),
+    Column("before", "number", "seconds of a step before it, median"),
+    Column("after", "number", "seconds of a step after it, median"),
+    Column("factor", "number", "the latter over the former"),
+    Column("last_event", "time", "its last value in an event file"),
+    Column("last_log", "time", "latest time stamp of its logs"),
+    Column("event_behind", "number", "seconds by which its log goes on after its last event"),
+    Column("evaluations", "int", "evaluations that its event files date"),
+    Column("evaluation_gap", "number", "seconds from one evaluation to the next, median"),
+    Column("longest_gap", "number", "the longest of these"),
+    Column("since_evaluation", "number", "seconds from the last evaluation to its last dated value"),
 )
 
 COLLECTIVES = (
@@ -383,6 +432,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "accusations": ACCUSATIONS,
     "lifetimes": LIFETIMES,
     "curves": CURVES,
+    "paces": PACES,
     "collectives": COLLECTIVES,
     "steps": STEPS,
     "waits": WAITS,

@@ -10,6 +10,7 @@ from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.paces import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
@@ -30,6 +31,7 @@ def derive(read: Tables) -> Tables:
         "matches": matches(read["matches"], lives),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
+        "paces": paces(read["scalars"], read["sources"]),
         "collectives": met,
         "steps": traced,
         "waits": waits(read, met, traced),

@@ -31,6 +31,7 @@ def test_a_generated_document_is_current(path: Path) -> None:
         "docs/write-a-rule.md",
         "docs/trainer.md",
         "docs/collect.md",
+        "docs/notebook.md",
         "rules/README.md",
     ],
 )
