@@ -12,6 +12,8 @@ from analyzer.model import Source
 def read(source: Source, _matcher: Matcher) -> Reading:
     """The spans that tell steps and collectives apart; what is damaged is said.
 
+    A trace of which nothing is left counts as not read, so that no rule calls quiet what it did not see.
+
     Raises:
         OSError: the file cannot be read.
 
@@ -41,4 +43,6 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         reading.saw(trace.stop_ns / 1e9)
     for damage in trace.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
+    if not trace.spans and reading.reason:
+        reading.skip(reading.reason)
     return reading

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -148,9 +149,15 @@ class _Reader:
         self.clocks: list[int] = []
 
     def read(self, space: memoryview) -> None:
-        for part in self._fields(space, 0):
+        cut = _cut_plane(space)
+        for part in self._fields(space[: cut.offset] if cut else space, 0):
             if part.number == 1 and isinstance(part.value, memoryview):
                 self._plane(part.value, part.offset)
+        if cut:
+            found = len(self.damage)
+            self._plane(space[cut.value :], cut.value)
+            if len(self.damage) == found:
+                self._lost(len(space), 0, "the trace is cut short")
 
     def start(self) -> int | None:
         """When the profile began, in nanoseconds since the epoch, where anything tells."""
@@ -180,6 +187,12 @@ class _Reader:
             elif part.number == 6 and (stat := self._parsed(Stat, part)) is not None:
                 stats.append(stat)
         self.times |= {k: v for k, v in names.stat(stats).items() if isinstance(v, int)}
+        if lines and not names.events:
+            first, last = lines[0], lines[-1]
+            self._lost(
+                first.offset, last.offset + last.length - first.offset, f"nothing names what {name} did"
+            )
+            lines = []
         names.device = name.startswith("/device:")
         work: list[_Stretch] = []
         events = sum(self._line(line, names, name, work) for line in lines)
@@ -279,6 +292,29 @@ class _Reader:
 
     def _lost(self, offset: int, length: int, what: str) -> None:
         self.damage.append(Damage(offset, length, what))
+
+
+class _Cut(NamedTuple):
+    """Where a plane begins that the file does not hold to its end, and where its contents do."""
+
+    offset: int
+    value: int
+
+
+def _cut_plane(space: memoryview) -> _Cut | None:
+    """The plane that the end of the file cuts, where it ends within one."""
+    pos = 0
+    try:
+        while pos < len(space):
+            _, pos = field_at(space, pos)
+    except IndexError:
+        with suppress(IndexError, ValueError):
+            tag, at = _varint(space, pos)
+            _, at = _varint(space, at)
+            return _Cut(pos, at) if tag == 1 << 3 | 2 and at < len(space) else None
+    except ValueError:
+        return None
+    return None
 
 
 def field_at(data: memoryview, pos: int) -> tuple[_Field, int]:

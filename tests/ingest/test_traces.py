@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.ingest.proto.xplane_pb2 import Entry, Line, Stat
 from analyzer.ingest.traces import Trace, read_trace
+from tests.conftest import ROOT
 
 TRACE = Path(__file__).parent / "fixtures_binary" / "steps.xplane.pb"
 SLOWLY = settings(
@@ -165,6 +166,24 @@ def read_fields(data: bytes) -> list[int]:
         pos += length
         sizes.append(pos - start)
     return sizes
+
+
+def test_a_cut_behind_the_names_costs_only_what_lies_behind_it(tmp_path: Path) -> None:
+    """The spans of a plane of which all but the last names are there; the damage begins where they end."""
+    recorded = ROOT / "sample_runs" / "slow-worker-tf215" / "run"
+    data = next(recorded.rglob("worker-2/**/*.xplane.pb")).read_bytes()
+    whole, cut = read(tmp_path, data), read(tmp_path, data[:-150])
+    assert whole.damage == []
+    assert len(cut.spans) == len(whole.spans) > 40
+    assert [len(data) - 1000 < damage.offset <= len(data) - 150 for damage in cut.damage] == [True]
+
+
+def test_threads_without_any_name_are_one_damage(tmp_path: Path) -> None:
+    """Names stand behind the threads, so most cuts cost them all."""
+    data = made(*[(3, at, 5, {}) for at in range(100)])
+    trace = read(tmp_path, data[: len(data) // 2])
+    assert trace.spans == []
+    assert len(trace.damage) == 1
 
 
 @SLOWLY
