@@ -39,12 +39,17 @@ Made = tuple[int, int, int, dict[str, bytes | int]]
 
 EVENTS = ["", "ExecutorState::ProcessAsync::Start", "ExecutorState::ProcessAsync::Done",
           "a:CollectiveReduceV2", "PrefetchProduce", "a/MatMul:MatMul", "b/Relu:Relu",
-          "Iterator::Root", "Iterator::Root::Prefetch::Generator", "c:StatefulPartitionedCall"]  # fmt: skip
+          "Iterator::Root", "Iterator::Root::Prefetch::Generator", "c:StatefulPartitionedCall",
+          "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "MemcpyH2D",
+          "ampere_sgemm_128x64_tn"]  # fmt: skip
 STATS = ["", "name", "kernel_type", "step_id", "instance_key", "element_id"]
 
 
 def made(
-    *events: tuple[int, int, int, dict[str, bytes | int]], thread: bytes = b"t", above: int = 0
+    *events: tuple[int, int, int, dict[str, bytes | int]],
+    thread: bytes = b"t",
+    plane: bytes = b"/host:CPU",
+    above: int = 0,
 ) -> bytes:
     """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats).
 
@@ -60,7 +65,7 @@ def made(
             else:
                 stat.int64_value = value
             event.stats.append(stat)
-    fields = [part(2, b"/host:CPU"), part(3, line.SerializeToString())]
+    fields = [part(2, plane), part(3, line.SerializeToString())]
     for field, names in ((4, EVENTS), (5, STATS)):
         for key, name in enumerate(names, above if field == 4 else 0):
             entry = Entry(key=key, value=Entry.Metadata(id=key, name=name.encode()))
@@ -128,6 +133,18 @@ def test_what_prepares_input_is_no_computing(tmp_path: Path) -> None:
     events: list[Made] = [(5, 0, 100, {}), (7, 0, 50, {}), (8, 10, 30, {})]
     trace = read(tmp_path, made(*events, thread=b"tf_data_private_threadpool/7"))
     assert [(s.kind, s.name) for s in trace.spans] == [("input", "Iterator::Root")]
+
+
+@pytest.mark.parametrize(("thread", "computed"), [(b"Stream #13(Compute,MemcpyH2D)", 1), (b"XLA Modules", 0)])
+def test_what_a_gpu_does_is_told_by_name(thread: bytes, computed: int, tmp_path: Path) -> None:
+    """NCCL kernels are collectives, copies are copies, and all else on a stream is computing.
+
+    The names are those of CUDA 12 and NCCL 2.2x; no trace of a GPU was at hand.
+    """
+    events: list[Made] = [(10, 0, 100, {}), (11, 200, 50, {}), (12, 300, 40, {})]
+    trace = read(tmp_path, made(*events, thread=thread, plane=b"/device:GPU:0"))
+    kinds = [span.kind for span in trace.spans]
+    assert kinds == ["collective", "copy", *["compute"] * computed]
 
 
 def test_a_broken_event_costs_itself(tmp_path: Path) -> None:
