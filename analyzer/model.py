@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -175,3 +176,21 @@ class Diagnosis(NamedTuple):
     def verdict(self) -> Verdict:
         """What became of the job."""
         return Verdict(self.document["verdict"])
+
+
+class Run(NamedTuple):
+    """A run as a notebook has it: every table of docs/tables.md by name, and the diagnosis."""
+
+    name: str
+    tables: Tables
+    diagnosis: Diagnosis
+
+    def pandas(self) -> dict[str, Any]:
+        """The tables as pandas frames.
+
+        Raises:
+            ModuleNotFoundError: the extra `pandas` is not installed.
+
+        """
+        made = import_module("pandas").DataFrame  # here, for nothing but a notebook needs it
+        return {name: made(table.to_dict(as_series=False)) for name, table in self.tables.items()}

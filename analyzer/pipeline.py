@@ -18,7 +18,7 @@ from analyzer.engine import RulePack, load_kept, match
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
-from analyzer.model import Diagnosis, RunDir, Tables
+from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
@@ -44,13 +44,30 @@ def analyze(
         UsageError: the paths hold more than one run.
 
     """
+    return study(paths, pack, redaction, watch).diagnosis
+
+
+def study(
+    paths: Sequence[Path],
+    pack: RulePack | None = None,
+    redaction: Redaction = "secrets",
+    watch: Watch | None = None,
+) -> Run:
+    """The same, with the tables that it follows from; they are not redacted.
+
+    Raises:
+        NothingReadable: no path leads to a file that can be read.
+        RuleError: a rule file is wrong.
+        UsageError: the paths hold more than one run.
+
+    """
     pack = pack or load_rules()
     run = discover(paths)
     tables = read(run, pack, watch)
     findings = match(pack, tables)
     made_with = _made_with(pack, _command(paths, run, pack, redaction))
     diagnosis = diagnose(run.name, findings, tables, made_with)
-    return Diagnosis(redact(diagnosis.document, redaction))
+    return Run(run.name, tables, Diagnosis(redact(diagnosis.document, redaction)))
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:

@@ -101,7 +101,12 @@ SCALARS = (
 SPANS = (
     _WORKER,
     _SOURCE,
-    Column("kind", "text", "collective, step, function (one call of a tf.function), input, copy or compile"),
+    Column(
+        "kind",
+        "text",
+        "collective, step, function (one call of a tf.function), input, copy, compile or compute (one "
+        "stretch in which any thread of the worker computes)",
+    ),
     Column("name", "text", "name of the event"),
     Column("start", "time", "when it began; since the profile began where `absolute` is false"),
     Column("end", "time", "when it ended; null while it was still open"),
@@ -278,22 +283,111 @@ CURVES = (
     Column("growth", "number", "largest finite value over the first one"),
     Column("last_growth", "number", "last value over the first one"),
     Column("spread", "number", "distance of the largest to the smallest finite value, over the first one"),
+    Column(
+        "fall",
+        "number",
+        "how far the median of the later half lies under that of the first three values, in units of what "
+        "neighbouring values differ by; null for fewer than 20 values",
+    ),
+    Column(
+        "from_start",
+        "bool",
+        "it begins at the first step, of the first epoch, and its worker was not restarted",
+    ),
     Column("nonfinite", "int", "how many values are NaN or infinite"),
     Column("nonfinite_epoch", "int", "epoch of the first value that is not finite"),
     Column("nonfinite_step", "int", "its step"),
     Column("nonfinite_line", "int", "its line in the log"),
     Column("nonfinite_source", "text", "its source"),
+    Column("finite_epoch", "int", "epoch of the last finite value before it"),
+    Column("finite_step", "int", "its step"),
+    Column("finite_value", "number", "the value itself"),
     Column("nonfinite_first", "bool", "it alone has the first value that is not finite"),
     Column("common", "int", "steps that it shares with every other worker that has this tag"),
     Column("equal", "int", "shared steps at which all workers print the very same value"),
     Column("unequal", "int", "shared steps at which the workers' values differ"),
+    Column("left_epoch", "int", "last epoch of its life before the last restart; null where there was none"),
+    Column("left_step", "int", "last step of that life"),
+    Column("resumed_epoch", "int", "epoch of the first value after the restart"),
+    Column("resumed_step", "int", "its step"),
+    Column("resumed_value", "number", "the value itself"),
+    Column(
+        "resumed_growth",
+        "number",
+        "that value over the one of the same step before the restart, or over the last one where that step "
+        "had not been reached",
+    ),
+    Column("anew", "bool", "after the restart it began where it had begun before it"),
+    Column(
+        "logged",
+        "bool",
+        "of an event file: the worker's log prints the same values, so these add none; null of logs",
+    ),
     Column("each_writes", "bool", "every training worker writes this tag to event files of its own"),
+)
+
+PACES = (
+    _WORKER,
+    Column("steps", "int", "steps of which event files, or else a dated log, tell how long they took"),
+    Column("step_time", "number", "seconds of a step, median"),
+    Column("changes", "int", "how often the time of a step changed for good, by half or more"),
+    Column("changed_step", "int", "first step after the largest of these changes; null where there was none"),
+    Column("before", "number", "seconds of a step before it, median"),
+    Column("after", "number", "seconds of a step after it, median"),
+    Column("factor", "number", "the latter over the former"),
+    Column("last_event", "time", "its last value in an event file"),
+    Column("last_log", "time", "latest time stamp of its logs"),
+    Column("event_behind", "number", "seconds by which its log goes on after its last event"),
+    Column("evaluations", "int", "evaluations that its event files date"),
+    Column("evaluation_gap", "number", "seconds from one evaluation to the next, median"),
+    Column("longest_gap", "number", "the longest of these"),
+    Column("since_evaluation", "number", "seconds from the last evaluation to its last dated value"),
+)
+
+COLLECTIVES = (
+    _WORKER,
+    _SOURCE,
+    Column("name", "text", "name of the operation"),
+    Column("instance", "int", "its key, the same on all workers; null in traces of TensorFlow up to 2.8"),
+    Column("step", "int", "step that it lies in, where the trace numbers steps"),
+    Column("nth", "int", "which call of this name, from 1, in its step where steps are numbered"),
+    Column(
+        "start", "time", "when the worker entered it; since the profile began where the trace has no clock"
+    ),
+    Column("end", "time", "when it left; null where it was still in it when the profile ended"),
+    Column("seconds", "number", "seconds that it was in it"),
+    Column("workers", "int", "traced workers that were in this same collective"),
+    Column("shared", "bool", "every traced worker was"),
+    Column("last", "bool", "it entered last: it was in it for the shortest time of all"),
+    Column(
+        "caused_seconds", "number", "seconds for which the next to last waited for it; 0 if it was not last"
+    ),
+)
+
+_OF_STEP = "seconds of the step, those taken by what stands before it left out, in which it"
+
+STEPS = (
+    _WORKER,
+    _SOURCE,
+    Column("nth", "int", "which whole step of the trace, from 1"),
+    Column("step", "int", "its number; null where the trace numbers none and calls of a function are taken"),
+    Column("start", "time", "when it began; since the profile began where the trace has no clock"),
+    Column("seconds", "number", "seconds that it took: the sum of the six that follow"),
+    Column("compile", "number", "seconds of the step in which it compiled"),
+    Column("compute", "number", f"{_OF_STEP} computed; breaks of up to 20 microseconds are counted in"),
+    Column("copy", "number", f"{_OF_STEP} copied from the host to a device"),
+    Column("collective", "number", f"{_OF_STEP} was in a collective"),
+    Column("input", "number", f"{_OF_STEP} waited for its next batch"),
+    Column("idle", "number", "seconds of the step in which it did none of these"),
 )
 
 WAITS = (
     _WORKER,
     Column("collectives", "int", "collectives in its trace that every other traced worker shares"),
-    Column("step_time", "number", "seconds from one collective to the next of the same name, median"),
+    Column("steps", "int", "whole steps in its trace"),
+    Column(
+        "step_time", "number", "seconds of a step, median; without steps, from one collective to the next"
+    ),
     Column(
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
     ),
@@ -303,8 +397,36 @@ WAITS = (
     Column("delay_percent", "number", "the same in percent, to one decimal"),
     Column("delay_seconds", "number", "the same in seconds; a trace of a few steps shows little"),
     Column("least", "bool", "it alone waits less than half as long as each other worker"),
-    Column("input_share", "number", "share of the traced time that it waits for its input"),
+    Column("last", "int", "shared collectives that it entered last"),
+    Column("last_percent", "number", "the same in percent of the shared collectives, to one decimal"),
+    Column("caused_seconds", "number", "seconds for which the next to last waited for it, in all"),
+    Column("open", "int", "collectives that began in its trace and did not end"),
+    Column("open_seconds", "number", "seconds from the start of the first of these to the end of the trace"),
+    Column("open_steps", "number", "the same in steps of `step_time`"),
+    Column(
+        "covers_end",
+        "bool",
+        "it was still being traced after its last progress, as logs and event files date that; null where a "
+        "clock is missing",
+    ),
+    Column("compile_share", "number", "share of its steps in which it compiles"),
+    Column("compile_percent", "number", "the same in percent, to one decimal"),
+    Column("compute_share", "number", "share of its steps in which it computes"),
+    Column("compute_percent", "number", "the same in percent, to one decimal"),
+    Column("copy_share", "number", "share of its steps in which it copies to a device and does not compute"),
+    Column("copy_percent", "number", "the same in percent, to one decimal"),
+    Column(
+        "exposed_share", "number", "share of its steps in which it is in a collective and does nothing else"
+    ),
+    Column("exposed_percent", "number", "the same in percent, to one decimal"),
+    Column(
+        "input_share",
+        "number",
+        "share of its steps in which it only waits for its input; without steps, of the traced time",
+    ),
     Column("input_percent", "number", "the same in percent, to one decimal"),
+    Column("idle_share", "number", "share of its steps in which it does none of these"),
+    Column("idle_percent", "number", "the same in percent, to one decimal"),
 )
 
 CLUSTER = (
@@ -355,6 +477,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "silences": SILENCES,
     "barriers": BARRIERS,
     "curves": CURVES,
+    "paces": PACES,
+    "collectives": COLLECTIVES,
+    "steps": STEPS,
     "waits": WAITS,
     "cluster": CLUSTER,
     "job": JOB,

@@ -9,12 +9,15 @@ from analyzer.derive.accusations import accusations
 from analyzer.derive.barriers import barriers
 from analyzer.derive.clocks import clocks
 from analyzer.derive.cluster import cluster
+from analyzer.derive.collectives import collectives
 from analyzer.derive.curves import curves
 from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.paces import paces
 from analyzer.derive.silences import silences
+from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model import Tables
@@ -30,6 +33,7 @@ def derive(read: Tables) -> Tables:
     common = CommonClock(offsets, read["sources"])
     lives = lifetimes({**read, "scalars": training}, tasks, raised, common)
     quiet = silences(lives, training, common)
+    met, traced = collectives(read["spans"]), steps(read["spans"])
     return {
         **read,
         "workers": tasks,
@@ -41,7 +45,10 @@ def derive(read: Tables) -> Tables:
         "matches": matches(read["matches"], lives, tasks),
         "accusations": accusations(read["records"], read["facts"], lives),
         "curves": curves(read["scalars"], tasks),
-        "waits": waits(read["spans"]),
+        "paces": paces(training, read["sources"]),
+        "collectives": met,
+        "steps": traced,
+        "waits": waits({**read, "scalars": training}, met, traced),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"]),
     }

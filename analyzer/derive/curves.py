@@ -1,10 +1,15 @@
-"""The numbers of training, worker beside worker: where they stop being finite, explode, or are equal."""
+"""The numbers of training, worker beside worker.
+
+Where they stop being finite, explode, stand still, are equal, or do not go on where a restart left them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -13,6 +18,10 @@ from analyzer.schema import frame
 
 _MARKS = ("step", "epoch")
 _KEY = ("worker", "tag", "origin")
+_ENOUGH = 20
+"""Values from which it can be told whether they fall."""
+_START = 3
+"""First values, whose median the later ones are held against."""
 
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
@@ -31,6 +40,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
         _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
         _first_nonfinite(group)
         for row in group:
+            row["logged"] = _logged(row, values)
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
     return frame("curves", rows)
 
@@ -51,12 +61,82 @@ def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
         "growth": _ratio(top, start),
         "last_growth": _ratio(end, start),
         "spread": _spread(finite, start),
+        "fall": _fall(finite["value"].to_list()),
+        "from_start": _from_start(group),
         "nonfinite": bad.height,
     }
     if bad.height:
         place = bad.row(0, named=True)
         row |= {f"nonfinite_{key}": place[key] for key in ("epoch", "step", "line", "source")}
-    return row
+        row |= _before(finite, place["row"])
+    return row | _resumed(finite)
+
+
+def _before(finite: pl.DataFrame, row: int) -> dict[str, Any]:
+    """The last finite value before the first that is none."""
+    earlier = finite.filter(pl.col("row") < row)
+    if not earlier.height:
+        return {}
+    last = earlier.row(-1, named=True)
+    return {"finite_epoch": last["epoch"], "finite_step": last["step"], "finite_value": last["value"]}
+
+
+def _fall(values: Sequence[float]) -> float | None:
+    """How far the later half lies under the start, in units of what neighbouring values differ by."""
+    if len(values) < _ENOUGH:
+        return None
+    distance = median(values[:_START]) - median(values[len(values) // 2 :])
+    noise = median(abs(one - other) for one, other in pairwise(values))
+    if not noise:
+        return math.copysign(math.inf, distance) if distance else 0.0
+    return distance / noise
+
+
+def _from_start(group: pl.DataFrame) -> bool:
+    """Whether the first value is of the first step, and of a first life."""
+    first = group.row(0, named=True)
+    alone = group["attempt"].n_unique() == 1 and (first["attempt"] or 1) == 1
+    return alone and (first["epoch"] or 1) <= 1 and first["step"] is not None and first["step"] <= 1
+
+
+def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
+    """How the last life goes on where the one before it ended; nothing where there was but one."""
+    lives = [life for _, life in finite.group_by("attempt", maintain_order=True)]
+    if len(lives) < 2:
+        return {}
+    before, after = lives[-2:]
+    last, first = before.row(-1, named=True), after.row(0, named=True)
+    same = before.filter(
+        pl.col("step").eq_missing(first["step"]) & pl.col("epoch").eq_missing(first["epoch"])
+    )
+    held = same.row(-1, named=True) if same.height else last
+    return {
+        "resumed_epoch": first["epoch"],
+        "resumed_step": first["step"],
+        "left_epoch": last["epoch"],
+        "left_step": last["step"],
+        "resumed_value": first["value"],
+        "resumed_growth": _ratio(first["value"], held["value"]),
+        "anew": _order(first) <= _order(before.row(0, named=True)) and before.height > 1,
+    }
+
+
+def _order(row: Mapping[str, Any]) -> tuple[int, int]:
+    return (row["epoch"] or 0, row["step"] or 0)
+
+
+def _logged(row: Mapping[str, Any], values: pl.DataFrame) -> bool | None:
+    """Whether a log of the same worker prints the same curve, as far as its digits go."""
+    if row["origin"] != "event_file":
+        return None
+    own = values.filter((pl.col("worker") == row["worker"]) & pl.col("step").is_not_null())
+    printed = own.filter((pl.col("tag") == row["tag"]) & ~pl.col("origin").is_in(["event_file", "fit"]))
+    written = own.filter((pl.col("tag") == row["tag"]) & (pl.col("origin") == "event_file"))
+    both = written.join(printed, on=["attempt", "step"], suffix="_printed").filter(
+        pl.col("value").is_finite() & pl.col("value_printed").is_finite()
+    )
+    apart = (both["value"] - both["value_printed"]).abs() > 1e-3 * both["value"].abs().clip(1e-1)
+    return both.height > 0 and not apart.any()
 
 
 def _ends(finite: pl.DataFrame) -> tuple[float | None, float | None, float | None]:

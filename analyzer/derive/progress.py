@@ -73,5 +73,12 @@ def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
     return set(steps.select("worker", "attempt").unique().iter_rows())
 
 
+def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
+    """(worker, attempt) → when it last made progress, as its log or its event files date it."""
+    timed = scalars.filter(pl.col("worker").is_not_null())
+    last = timed.group_by("worker", "attempt", maintain_order=True).agg(pl.col("time").max())
+    return {(worker, attempt): time for worker, attempt, time in last.iter_rows()}
+
+
 def _place(row: dict[str, object]) -> Place:
     return Place(**{name: row[name] for name in Place._fields})  # type: ignore[arg-type]

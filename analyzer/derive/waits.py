@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.progress import last_times
+from analyzer.derive.steps import covered, shares, waits_for_input
+from analyzer.model import Tables
 from analyzer.schema import frame
-
-_WAITS_FOR_INPUT = (pl.col("kind") == "input") & pl.col("name").str.contains(
-    r"^Iterator::Root$|IteratorGetNext"
-)
 
 
 class Stay(NamedTuple):
@@ -31,48 +30,55 @@ class Stay(NamedTuple):
         return min(1.0, self.seconds / self.covered) if self.covered else 0.0
 
 
-def waits(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row for each worker with a trace of collectives."""
-    closed = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
-    closed = closed.with_columns(seconds=pl.col("end") - pl.col("start"))
-    collectives = _shared(closed.filter(pl.col("kind") == "collective"))
-    stays = {worker: _stay(group) for (worker,), group in collectives.group_by("worker", maintain_order=True)}
-    return frame("waits", (_row(worker, stays, collectives, closed) for worker in stays))
+class Window(NamedTuple):
+    """When a worker was traced, by the clock of the run; None where the trace does not tell."""
+
+    start: float | None
+    end: float | None
+
+
+def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker with a trace."""
+    spans = read["spans"].filter(pl.col("worker").is_not_null())
+    shared = collectives.filter("shared")
+    stays = {worker: _stay(group) for (worker,), group in shared.group_by("worker", maintain_order=True)}
+    progress = last_times(read["scalars"])
+    rows = []
+    for worker in spans["worker"].unique(maintain_order=True).to_list():
+        own = {
+            "spans": spans.filter(pl.col("worker") == worker),
+            "shared": shared.filter(pl.col("worker") == worker),
+            "open": collectives.filter((pl.col("worker") == worker) & pl.col("end").is_null()),
+            "steps": steps.filter(pl.col("worker") == worker),
+        }
+        window = _window(read["sources"], worker)
+        made = [time for (who, _), time in progress.items() if who == worker and time is not None]
+        in_steps = _in_steps(own["steps"], own["spans"])
+        rows.append(
+            {"worker": worker}
+            | _in_collectives(worker, stays, own["shared"])
+            | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
+            | in_steps
+            | {"covers_end": _covers(window, max(made, default=None))}
+        )
+    return frame("waits", rows)
 
 
 def _stay(own: pl.DataFrame) -> Stay:
     """All of a worker's collectives together; several that run side by side take their time once."""
-    seconds, begun, until = 0.0, None, 0.0
-    for start, end in own.sort("start").select("start", "end").iter_rows():
-        begun = start if begun is None else begun
-        seconds += max(0.0, end - max(start, until))
-        until = max(until, end)
-    return Stay(seconds, until - begun if begun is not None else 0.0)
+    start, end = own["start"].min(), own["end"].max()
+    return Stay(covered(own), float(end) - float(start))  # type: ignore[arg-type]
 
 
-def _shared(collectives: pl.DataFrame) -> pl.DataFrame:
-    """Those that every traced worker has; all of them where the trace carries no keys, as up to 2.8."""
-    keyed = collectives.filter(pl.col("instance").is_not_null())
-    if not keyed.height:
-        return collectives
-    present = keyed.group_by("instance").agg(pl.col("worker").n_unique().alias("workers"))
-    everywhere = present.filter(pl.col("workers") == keyed["worker"].n_unique())["instance"]
-    return keyed.filter(pl.col("instance").is_in(everywhere.to_list()))
-
-
-def _row(
-    worker: object, stays: Mapping[object, Stay], collectives: pl.DataFrame, closed: pl.DataFrame
-) -> dict[str, Any]:
+def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFrame) -> dict[str, Any]:
+    if worker not in stays:
+        return {"collectives": 0, "least": False}
     others = [stay.share for other, stay in stays.items() if other != worker]
-    own = collectives.filter(pl.col("worker") == worker)
-    traced = closed.filter(pl.col("worker") == worker)
     stay, collective = stays[worker], stays[worker].share
     delay = max(0.0, median(others) - collective) if others else None
-    awaits_input = _share(traced, traced.filter(_WAITS_FOR_INPUT))
+    last = own.filter("last")
     return {
-        "worker": worker,
         "collectives": own.height,
-        "step_time": _step_time(own),
         "collective_share": collective,
         "collective_percent": _percent(collective),
         "collective_seconds": stay.seconds,
@@ -80,9 +86,39 @@ def _row(
         "delay_percent": _percent(delay),
         "delay_seconds": None if delay is None else delay * stay.covered,
         "least": bool(others) and collective * 2 < min(others),
-        "input_share": awaits_input,
-        "input_percent": _percent(awaits_input),
+        "last": last.height if others else None,
+        "last_percent": _percent(last.height / own.height) if others else None,
+        "caused_seconds": float(last["caused_seconds"].sum()) if others else None,
     }
+
+
+def _left_open(
+    own: pl.DataFrame, spans: pl.DataFrame, window: Window, step_time: float | None
+) -> dict[str, Any]:
+    """Collectives that began and of which no end was seen, and how long the trace watched the first one."""
+    begun = own["start"].min()
+    ends = [*spans["end"].drop_nulls().to_list(), *spans["start"].to_list()]
+    if window.end is not None and spans["absolute"].all():
+        ends.append(window.end)
+    seconds = None if begun is None else max(ends) - float(begun)  # type: ignore[arg-type]
+    steps = seconds / step_time if seconds is not None and step_time else None
+    return {"open": own.height, "open_seconds": seconds, "open_steps": steps}
+
+
+def _in_steps(steps: pl.DataFrame, spans: pl.DataFrame) -> dict[str, Any]:
+    spent = dict(shares(steps))
+    if spent["input"] is None:
+        spent["input"] = _input_share(spans)
+    collective = spent.pop("collective")
+    found: dict[str, Any] = {
+        "steps": steps.height,
+        "step_time": _step_time(steps, spans),
+        "exposed_share": collective,
+        "exposed_percent": _percent(collective),
+    }
+    for kind, part in spent.items():
+        found |= {f"{kind}_share": part, f"{kind}_percent": _percent(part)}
+    return found
 
 
 def _percent(share: float | None) -> float | None:
@@ -90,16 +126,30 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 1)
 
 
-def _step_time(collectives: pl.DataFrame) -> float | None:
-    """Seconds between successive collectives of one name; under `fit` a step has several names."""
+def _step_time(steps: pl.DataFrame, spans: pl.DataFrame) -> float | None:
+    """Seconds that a step takes; without steps, from one collective to the next of the same name."""
+    if steps.height:
+        return float(median(steps["seconds"].to_list()))
+    collectives = spans.filter((pl.col("kind") == "collective") & pl.col("end").is_not_null())
     gaps = collectives.sort("start").with_columns(gap=pl.col("start").diff().over("name"))["gap"].drop_nulls()
-    return median(gaps.to_list()) if len(gaps) else None
+    return float(median(gaps.to_list())) if len(gaps) else None
 
 
-def _share(traced: pl.DataFrame, part: pl.DataFrame) -> float | None:
-    """The share of the traced time that some spans take on one thread; of several threads, the most."""
-    start, end = traced["start"].min(), traced["end"].max()
+def _input_share(spans: pl.DataFrame) -> float | None:
+    """The share of the traced time in which its next batch is waited for, where no step is told apart."""
+    closed = spans.filter(pl.col("end").is_not_null())
+    start, end = closed["start"].min(), closed["end"].max()
     if start is None or end is None or end == start:
         return None
-    spent = part.group_by("thread").agg(pl.col("seconds").sum())["seconds"].max()
-    return float(spent or 0.0) / (float(end) - float(start))  # type: ignore[arg-type]
+    traced = float(end) - float(start)  # type: ignore[arg-type]
+    return covered(closed.filter(waits_for_input())) / traced
+
+
+def _window(sources: pl.DataFrame, worker: object) -> Window:
+    own = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "trace"))
+    return Window(own["first_time"].min(), own["last_time"].max())  # type: ignore[arg-type]
+
+
+def _covers(window: Window, progress: float | None) -> bool | None:
+    """Whether it was still being traced after its last progress; None where a clock is missing."""
+    return None if window.end is None or progress is None else window.end >= progress

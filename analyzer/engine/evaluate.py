@@ -19,6 +19,8 @@ MOST_EVIDENCE = 4
 _CAP_EXPERIMENTAL = 0.7
 _NOBODY = ""
 """The subject of what belongs to no worker that is known: it is found, and nobody is blamed for it."""
+_SAMPLED = frozenset({"event_file", "trace"})
+"""Kinds of source of which a part that is lost may be the one that mattered."""
 _MARKED = ("matches", "accusations")
 """Tables whose rows say which part of their words was meant."""
 
@@ -38,8 +40,19 @@ class Crew(NamedTuple):
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
     crew, rows, order = _crew(tables), select(pack, tables), Order(tables)
-    readable = set(tables["sources"].filter(pl.col("read") != "skipped")["kind"].to_list())
-    return [_tried(rule, rows[rule.id], readable, crew, order) for rule in pack.rules]
+    sources = tables["sources"]
+    readable = set(sources.filter(pl.col("read") != "skipped")["kind"].to_list())
+    partly = set(sources.filter(pl.col("read") != "complete")["kind"].to_list()) & _SAMPLED
+    found = [_tried(rule, rows[rule.id], readable, crew, order) for rule in pack.rules]
+    return [_with_doubt(rule, one, partly) for rule, one in zip(pack.rules, found, strict=True)]
+
+
+def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
+    """What is quiet for want of what was lost is not called quiet without a word."""
+    lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
+    if not lost or finding.outcome is not Outcome.QUIET:
+        return finding
+    return finding._replace(reason=f"{finding.reason}; part of a {lost[0]} could not be read")
 
 
 def _tried(

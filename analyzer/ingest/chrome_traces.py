@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.ingest.event_files import Damage
-from analyzer.ingest.traces import Span, Trace, kind_of, whole_number, with_steps
+from analyzer.ingest.trace_kinds import NOTES, kind_of
+from analyzer.ingest.traces import Span, Trace, whole_number, with_steps
 
 _PIECE = 1 << 20
 """Characters that are read at once, and the most that one event may have."""
 _EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
 _ENTRY = re.compile(r"[^\s,]|$")
+_NO_SPANS = frozenset({"compute", *NOTES.values()})
+"""What an xplane is not asked for event by event either."""
 _LATEST = 1e15
 """Microseconds; no profile is as long."""
 
@@ -83,7 +86,8 @@ class _Reader:
         stats: dict[str, Any] = told if isinstance(told, dict) else {}
         long = stats.get("long_name")
         name = long if isinstance(long, str) else name
-        if kind := kind_of(name, stats):
+        kind = kind_of(name, stats)
+        if kind and kind not in _NO_SPANS:
             step = whole_number(stats.get("step_num"))
             name = name.removesuffix(f" {step}") if kind == "step" else name
             place = str(event.get("pid")), str(event.get("tid"))

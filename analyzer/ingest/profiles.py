@@ -14,6 +14,8 @@ from analyzer.model import Source
 def read(source: Source, _matcher: Matcher) -> Reading:
     """The spans that tell steps and collectives apart; what is damaged is said.
 
+    A trace of which nothing is left counts as not read, so that no rule calls quiet what it did not see.
+
     Raises:
         OSError: the file cannot be read.
 
@@ -27,6 +29,7 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         start, end = span.start_ns / 1e9, None if span.end_ns is None else span.end_ns / 1e9
         if trace.absolute:
             reading.saw(start)
+            reading.saw(end)
         reading.add(
             "spans",
             kind=span.kind,
@@ -38,6 +41,10 @@ def read(source: Source, _matcher: Matcher) -> Reading:
             thread=span.thread,
             absolute=trace.absolute,
         )
+    if trace.absolute and trace.stop_ns is not None:
+        reading.saw(trace.stop_ns / 1e9)
     for damage in trace.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
+    if not trace.spans and reading.reason:
+        reading.skip(reading.reason)
     return reading

@@ -2,6 +2,7 @@
 
 An XSpace is planes, a plane is lines (threads), a line is events. Their frames are walked here and each line
 is decoded by itself, so that a cut costs only what lay behind it, and memory is one line beside the file.
+Nine events in ten are of no interest: which ones, their first bytes tell, and they are never decoded.
 An operation that was begun and not finished leaves no event of its own, only the executor's note that it
 was begun: from that note come the open spans.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -19,33 +21,30 @@ from typing import Any, NamedTuple
 from google.protobuf.message import DecodeError
 
 from analyzer.ingest.event_files import Damage
-from analyzer.ingest.proto.xplane_pb2 import Entry, Line, Stat
+from analyzer.ingest.proto.xplane_pb2 import Brief, Entry, Event, RawLine, Stat
+from analyzer.ingest.trace_kinds import NOTES, computes, kind_of, kind_of_operation
 
 _Message = Any
 """A protobuf message; the generated code carries no types."""
 
-_KINDS = {
-    "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)"
-    r"|nccl(?:Dev)?Kernel|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
-    "input": r"(?:.*:)?IteratorGetNext(?!Op)\w*$|Iterator::|.*:MultiDeviceIteratorGetNext\w*$",
-    "copy": r".*(?:HostToDevice|MemcpyH2D|Memcpy HtoD)|TransferToDevice",
-    "compile": r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function))|compile\b",
-    "step": r"StepMarker|TraceContext",
-}
-_KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS.items()]
-_NOTES = {"ExecutorState::ProcessAsync::Start": "begun", "ExecutorState::ProcessAsync::Done": "done",
-          "PrefetchProduce": "clock"}  # fmt: skip
 _EPOCH = 10**17
 """Nanoseconds; a time below this (1973) counts from the start of the profile, not of the epoch."""
+_KEY = 3
+"""The first bytes of an event, which hold its number, where that is less than 16,384."""
+_NOTE_KINDS = frozenset(NOTES.values())
+_BREATH = 20_000
+"""Nanoseconds between two operations that still count as one stretch of computing."""
 
 
 class Span(NamedTuple):
     """One interval on one thread of a worker.
 
-    `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy
-    or compile. Times are nanoseconds since the epoch where `Trace.absolute`, else since the profile began;
-    `end_ns` is None while it was still open. `instance` is a collective's instance key, the same on all
-    workers for the same collective. `step` is the number of the step it lies in, where the trace has one.
+    `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy,
+    compile or compute. Of computing there is no span for each operation, but one for each stretch of a plane
+    in which any thread computes. Times are nanoseconds since the epoch where `Trace.absolute`, else since the
+    profile began; `end_ns` is None while it was still open. `instance` is a collective's instance key, the
+    same on all workers for the same collective. `step` is the number of the step it lies in, where the trace
+    has one.
     """
 
     kind: str
@@ -85,9 +84,11 @@ class Trace:
 
 
 _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
-_SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
-_PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
+SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
+PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
 """Fields of the two outer messages, and how each is written. There are no checksums: others are damage."""
+_Stretch = tuple[int, int]
+"""When something began and ended, in nanoseconds."""
 
 
 class _Field(NamedTuple):
@@ -103,6 +104,11 @@ class _Names:
 
     events: dict[int, str] = field(default_factory=dict)
     stats: dict[int, str] = field(default_factory=dict)
+    device: bool = False
+    decided: dict[int, str | None] = field(default_factory=dict)
+    kinds: dict[bytes, str | None] = field(default_factory=dict)
+    """The same by the first bytes of an event."""
+    unnamed: set[int] = field(default_factory=set)
 
     def stat(self, stats: Iterable[_Message]) -> dict[str, Any]:
         """Stats by name; a reference is replaced by what it refers to."""
@@ -148,13 +154,19 @@ class _Reader:
         self.clocks: list[int] = []
 
     def read(self, space: memoryview) -> None:
-        for part in self._fields(space, 0, _SPACE):
+        cut = _cut_plane(space)
+        for part in self._fields(space[: cut.offset] if cut else space, 0, SPACE):
             if isinstance(part.value, int):
                 continue
             if part.number == 1:
                 self._plane(part.value, part.offset)
             elif not _TEXT.fullmatch(bytes(part.value)):
                 self._lost(part.offset, part.length, "a message of the profiler that is no text")
+        if cut:
+            found = len(self.damage)
+            self._plane(space[cut.value :], cut.value)
+            if len(self.damage) == found:
+                self._lost(len(space), 0, "the trace is cut short")
 
     def start(self) -> int | None:
         """When the profile began, in nanoseconds since the epoch, where anything tells."""
@@ -171,7 +183,7 @@ class _Reader:
 
     def _plane(self, plane: memoryview, offset: int) -> None:
         names, lines, stats, name = _Names(), [], [], ""
-        for part in self._fields(plane, offset, _PLANE):
+        for part in self._fields(plane, offset, PLANE):
             if not isinstance(part.value, memoryview):
                 continue
             if part.number == 2:
@@ -186,34 +198,70 @@ class _Reader:
             elif part.number == 6 and (stat := self._parsed(Stat, part)) is not None:
                 stats.append(stat)
         self.times |= {k: v for k, v in names.stat(stats).items() if isinstance(v, int)}
-        events = sum(self._line(line, names, name) for line in lines)
+        if lines and not names.events:
+            first, last = lines[0], lines[-1]
+            self._lost(
+                first.offset, last.offset + last.length - first.offset, f"nothing names what {name} did"
+            )
+            lines = []
+        names.device = name.startswith("/device:")
+        work: list[_Stretch] = []
+        events = sum(self._line(line, names, name, work) for line in lines)
+        self.spans += [Span("compute", "", start, end, "", name) for start, end in _joined(work)]
         self.planes.append(Plane(name, len(lines), events))
 
-    def _line(self, part: _Field, names: _Names, plane: str) -> int:
-        """Takes the spans of one line; the number of its events."""
-        line = self._parsed(Line, part)
+    def _line(self, part: _Field, names: _Names, plane: str, work: list[_Stretch]) -> int:
+        """Takes the spans of one line, and when it computes; the number of its events."""
+        line = self._parsed(RawLine, part)
         if line is None:
             return 0
         thread = (line.display_name or line.name).decode(errors="replace")
-        kinds: dict[int, str | None] = {}
-        unnamed = 0
-        for event in line.events:
-            number = event.metadata_id
-            if number not in kinds:
-                kinds[number] = _kind(names.events.get(number, ""), names.stat(event.stats))
-                unnamed += number not in names.events
-            if (kind := kinds[number]) is not None:
-                self._event(event, kind, names, (line.timestamp_ns, thread, plane))
-        if unnamed:
+        works = computes(thread, names.device)
+        place = (line.timestamp_ns, thread, plane)
+        own: list[_Stretch] = []
+        events, unnamed, broken = line.events, len(names.unnamed), 0
+        kinds = names.kinds
+        for raw in events:
+            kind = kinds.get(raw[:_KEY], "?")
+            if kind is None:
+                continue
+            try:
+                if kind == "?":
+                    kind = self._kind(raw, names)
+                if kind == "compute" and works:
+                    brief = Brief.FromString(raw)
+                    start = line.timestamp_ns + brief.offset_ps // 1000
+                    own.append((start, start + brief.duration_ps // 1000))
+                elif kind is not None and kind != "compute":
+                    self._event(Event.FromString(raw), kind, names, place)
+            except DecodeError:
+                broken += 1
+        work += _joined(own)
+        if unnamed := len(names.unnamed) - unnamed:
             self._lost(part.offset, part.length, f"{unnamed} kinds of events of {thread} have no name")
-        return len(line.events)
+        if broken:
+            self._lost(part.offset, part.length, f"{broken} events of {thread} are no Event of a trace")
+        return len(events)
+
+    def _kind(self, raw: bytes, names: _Names) -> str | None:
+        """What this event is; kept under its first bytes, where they hold its whole number."""
+        event = Event.FromString(raw)
+        number = event.metadata_id
+        name = names.events.get(number, "")
+        if number not in names.events:
+            names.unnamed.add(number)
+        if number not in names.decided:
+            names.decided[number] = kind_of(name, names.stat(event.stats), names.device)
+        if raw[:1] == b"\x08" and min(raw[1:_KEY], default=0x80) < 0x80:
+            names.kinds[raw[:_KEY]] = names.decided[number]
+        return names.decided[number]
 
     def _event(self, event: _Message, kind: str, names: _Names, place: tuple[int, str, str]) -> None:
         stats = names.stat(event.stats)
         base, thread, plane = place
         start = base + event.offset_ps // 1000
         name, run = names.events.get(event.metadata_id, ""), stats.get("step_id", 0)
-        if kind in _NOTES.values():
+        if kind in _NOTE_KINDS:
             self._note(kind, stats, Span(kind, name, start, None, thread, plane))
             return
         self.ended[run, name, "event"] += 1
@@ -231,7 +279,7 @@ class _Reader:
         name, run = f"{_text(stats.get('name'))}:{op}", stats.get("step_id", 0)
         if note == "done":
             self.ended[run, name, "done"] += 1
-        elif (kind := _named(op)) is not None:
+        elif (kind := kind_of_operation(op)) is not None:
             self.begun.setdefault((run, name), []).append(at._replace(kind=kind, name=name))
 
     def _parsed(self, message: _Message, part: _Field) -> _Message:
@@ -246,7 +294,7 @@ class _Reader:
         pos = 0
         while pos < len(data):
             try:
-                part, end = _field(data, pos, known)
+                part, end = field_at(data, pos, known)
             except (IndexError, ValueError) as error:
                 what = "the trace is cut short" if isinstance(error, IndexError) else "not a profiler trace"
                 return self._lost(offset + pos, len(data) - pos, what)
@@ -260,7 +308,30 @@ class _Reader:
         self.damage.append(Damage(offset, length, what))
 
 
-def _field(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[_Field, int]:
+class _Cut(NamedTuple):
+    """Where a plane begins that the file does not hold to its end, and where its contents do."""
+
+    offset: int
+    value: int
+
+
+def _cut_plane(space: memoryview) -> _Cut | None:
+    """The plane that the end of the file cuts, where it ends within one."""
+    pos = 0
+    try:
+        while pos < len(space):
+            _, pos = field_at(space, pos, SPACE)
+    except IndexError:
+        with suppress(IndexError, ValueError):
+            tag, at = _varint(space, pos)
+            _, at = _varint(space, at)
+            return _Cut(pos, at) if tag == 1 << 3 | 2 and at < len(space) else None
+    except ValueError:
+        return None
+    return None
+
+
+def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[_Field, int]:
     """The field at `pos` and where the next begins.
 
     Raises:
@@ -283,6 +354,17 @@ def _field(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[_Field
     return _Field(number, data[pos : pos + length], pos, length), pos + length
 
 
+def _joined(stretches: list[_Stretch]) -> list[_Stretch]:
+    """The same time in stretches that do not overlap, in order; a breath between two does not part them."""
+    joined: list[_Stretch] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1] + _BREATH:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
 def _varint(data: memoryview, pos: int) -> tuple[int, int]:
     value = 0
     for index in range(10):
@@ -291,21 +373,6 @@ def _varint(data: memoryview, pos: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, pos + index + 1
     raise ValueError(value)
-
-
-def _kind(name: str, stats: dict[str, Any]) -> str | None:
-    """What the events of one name are; decided by the first of a thread, for speed."""
-    if name in _NOTES:
-        return _NOTES[name]
-    if "step_num" in stats:
-        return "step"
-    if "tf_function_call" in stats:
-        return "function"
-    return _named(name)
-
-
-def _named(name: str) -> str | None:
-    return next((kind for kind, pattern in _KIND if pattern.match(name)), None)
 
 
 def _text(value: object) -> str:
@@ -333,12 +400,6 @@ def _with_steps(spans: list[Span]) -> Iterator[Span]:
 def _moved(span: Span, shift: int) -> Span:
     end = None if span.end_ns is None else span.end_ns + shift
     return span._replace(start_ns=span.start_ns + shift, end_ns=end)
-
-
-def kind_of(name: str, stats: dict[str, Any]) -> str | None:
-    """What an event is by its name and its stats, as `Span.kind`; None of one that tells nothing."""
-    kind = _kind(name, stats)
-    return None if kind in _NOTES.values() else kind
 
 
 def whole_number(value: object) -> int | None:

@@ -5,8 +5,23 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from analyzer.derive.collectives import collectives
+from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
+from analyzer.model import Tables
 from analyzer.schema import frame
+
+
+def found(
+    spans: pl.DataFrame, sources: pl.DataFrame | None = None, scalars: pl.DataFrame | None = None
+) -> list[dict[str, object]]:
+    """The rows of `waits` for these spans."""
+    read: Tables = {
+        "spans": spans,
+        "sources": frame("sources", []) if sources is None else sources,
+        "scalars": frame("scalars", []) if scalars is None else scalars,
+    }
+    return waits(read, collectives(spans), steps(spans)).to_dicts()
 
 
 def spans(spent: dict[str, float]) -> pl.DataFrame:
@@ -26,15 +41,60 @@ def spans(spent: dict[str, float]) -> pl.DataFrame:
 
 def test_shares_are_told_in_percent_too() -> None:
     """Rounded as people say them; a share of 0.00308 is 0.3 %."""
-    rows = waits(spans({"worker:0": 0.9, "worker:1": 0.9, "worker:2": 0.0121})).to_dicts()
+    rows = found(spans({"worker:0": 0.9, "worker:1": 0.9, "worker:2": 0.0121}))
     late = rows[2]
     assert (late["collective_percent"], late["delay_percent"], late["input_percent"]) == (1.6, 90.7, 3.9)
     for row in rows:
         for name in ("collective", "delay", "input"):
-            assert row[f"{name}_percent"] == pytest.approx(100 * row[f"{name}_share"], abs=0.05)
+            assert row[f"{name}_percent"] == pytest.approx(100 * row[f"{name}_share"], abs=0.05)  # type: ignore[operator]
 
 
 def test_one_worker_alone_makes_nobody_wait() -> None:
     """Nothing to compare with is no delay of zero."""
-    (row,) = waits(spans({"worker:0": 0.9})).to_dicts()
+    (row,) = found(spans({"worker:0": 0.9}))
     assert (row["delay_share"], row["delay_percent"]) == (None, None)
+
+
+def test_who_was_last_how_often_and_what_it_cost() -> None:
+    """Entered last is who was in it for the shortest time; it cost what the next to last waited longer."""
+    early, second, late = found(spans({"worker:0": 0.9, "worker:1": 0.5, "worker:2": 0.1}))
+    assert [row["last"] for row in (early, second, late)] == [0, 0, 4]
+    assert [row["last_percent"] for row in (early, late)] == [0.0, 100.0]
+    assert late["caused_seconds"] == pytest.approx(4 * 0.4)
+    assert early["caused_seconds"] == 0
+
+
+def test_a_collective_that_never_ended_is_watched_to_the_end_of_the_trace() -> None:
+    """Of the worker that did not come, the trace shows none."""
+    rows = [
+        {
+            "worker": "worker:0",
+            "kind": "collective",
+            "name": "r",
+            "start": 100.0,
+            "end": 100.5,
+            "instance": 1,
+        },
+        {"worker": "worker:0", "kind": "collective", "name": "r", "start": 101.0, "instance": None},
+        {
+            "worker": "worker:1",
+            "kind": "collective",
+            "name": "r",
+            "start": 100.0,
+            "end": 100.5,
+            "instance": 1,
+        },
+    ]
+    table = frame("spans", [{**row, "thread": "t", "absolute": True} for row in rows])
+    sources = frame(
+        "sources",
+        [
+            {"worker": f"worker:{index}", "kind": "trace", "first_time": 100.0, "last_time": end}
+            for index, end in enumerate((131.0, 99.0))
+        ],
+    )
+    progress = frame("scalars", [{"worker": f"worker:{i}", "attempt": 1, "time": 100.7} for i in (0, 1)])
+    stuck, absent = found(table, sources, progress)
+    assert (stuck["open"], stuck["open_seconds"], stuck["covers_end"]) == (1, 30.0, True)
+    assert (absent["open"], absent["open_seconds"], absent["covers_end"]) == (0, None, False)
+    assert [row["covers_end"] for row in found(table)] == [None, None]

@@ -32,6 +32,7 @@ def test_a_generated_document_is_current(path: Path) -> None:
         "docs/trainer.md",
         "docs/collect.md",
         "docs/formats.md",
+        "docs/notebook.md",
         "rules/README.md",
     ],
 )

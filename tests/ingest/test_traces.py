@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.ingest.proto.xplane_pb2 import Entry, Line, Stat
 from analyzer.ingest.traces import Trace, read_trace
+from tests.conftest import ROOT
 
 TRACE = Path(__file__).parent / "fixtures_binary" / "steps.xplane.pb"
 SLOWLY = settings(
@@ -34,16 +35,29 @@ def part(number: int, payload: bytes) -> bytes:
     return bytes([number << 3 | 2, *size, length]) + payload
 
 
+Made = tuple[int, int, int, dict[str, bytes | int]]
+
 EVENTS = ["", "ExecutorState::ProcessAsync::Start", "ExecutorState::ProcessAsync::Done",
-          "a:CollectiveReduceV2", "PrefetchProduce"]  # fmt: skip
+          "a:CollectiveReduceV2", "PrefetchProduce", "a/MatMul:MatMul", "b/Relu:Relu",
+          "Iterator::Root", "Iterator::Root::Prefetch::Generator", "c:StatefulPartitionedCall",
+          "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "MemcpyH2D",
+          "ampere_sgemm_128x64_tn"]  # fmt: skip
 STATS = ["", "name", "kernel_type", "step_id", "instance_key", "element_id"]
 
 
-def made(*events: tuple[int, int, int, dict[str, bytes | int]]) -> bytes:
-    """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats)."""
-    line = Line(name=b"t", timestamp_ns=5)
+def made(
+    *events: tuple[int, int, int, dict[str, bytes | int]],
+    thread: bytes = b"t",
+    plane: bytes = b"/host:CPU",
+    above: int = 0,
+) -> bytes:
+    """A trace of one thread; an event is (number in EVENTS, start in ns, length in ns, stats).
+
+    Numbers of names begin `above` nought.
+    """
+    line = Line(name=thread, timestamp_ns=5)
     for number, start, length, stats in events:
-        event = line.events.add(metadata_id=number, offset_ps=start * 1000, duration_ps=length * 1000)
+        event = line.events.add(metadata_id=number + above, offset_ps=start * 1000, duration_ps=length * 1000)
         for name, value in stats.items():
             stat = Stat(metadata_id=STATS.index(name))
             if isinstance(value, bytes):
@@ -51,9 +65,9 @@ def made(*events: tuple[int, int, int, dict[str, bytes | int]]) -> bytes:
             else:
                 stat.int64_value = value
             event.stats.append(stat)
-    fields = [part(2, b"/host:CPU"), part(3, line.SerializeToString())]
+    fields = [part(2, plane), part(3, line.SerializeToString())]
     for field, names in ((4, EVENTS), (5, STATS)):
-        for key, name in enumerate(names):
+        for key, name in enumerate(names, above if field == 4 else 0):
             entry = Entry(key=key, value=Entry.Metadata(id=key, name=name.encode()))
             fields.append(part(field, entry.SerializeToString()))
     return part(1, b"".join(fields))
@@ -97,6 +111,51 @@ def test_the_clock_of_an_old_trace_is_that_of_its_prefetching(tmp_path: Path) ->
     assert [span.start_ns for span in trace.spans] == [now + 305]
 
 
+@pytest.mark.parametrize("above", [0, 200, 20_000, 3_000_000])
+def test_what_computes_is_one_span_for_each_stretch(above: int, tmp_path: Path) -> None:
+    """Operations that follow one another are one; a call of others is none, however names are numbered."""
+    events: list[Made] = [
+        (5, 0, 100, {}),
+        (6, 90, 50, {}),
+        (9, 0, 900_000, {}),
+        (5, 100_000, 10, {}),
+        (3, 200, 9, {}),
+    ]
+    trace = read(tmp_path, made(*events, above=above))
+    assert trace.damage == []
+    assert [(s.kind, s.start_ns, s.end_ns) for s in trace.spans] == [
+        ("compute", 5, 145), ("collective", 205, 214), ("compute", 100_005, 100_015),
+    ]  # fmt: skip
+
+
+def test_what_prepares_input_is_no_computing(tmp_path: Path) -> None:
+    """Of tf.data only the root iterator is told, for which training waits."""
+    events: list[Made] = [(5, 0, 100, {}), (7, 0, 50, {}), (8, 10, 30, {})]
+    trace = read(tmp_path, made(*events, thread=b"tf_data_private_threadpool/7"))
+    assert [(s.kind, s.name) for s in trace.spans] == [("input", "Iterator::Root")]
+
+
+@pytest.mark.parametrize(("thread", "computed"), [(b"Stream #13(Compute,MemcpyH2D)", 1), (b"XLA Modules", 0)])
+def test_what_a_gpu_does_is_told_by_name(thread: bytes, computed: int, tmp_path: Path) -> None:
+    """NCCL kernels are collectives, copies are copies, and all else on a stream is computing.
+
+    The names are those of CUDA 12 and NCCL 2.2x; no trace of a GPU was at hand.
+    """
+    events: list[Made] = [(10, 0, 100, {}), (11, 200, 50, {}), (12, 300, 40, {})]
+    trace = read(tmp_path, made(*events, thread=thread, plane=b"/device:GPU:0"))
+    kinds = [span.kind for span in trace.spans]
+    assert kinds == ["collective", "copy", *["compute"] * computed]
+
+
+def test_a_broken_event_costs_itself(tmp_path: Path) -> None:
+    """The others of its thread are kept, and the damage says where."""
+    line = made((3, 10, 5, {}), (3, 20, 5, {}))
+    at = line.index(b"\x22") + 2
+    trace = read(tmp_path, line[:at] + b"\x08\x83\xff" + line[at + 3 :])
+    assert len(trace.spans) == 1
+    assert any(0 < damage.offset < len(line) for damage in trace.damage)
+
+
 def test_cut_anywhere(tmp_path: Path) -> None:
     """A cut is damage at some offset within, unless it falls between two fields of the whole."""
     data = TRACE.read_bytes()
@@ -124,6 +183,24 @@ def read_fields(data: bytes) -> list[int]:
         pos += length
         sizes.append(pos - start)
     return sizes
+
+
+def test_a_cut_behind_the_names_costs_only_what_lies_behind_it(tmp_path: Path) -> None:
+    """The spans of a plane of which all but the last names are there; the damage begins where they end."""
+    recorded = ROOT / "sample_runs" / "slow-worker-tf215" / "run"
+    data = next(recorded.rglob("worker-2/**/*.xplane.pb")).read_bytes()
+    whole, cut = read(tmp_path, data), read(tmp_path, data[:-150])
+    assert whole.damage == []
+    assert len(cut.spans) == len(whole.spans) > 40
+    assert [len(data) - 1000 < damage.offset <= len(data) - 150 for damage in cut.damage] == [True]
+
+
+def test_threads_without_any_name_are_one_damage(tmp_path: Path) -> None:
+    """Names stand behind the threads, so most cuts cost them all."""
+    data = made(*[(3, at, 5, {}) for at in range(100)])
+    trace = read(tmp_path, data[: len(data) // 2])
+    assert trace.spans == []
+    assert len(trace.damage) == 1
 
 
 @SLOWLY

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"analyzer/ingest/proto/xplane.proto\x12\x13mwms_analyze.xplane\"x\n\x04Line\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0ctimestamp_ns\x18\x03 \x01(\x03\x12*\n\x06\x65vents\x18\x04 \x03(\x0b\x32\x1a.mwms_analyze.xplane.Event\x12\x14\n\x0c\x64isplay_name\x18\x0b \x01(\x0c\"n\n\x05\x45vent\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x11\n\toffset_ps\x18\x02 \x01(\x03\x12\x13\n\x0b\x64uration_ps\x18\x03 \x01(\x03\x12(\n\x05stats\x18\x04 \x03(\x0b\x32\x19.mwms_analyze.xplane.Stat\"\xac\x01\n\x04Stat\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x16\n\x0cuint64_value\x18\x03 \x01(\x04H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12\x13\n\tstr_value\x18\x05 \x01(\x0cH\x00\x12\x15\n\x0b\x62ytes_value\x18\x06 \x01(\x0cH\x00\x12\x13\n\tref_value\x18\x07 \x01(\x04H\x00\x42\x07\n\x05value\"\x84\x01\n\x05\x45ntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12\x32\n\x05value\x18\x02 \x01(\x0b\x32#.mwms_analyze.xplane.Entry.Metadata\x1a:\n\x08Metadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"analyzer/ingest/proto/xplane.proto\x12\x13mwms_analyze.xplane\"x\n\x04Line\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0ctimestamp_ns\x18\x03 \x01(\x03\x12*\n\x06\x65vents\x18\x04 \x03(\x0b\x32\x1a.mwms_analyze.xplane.Event\x12\x14\n\x0c\x64isplay_name\x18\x0b \x01(\x0c\"S\n\x07RawLine\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0ctimestamp_ns\x18\x03 \x01(\x03\x12\x0e\n\x06\x65vents\x18\x04 \x03(\x0c\x12\x14\n\x0c\x64isplay_name\x18\x0b \x01(\x0c\"n\n\x05\x45vent\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x11\n\toffset_ps\x18\x02 \x01(\x03\x12\x13\n\x0b\x64uration_ps\x18\x03 \x01(\x03\x12(\n\x05stats\x18\x04 \x03(\x0b\x32\x19.mwms_analyze.xplane.Stat\"D\n\x05\x42rief\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x11\n\toffset_ps\x18\x02 \x01(\x03\x12\x13\n\x0b\x64uration_ps\x18\x03 \x01(\x03\"\xac\x01\n\x04Stat\x12\x13\n\x0bmetadata_id\x18\x01 \x01(\x03\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x16\n\x0cuint64_value\x18\x03 \x01(\x04H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12\x13\n\tstr_value\x18\x05 \x01(\x0cH\x00\x12\x15\n\x0b\x62ytes_value\x18\x06 \x01(\x0cH\x00\x12\x13\n\tref_value\x18\x07 \x01(\x04H\x00\x42\x07\n\x05value\"\x84\x01\n\x05\x45ntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12\x32\n\x05value\x18\x02 \x01(\x0b\x32#.mwms_analyze.xplane.Entry.Metadata\x1a:\n\x08Metadata\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\x0c\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,12 +33,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LINE']._serialized_start=59
   _globals['_LINE']._serialized_end=179
-  _globals['_EVENT']._serialized_start=181
-  _globals['_EVENT']._serialized_end=291
-  _globals['_STAT']._serialized_start=294
-  _globals['_STAT']._serialized_end=466
-  _globals['_ENTRY']._serialized_start=469
-  _globals['_ENTRY']._serialized_end=601
-  _globals['_ENTRY_METADATA']._serialized_start=543
-  _globals['_ENTRY_METADATA']._serialized_end=601
+  _globals['_RAWLINE']._serialized_start=181
+  _globals['_RAWLINE']._serialized_end=264
+  _globals['_EVENT']._serialized_start=266
+  _globals['_EVENT']._serialized_end=376
+  _globals['_BRIEF']._serialized_start=378
+  _globals['_BRIEF']._serialized_end=446
+  _globals['_STAT']._serialized_start=449
+  _globals['_STAT']._serialized_end=621
+  _globals['_ENTRY']._serialized_start=624
+  _globals['_ENTRY']._serialized_end=756
+  _globals['_ENTRY_METADATA']._serialized_start=698
+  _globals['_ENTRY_METADATA']._serialized_end=756
 # @@protoc_insertion_point(module_scope)

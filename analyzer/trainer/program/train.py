@@ -9,6 +9,7 @@ import fcntl
 import json
 import logging
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Iterator, List  # noqa: UP035 (Python 3.8 runs this file too)
@@ -324,10 +325,12 @@ def evaluate(args: argparse.Namespace, model: Any) -> float:
 
 
 def trace(args: argparse.Namespace, step: int) -> None:
-    """Profile three steps."""
+    """Profile three steps, or for some seconds, however far they lead."""
     if args.profile and step == args.profile:
         tf.profiler.experimental.start(args.logdir)
-    if args.profile and step == args.profile + 3:
+        if args.profile_for:
+            threading.Timer(args.profile_for, tf.profiler.experimental.stop).start()
+    if args.profile and step == args.profile + 3 and not args.profile_for:
         tf.profiler.experimental.stop()
 
 
@@ -435,6 +438,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--logdir", default="")
     parser.add_argument("--profile", type=int, default=0, help="first step to profile")
+    parser.add_argument("--profile-for", type=float, default=0.0, help="seconds, in a custom loop")
     parser.add_argument("--log-style", default="plain")
     parser.add_argument("--report", choices=["loss", "local_loss", "both"], default="loss")
     parser.add_argument("--log-batches", action="store_true")

@@ -1,0 +1,124 @@
+"""Each collective of every traced worker, matched across workers, and who came to it last.
+
+All workers leave a collective together, so the one that enters last spends the least time in it.
+Durations need no common clock; the clock is used only to see which calls of one name belong together where
+the trace numbers neither steps nor collectives.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+_OWN_THREADS = r"^collective_ops"
+_SHIFTS = (0, -1, 1, -2, 2, -3, 3)
+"""How many calls later one trace may have begun than another."""
+
+Row = dict[str, Any]
+
+
+def collectives(spans: pl.DataFrame) -> pl.DataFrame:
+    """One row for each collective of each worker with a trace, in order of worker and start."""
+    found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
+    rows = {
+        str(worker): _numbered(_entered(own))
+        for (worker,), own in found.group_by("worker", maintain_order=True)
+    }
+    _align(rows)
+    together: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in (row for own in rows.values() for row in own if row["end"] is not None):
+        together[*_label(row), row["nth"]].append(row)
+    for group in together.values():
+        _compare(group, len(rows))
+    return frame("collectives", (_told(row) for own in rows.values() for row in own))
+
+
+def _entered(own: pl.DataFrame) -> Iterator[Row]:
+    """A worker's collectives, each once: up to 2.8 its launch is an event of its own, on another thread."""
+    keyed = own.filter(pl.col("instance").is_not_null() | pl.col("end").is_null())
+    if keyed["instance"].count():
+        return keyed.sort("start").iter_rows(named=True)
+    ran = own.filter(pl.col("thread").str.contains(_OWN_THREADS))
+    elsewhere = own.filter(~pl.col("name").is_in(ran["name"].unique().to_list()))
+    return pl.concat([ran, elsewhere]).sort("start").iter_rows(named=True)
+
+
+def _numbered(own: Iterator[Row]) -> list[Row]:
+    """Each with its number among those of its label; what replicas of one worker do at once is one."""
+    calls: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    rows = []
+    for row in own:
+        before = calls[_label(row)]
+        if before and before[-1]["end"] is not None and row["start"] < before[-1]["end"]:
+            before[-1] |= {"start": row["start"], "end": row["end"]}
+            continue
+        before.append({**row, "nth": len(before) + 1})
+        rows.append(before[-1])
+    return rows
+
+
+def _label(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """What is equal for one collective on all workers: its key, else its name and the step, if numbered."""
+    return (row["name"], row["step"]) if row["instance"] is None else (row["instance"],)
+
+
+def _align(rows: Mapping[str, list[Row]]) -> None:
+    """Count from the same call on all workers where only the order tells, as far as the clock knows."""
+    ordered = [_by_order(own) for own in rows.values()]
+    first = next((calls for calls in ordered if calls), {})
+    for calls in ordered:
+        for name in calls.keys() & first.keys():
+            one, other = first[name], calls[name]
+            if all(row["absolute"] for row in (*one, *other)):
+                shift = max(_SHIFTS, key=lambda shift: _overlap(one, other, shift))
+                for row in other:
+                    row["nth"] += shift
+
+
+def _by_order(own: Sequence[Row]) -> dict[str, list[Row]]:
+    """Calls by name that neither a key nor a step tells apart."""
+    calls: dict[str, list[Row]] = defaultdict(list)
+    for row in own:
+        if row["instance"] is None and row["step"] is None and row["end"] is not None:
+            calls[row["name"]].append(row)
+    return calls
+
+
+def _overlap(one: Sequence[Row], other: Sequence[Row], shift: int) -> float:
+    """Seconds for which both are in the same collective, if the other's are counted on by so many."""
+    known = {row["nth"]: row for row in one}
+    both = ((row, known.get(row["nth"] + shift)) for row in other)
+    seconds = (min(a["end"], b["end"]) - max(a["start"], b["start"]) for a, b in both if b)
+    return float(sum(max(0.0, one) for one in seconds))
+
+
+def _compare(group: Sequence[Row], traced: int) -> None:
+    """Who entered last, and for how long the next to last had to wait for it alone."""
+    for row in group:
+        row |= {"workers": len(group), "shared": len(group) == traced, "last": False, "caused": 0.0}
+    if len(group) > 1:
+        last, before = sorted(group, key=_seconds)[:2]
+        last |= {"last": True, "caused": _seconds(before) - _seconds(last)}
+
+
+def _seconds(row: Mapping[str, Any]) -> float:
+    return float(row["end"]) - float(row["start"])
+
+
+def _told(row: Row) -> Row:
+    end = row["end"]
+    told = {name: row.get(name) for name in ("worker", "source", "name", "instance", "step", "nth", "start")}
+    seconds = None if end is None else _seconds(row)
+    return told | {
+        "end": end,
+        "seconds": seconds,
+        "workers": row.get("workers", 1),
+        "shared": row.get("shared", False),
+        "last": row.get("last"),
+        "caused_seconds": row.get("caused"),
+    }

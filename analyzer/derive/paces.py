@@ -1,0 +1,142 @@
+"""How fast each worker went, step by step: where that changed for good, and what stopped being written.
+
+A change is found by Pettitt's test, which asks of the ranks of the times alone whether those before some step
+differ from those after it; single slow steps, of which every loaded machine has some, do not move it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.schema import VALIDATION, frame
+
+_FEWEST = 8
+"""Steps on either side of a change."""
+_CHANCE = 0.001
+_FACTOR = 1.5
+"""How much longer or shorter steps must take for it to be called a change."""
+_MOST = 2_000
+"""Steps looked at; of longer runs, medians of neighbours."""
+
+
+class Timed(NamedTuple):
+    """What a step took, in seconds."""
+
+    step: int
+    seconds: float
+
+
+class Change(NamedTuple):
+    """The first step after a change of pace, and the median seconds of a step before and after."""
+
+    step: int
+    before: float
+    after: float
+
+
+def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker whose progress is dated."""
+    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
+    return frame(
+        "paces",
+        (_row(worker, own, sources) for (worker,), own in dated.group_by("worker", maintain_order=True)),
+    )
+
+
+def _row(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, Any]:
+    tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
+    timed = list(_timed(own.filter(~tried & ~pl.col("tag").str.starts_with("epoch_"))))
+    found = changes(_thinned(timed))
+    largest = max(found, key=lambda change: abs(math.log(change.after / change.before)), default=None)
+    return {
+        "worker": worker,
+        "steps": len(timed),
+        "step_time": median(one.seconds for one in timed) if timed else None,
+        "changes": len(found) if timed else None,
+        **_told(largest),
+        **_written(worker, own, sources),
+        **_tried(own.filter(tried & (pl.col("origin") == "event_file")), own["time"].max()),
+    }
+
+
+def _timed(own: pl.DataFrame) -> Iterator[Timed]:
+    """Seconds of each step, from the source that dates most; steps left out share theirs."""
+    steps = own.filter(pl.col("step").is_not_null() & (pl.col("origin") != "fit"))
+    if not steps.height:
+        return
+    most = steps.group_by("source").len().sort("len", "source")["source"][-1]
+    first = steps.filter(pl.col("source") == most).group_by("attempt", "step").agg(pl.col("time").min())
+    for (attempt, step, start), (other, later, end) in pairwise(first.sort("attempt", "step").iter_rows()):
+        if attempt == other and end > start:
+            yield Timed(later, (end - start) / (later - step))
+
+
+def _thinned(timed: Sequence[Timed]) -> list[Timed]:
+    every = math.ceil(len(timed) / _MOST)
+    if every <= 1:
+        return list(timed)
+    groups = (timed[at : at + every] for at in range(0, len(timed), every))
+    return [Timed(group[0].step, median(one.seconds for one in group)) for group in groups]
+
+
+def changes(timed: Sequence[Timed]) -> list[Change]:
+    """Every lasting change of the time that a step takes, in order."""
+    at = _split([one.seconds for one in timed])
+    if at is None:
+        return []
+    before, after = (median(one.seconds for one in part) for part in (timed[:at], timed[at:]))
+    found = [*changes(timed[:at]), Change(timed[at].step, before, after), *changes(timed[at:])]
+    return [one for one in found if max(one.after / one.before, one.before / one.after) >= _FACTOR]
+
+
+def _split(values: Sequence[float]) -> int | None:
+    """Where the values before differ most from those after, where chance does not make them differ so."""
+    size = len(values)
+    if size < 2 * _FEWEST:
+        return None
+    total, best = 0.0, (0.0, 0)
+    for at, rank in enumerate(_ranks(values)[:-_FEWEST], 1):
+        total += 2 * rank - size - 1
+        if at >= _FEWEST:
+            best = max(best, (abs(total), at))
+    chance = 2 * math.exp(-6 * best[0] ** 2 / (size**3 + size**2))
+    return best[1] if chance < _CHANCE else None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each, from 1; equal ones share the mean of theirs."""
+    return pl.Series(values).rank("average").to_list()
+
+
+def _told(change: Change | None) -> dict[str, Any]:
+    if change is None:
+        return {}
+    factor = change.after / change.before
+    return {"changed_step": change.step, "before": change.before, "after": change.after, "factor": factor}
+
+
+def _written(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, Any]:
+    """Its last event beside the last line of its log."""
+    event = own.filter(pl.col("origin") == "event_file")["time"].max()
+    log = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "log"))["last_time"].max()
+    behind = None if event is None or log is None else float(log) - float(event)  # type: ignore[arg-type]
+    return {"last_event": event, "last_log": log, "event_behind": behind}
+
+
+def _tried(own: pl.DataFrame, last: Any) -> dict[str, Any]:  # noqa: ANN401 - what polars answers
+    """When the model was tried out, by the value that was written most often."""
+    by_tag = own.group_by("tag").agg(pl.col("time").unique().sort(), pl.len()).sort("len", "tag")
+    times: list[float] = by_tag["time"][-1].to_list() if by_tag.height else []
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    return {
+        "evaluations": len(times),
+        "evaluation_gap": median(gaps) if gaps else None,
+        "longest_gap": max(gaps, default=None),
+        "since_evaluation": float(last) - times[-1] if times else None,
+    }

@@ -1,0 +1,131 @@
+"""Where the time of each traced step goes, as times that do not overlap.
+
+A moment counts for what is being worked on then, and for waiting only where no work is under way:
+first compiling, then computing, copying to the device, the collective, and the input. The rest is idle.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import frame
+
+SPENT = ("compile", "compute", "copy", "collective", "input")
+"""What time is spent on, the first that is under way counts."""
+_PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
+"""Threads that fetch input ahead of its use: nobody waits for them."""
+
+_Stretch = tuple[float, float]
+
+
+def steps(spans: pl.DataFrame) -> pl.DataFrame:
+    """One row for each whole step of each trace: a numbered one, else one call of the training function."""
+    known = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
+    traces = known.group_by("worker", "source", maintain_order=True)
+    return frame("steps", (row for (worker, source), own in traces for row in _steps(worker, source, own)))
+
+
+def waits_for_input() -> pl.Expr:
+    """Spans in which training itself asks for its next batch."""
+    return (pl.col("kind") == "input") & ~pl.col("thread").str.contains(_PREFETCH)
+
+
+def covered(spans: pl.DataFrame) -> float:
+    """The seconds that these spans cover, those that overlap counted once."""
+    return sum(end - start for start, end in _union(_stretches(spans)))
+
+
+def _steps(worker: object, source: object, own: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    bounds = list(_bounds(own))
+    spent = _disjoint(own) if bounds else {}
+    for nth, (step, start, end) in enumerate(bounds, 1):
+        seconds = {kind: _within(stretches, start, end) for kind, stretches in spent.items()}
+        idle = max(0.0, end - start - sum(seconds.values()))
+        place = {"worker": worker, "source": source, "nth": nth, "step": step, "start": start}
+        yield {**place, "seconds": end - start, **seconds, "idle": idle}
+
+
+def _bounds(own: pl.DataFrame) -> Iterator[tuple[int | None, float, float]]:
+    """Number, start and end of each step; a call's step begins where the one before it ended."""
+    numbered = own.filter((pl.col("kind") == "step") & pl.col("step").is_not_null())
+    calls = own.filter(pl.col("kind") == "function").with_columns(seconds=pl.col("end") - pl.col("start"))
+    if numbered.height:
+        until = float("-inf")
+        for step, start, end in numbered.sort("start").select("step", "start", "end").iter_rows():
+            if start >= until:
+                yield step, start, end
+                until = end
+    elif calls.height:
+        longest = calls.group_by("name").agg(pl.col("seconds").sum()).sort("seconds", "name")["name"][-1]
+        before: float | None = None
+        own_calls = calls.filter(pl.col("name") == longest).sort("start")
+        for start, end in own_calls.select("start", "end").iter_rows():
+            if before is None or start >= before:
+                yield None, start if before is None else before, end
+                before = end
+
+
+def _disjoint(own: pl.DataFrame) -> dict[str, list[_Stretch]]:
+    """What each kind takes of the time that none before it takes."""
+    taken: list[_Stretch] = []
+    spent = {}
+    for kind in SPENT:
+        which = waits_for_input() if kind == "input" else pl.col("kind") == kind
+        stretches = _union(_stretches(own.filter(which)))
+        spent[kind] = _without(stretches, taken)
+        taken = _union([*taken, *stretches])
+    return spent
+
+
+def _stretches(spans: pl.DataFrame) -> list[_Stretch]:
+    return list(spans.select("start", "end").iter_rows())
+
+
+def _union(stretches: Sequence[_Stretch]) -> list[_Stretch]:
+    joined: list[_Stretch] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _without(stretches: Sequence[_Stretch], taken: Sequence[_Stretch]) -> list[_Stretch]:
+    """What is left of them; both are in order, and neither overlaps itself."""
+    left = []
+    at = 0
+    for start, end in stretches:
+        while at < len(taken) and taken[at][1] <= start:
+            at += 1
+        behind = at
+        while start < end and behind < len(taken) and taken[behind][0] < end:
+            if taken[behind][0] > start:
+                left.append((start, taken[behind][0]))
+            start = max(start, taken[behind][1])
+            behind += 1
+        if start < end:
+            left.append((start, end))
+    return left
+
+
+def _within(stretches: Sequence[_Stretch], start: float, end: float) -> float:
+    """The seconds of them that lie between two times."""
+    first = max(0, bisect_left(stretches, (start, start)) - 1)
+    last = bisect_left(stretches, (end, end))
+    return sum(max(0.0, min(end, until) - max(start, since)) for since, until in stretches[first:last])
+
+
+def share(rows: pl.DataFrame, spent: str) -> float | None:
+    """The share of the steps' time that goes into this; None where no whole step was traced."""
+    seconds = float(rows["seconds"].sum())
+    return float(rows[spent].sum()) / seconds if seconds else None
+
+
+def shares(rows: pl.DataFrame) -> Mapping[str, float | None]:
+    """The same of all that time is spent on, and of idling."""
+    return {spent: share(rows, spent) for spent in (*SPENT, "idle")}
