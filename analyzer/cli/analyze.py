@@ -76,6 +76,11 @@ def _parser() -> argparse.ArgumentParser:
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
     )
     parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print how the verdict came about, from the files to the ranking",
+    )
+    parser.add_argument(
         "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
     )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
@@ -90,13 +95,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
             return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
+        if arguments.output == "-" and arguments.explain:
+            raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
             diagnosis = analyze(paths, pack, arguments.redact)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
             diagnosis = analyze(paths, pack, arguments.redact)
-            _report(diagnosis, formats, where, arguments.color)
+            _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
@@ -129,11 +136,17 @@ def _print(text: str) -> None:
     say(text)
 
 
-def _report(diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str) -> None:
+def _report(
+    diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str, *, explained: bool
+) -> None:
     paths = where.paths(str(diagnosis.document["run"]["name"]), formats)
     for path, each in zip(paths, formats, strict=True):
         targets.write(path, render(diagnosis.document, each))
     _show(diagnosis, color)
+    if explained:
+        from analyzer.render.explain import explain
+
+        say(explain(diagnosis.document, _width()) + "\n")
     say("".join(f"Report: {path}\n" for path in paths))
 
 
@@ -149,8 +162,12 @@ def _show(diagnosis: Diagnosis, color: str) -> None:
 
     on_terminal = sys.stdout.isatty()
     colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
-    columns = os.get_terminal_size().columns if on_terminal else 100
-    say(terminal(diagnosis.document, colour=colour, width=min(110, max(40, columns))) + "\n")
+    say(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
+
+
+def _width() -> int:
+    columns = os.get_terminal_size().columns if sys.stdout.isatty() else 100
+    return min(110, max(40, columns))
 
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:

@@ -13,6 +13,7 @@ from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
+from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.timeline import timeline
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
@@ -71,6 +72,7 @@ def document(
         "barriers": _barriers(tables["barriers"]),
         "last_words": _last_words(decision, tables),
         "alternatives": _alternatives(decision),
+        "near_misses": near_misses(findings, decision, tables),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
         "timeline": events,
         "events_left_out": left_out,
@@ -252,6 +254,7 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "workers": list(finding.about),
         "summary": finding.summary,
         "why": list(finding.why),
+        "reckoned": list(finding.reckoned),
         "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
         "explained_by": list(finding.explained_by),
         "references": list(finding.references),
@@ -273,12 +276,14 @@ def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 def _both(one: Evidence, other: Evidence) -> Evidence:
     says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
-    return one._replace(says=says, marks=tuple(sorted({*one.marks, *other.marks})))
+    signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
+    return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))
 
 
 def _evidence(evidence: Evidence, lines: Lines) -> dict[str, Any]:
     made = evidence._asdict()
     made["marks"] = [list(mark) for mark in evidence.marks]
+    made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _CONTEXT) if evidence.line else []
     made["context"] = [[number, text[:_MOST_LINE]] for number, text in above]
     return made

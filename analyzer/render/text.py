@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.render import words
+from analyzer.render.explain import near_misses
 from analyzer.render.leading import places, unread, where
 from analyzer.render.visible import one_line, shorten, visible
 
@@ -52,6 +53,7 @@ class _Page(NamedTuple):
         yield from self.section(why, self.numbered(d["why"]))
         if why != "Why":
             yield from self.section("What differs", self.bullets(words.differences(d)))
+            yield from self.section("What nearly fired", self.bullets(near_misses(d)))
         yield from self.section("Last words", self.last_words())
         yield from self.section(following, self.steps(d["next"]))
         yield from self.section("Notes", self.bullets(words.notes(d)))

@@ -270,6 +270,12 @@ def _clock(clock: Mapping[str, Any]) -> str:
     )
 
 
+def listed(texts: Sequence[str]) -> str:
+    """Put texts in a row, as people do: `a, b and c`."""
+    *most, last = texts or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
     """Name the causes that another finding explains, and the workers that they speak of."""
     found = [
