@@ -11,23 +11,28 @@ from pathlib import Path
 from analyzer import __version__
 from analyzer.derive import derive
 from analyzer.derive.jobs import several_jobs
-from analyzer.diagnose import diagnose
+from analyzer.diagnose import GoodRun, diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept, match
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import ingest
+from analyzer.ingest.citations import masked_lines
 from analyzer.model import Diagnosis, RunDir, Tables
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
 
 
 def analyze(
-    paths: Sequence[Path], pack: RulePack | None = None, redaction: Redaction = "secrets"
+    paths: Sequence[Path],
+    pack: RulePack | None = None,
+    redaction: Redaction = "secrets",
+    against: Sequence[Path] = (),
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
-    No secret is in it; redacted for `topology`, neither hosts, addresses nor people.
+    `against` is a run that went well: what differs from it is said.
+    No secret is in the diagnosis; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -39,7 +44,8 @@ def analyze(
     run = discover(paths)
     tables = read(run, pack)
     findings = match(pack, tables)
-    diagnosis = diagnose(run.name, findings, tables, _made_with(pack))
+    good = _good(against, pack) if against else None
+    diagnosis = diagnose(run.name, findings, tables, _made_with(pack), good)
     return Diagnosis(redact(diagnosis.document, redaction))
 
 
@@ -71,6 +77,11 @@ def read(run: RunDir, pack: RulePack) -> Tables:
             "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
     return derive(found)
+
+
+def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
+    run = discover(paths)
+    return GoodRun(run.name, read(run, pack), masked_lines(run))
 
 
 def _all_empty(opened: int, files: int) -> str:

@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         help="print how the verdict came about, from the files to the ranking",
     )
     parser.add_argument(
+        "--against", metavar="GOOD_RUN", type=Path, help="a run that went well: say what differs from it"
+    )
+    parser.add_argument(
         "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
     )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
@@ -95,14 +98,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
             return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
+        against = [arguments.against] if arguments.against else []
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = analyze(paths, pack, arguments.redact)
+            diagnosis = analyze(paths, pack, arguments.redact, against)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = analyze(paths, pack, arguments.redact)
+            diagnosis = analyze(paths, pack, arguments.redact, against)
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose import words
+from analyzer.diagnose.against import GoodRun, against
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
@@ -20,26 +21,6 @@ from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 _CONTEXT, _MOST_LINE = 3, 400
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""
-_LABELS = {
-    "tensorflow": "TensorFlow",
-    "python": "Python",
-    "replicas": "Replicas in sync",
-    "num_workers": "Workers",
-    "communication": "Collective communication",
-    "strategy": "Strategy",
-    "host": "Host",
-    "claims": "Claims to be",
-    "cluster_spec": "Cluster",
-    "cluster_size": "Tasks in its cluster",
-    "loopback": "Only loopback addresses",
-    "evaluator_listed": "Evaluator in the cluster",
-    "tf_config": "Cluster configuration seen",
-    "gpu": "GPU",
-    "start_up": "Assembles by",
-    "server_address": "Own address",
-    "batch_size": "Batch size",
-    "tensorflow_release": "TensorFlow release",
-}
 
 
 def document(
@@ -48,10 +29,12 @@ def document(
     findings: Sequence[Finding],
     tables: Tables,
     made_with: Mapping[str, object],
+    good: GoodRun | None = None,
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
     events, left_out = timeline(tables, parts)
+    said = _last_words(decision, tables)
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -70,7 +53,9 @@ def document(
         "workers": _workers(tables, parts),
         "clocks": tables["clocks"].to_dicts(),
         "barriers": _barriers(tables["barriers"]),
-        "last_words": _last_words(decision, tables),
+        "last_words": said,
+        "odd_lines": _odd_lines(decision, tables, said),
+        "against": _against(tables, good),
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
@@ -89,6 +74,21 @@ def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
     from analyzer.diagnose.lastwords import last_words
 
     return last_words(tables)
+
+
+def _odd_lines(decision: Decision, tables: Tables, said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
+        return []
+    from analyzer.diagnose.oddlines import odd_lines
+
+    told = {(each["source"], number) for each in said for number, _ in each["context"]}
+    return odd_lines(tables, told=told | {(each["source"], each["line"]) for each in said})
+
+
+def _against(tables: Tables, good: GoodRun | None) -> dict[str, Any] | None:
+    if good is None:
+        return None
+    return against(tables, good)
 
 
 def _barriers(barriers: pl.DataFrame) -> list[dict[str, Any]]:
@@ -296,7 +296,7 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
         made.append(
             {
                 "key": key,
-                "label": _LABELS.get(str(key), str(key)),
+                "label": words.LABELS.get(str(key), str(key)),
                 "equal": bool(group["equal"].all()),
                 "values": values,
             }

@@ -22,6 +22,27 @@ ENDED = {
     "never_started": "left no file at all",
     "unknown": "does not say how it ended",
 }
+LABELS = {
+    "tensorflow": "TensorFlow",
+    "python": "Python",
+    "replicas": "Replicas in sync",
+    "num_workers": "Workers",
+    "communication": "Collective communication",
+    "strategy": "Strategy",
+    "host": "Host",
+    "claims": "Claims to be",
+    "cluster_spec": "Cluster",
+    "cluster_size": "Tasks in its cluster",
+    "loopback": "Only loopback addresses",
+    "evaluator_listed": "Evaluator in the cluster",
+    "tf_config": "Cluster configuration seen",
+    "gpu": "GPU",
+    "start_up": "Assembles by",
+    "server_address": "Own address",
+    "batch_size": "Batch size",
+    "tensorflow_release": "TensorFlow release",
+    "workers": "Tasks of the job",
+}
 _SIGNALS = {
     1: "SIGHUP",
     2: "SIGINT",
@@ -94,7 +115,19 @@ def why(decision: Decision, tables: Tables) -> list[str]:
     said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
-    return said
+    return [*said, *_apart(tables)]
+
+
+def _apart(tables: Tables) -> Iterator[str]:
+    """Who did not come where the others waited, and who fell quiet before them."""
+    awaited = tables["barriers"].filter(~pl.col("arrived"))
+    for (barrier, at), rows in awaited.group_by("barrier", "place", maintain_order=True):
+        came = tables["barriers"].filter((pl.col("barrier") == barrier) & pl.col("arrived")).height
+        where = {"startup": "start-up", "end": "the planned end"}.get(str(barrier), str(at))
+        if came:
+            yield f"At {where}, {came} had come; {', '.join(rows['worker'])} had not."
+    for worker, seconds in tables["silences"].filter("first").select("worker", "seconds").iter_rows():
+        yield f"{worker} fell quiet before all others, {seconds:.0f} s before the last sign of life of any."
 
 
 def _last_seen(life: Mapping[str, Any]) -> str:

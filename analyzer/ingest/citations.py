@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 
 from analyzer.ingest.collectors import Stream, streams
 from analyzer.ingest.packed import unpacked
 from analyzer.ingest.text import decode, lines
-from analyzer.model import RunDir, Source
+from analyzer.masks import masked
+from analyzer.model import Kind, RunDir, Source
 
 Lines = Mapping[int, list[str]]
 """Line → the texts that stand there; a line that was redrawn holds several."""
@@ -39,3 +41,15 @@ def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
         for line in lines((number, text) for number, text in stream.lines if number in numbers):
             texts.setdefault(line.number, []).append(line.text)
     return texts
+
+
+def masked_lines(run: RunDir) -> frozenset[str]:
+    """Every line of the logs of a run, each once, without what differs from run to run."""
+    logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
+    return frozenset(masked(text) for source in logs for text in _whole(source))
+
+
+def _whole(source: Source) -> Iterator[str]:
+    with suppress(OSError):  # the good run's own tables name what cannot be read of it
+        for stream in streams(decode(unpacked(source.path).data)):
+            yield from (line.text for line in lines(stream.lines))

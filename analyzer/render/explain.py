@@ -48,10 +48,14 @@ def _section(title: str, body: Sequence[str], width: int) -> Iterator[str]:
         yield from ("", title)
     for line in body:
         depth = len(line) - len(line.lstrip())
+        first, rest = " " * (depth + 2), " " * (depth + 6)
         yield from textwrap.wrap(
-            one_line(line.strip()), width, initial_indent=" " * (depth + 2), subsequent_indent=" " * (depth + 6),
+            one_line(line.strip()),
+            width,
+            initial_indent=first,
+            subsequent_indent=rest,
             break_on_hyphens=False,
-        )  # fmt: skip
+        )
 
 
 def _sources(diagnosis: Json) -> Iterator[str]:
