@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from analyzer.diagnose import words
 from analyzer.diagnose.against import GoodRun, against
+from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
@@ -19,8 +19,6 @@ from analyzer.diagnose.timeline import timeline
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
 _CONTEXT, _MOST_LINE = 3, 400
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
-"""A plain `ckpt-4` may count the checkpoints instead of the steps."""
 
 
 def document(
@@ -146,7 +144,6 @@ def _run(name: str, tables: Tables) -> dict[str, Any]:
 
 
 def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
-    saved = tables["facts"].filter(pl.col("key") == "checkpoint").sort(pl.col("time"), nulls_last=False)
     chosen = decision.chosen
     action = (
         chosen.action._asdict()
@@ -154,23 +151,14 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
         else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
     )
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
-    resume_from = saved["value"].to_list()[-1] if saved.height else None
+    resume_from = last_checkpoint(tables)
     exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
     return {
         **action,
         "exclude": exclude,
         "resume_from": resume_from,
-        "steps_lost": _steps_lost(resume_from, tables["lifetimes"]),
+        "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
     }
-
-
-def _steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
-    """Steps made since a checkpoint that is named after its step; `fit` counts them anew in each epoch."""
-    saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
-    steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
-    if saved is None or not steps or epochs or max(steps) < int(saved[1]):
-        return None
-    return int(max(steps)) - int(saved[1])
 
 
 def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:

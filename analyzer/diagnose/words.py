@@ -69,6 +69,7 @@ _NEW_RULE = Step(
     "Once you know what it was, write it down as a rule, and the next run like this one is explained.",
     "mwms-rules new --from RUN --id ID",
 )
+_DUMP = 'py-spy dump --native --pid "$(pgrep -f SCRIPT.py | head -1)"'
 _UNTOLD = ("vanished", "stopped", "unknown")
 
 
@@ -138,7 +139,22 @@ def next_steps(decision: Decision, tables: Tables) -> list[Step]:
     """What to do."""
     if decision.chosen:
         return list(decision.chosen.next)
-    return [] if decision.verdict is Verdict.HEALTHY else [*_to_collect(tables), _NEW_RULE]
+    if decision.verdict is Verdict.HEALTHY:
+        return []
+    return [*_while_it_hangs(tables), *_to_collect(tables), _NEW_RULE]
+
+
+def _while_it_hangs(tables: Tables) -> Iterator[Step]:
+    """What a job that still ran can be asked, before anybody kills it; first whom the others wait for."""
+    running = (
+        tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
+    )
+    late = tables["barriers"].filter(~pl.col("arrived") & (pl.col("barrier") != "end"))["worker"].to_list()
+    first = tables["silences"].filter("first")["worker"].to_list()
+    stalled = [worker for worker in running if worker in {*late, *first}] or running
+    if stalled:
+        where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
+        yield Step(f"If the job still hangs, see where {where} stands before anybody kills it.", _DUMP)
 
 
 def _to_collect(tables: Tables) -> Iterator[Step]:
