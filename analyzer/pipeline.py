@@ -43,10 +43,13 @@ def analyze(
     pack = pack or load_rules()
     run = discover(paths)
     tables = read(run, pack)
-    findings = match(pack, tables)
     good = _good(against, pack) if against else None
-    diagnosis = diagnose(run.name, findings, tables, _made_with(pack), good)
-    return Diagnosis(redact(diagnosis.document, redaction))
+    return Diagnosis(redact(judge(run.name, tables, pack, good).document, redaction))
+
+
+def judge(name: str, tables: Tables, pack: RulePack, good: GoodRun | None = None) -> Diagnosis:
+    """The diagnosis of a run that was read; nothing is masked in it yet."""
+    return diagnose(name, match(pack, tables), tables, _made_with(pack), good)
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
