@@ -19,9 +19,9 @@ _SECONDS = re.compile(r"(?<=0000 00:00:)(\d{10})(?=\.\d)|(?<=@)(1[67]\d{8})(?=\.
 
 
 def belongs_to(path: Path, worker: str) -> bool:
-    """Whether a file of a run is of one worker, as its name or a folder says: `worker-1`, `worker_1`."""
+    """Whether a file of a run is of one worker, as its name or a folder says: `worker-1`, `worker_1`, `rank1`."""
     role, _, index = worker.partition(":")
-    return any(re.search(rf"(?<![a-z]){role}[-_]{index}(?!\d)", part) for part in path.parts)
+    return any(re.search(rf"(?<![a-z])(?:{role}[-_]|rank){index}(?!\d)", part) for part in path.parts)
 
 
 def shifted(run: Path, target: Path, worker: str, seconds: int) -> Path:
@@ -150,3 +150,15 @@ def _put(path: Path, target: Path, change: Callable[[str], str]) -> None:
     shutil.copyfile(path, target)
     if "tfevents" not in path.name and path.suffix != ".pb":
         rewrite(target, change)
+
+
+def without_log(run: Path, target: Path, worker: str) -> Path:
+    """A run from which somebody forgot to collect the log of one worker."""
+    shutil.copytree(run, target)
+    for path in sorted(target.rglob("*")):
+        is_log = path.suffix in {".log", ".out", ".err"} or path.name in {"stdout.txt", "stderr.txt"}
+        if path.is_file() and is_log and belongs_to(path.relative_to(target), worker):
+            path.unlink()
+        elif path.is_file() and path.name.startswith("slurm-"):
+            rewrite(path, partial(re.compile(rf"^ *{worker.partition(':')[2]}: .*\n?", re.MULTILINE).sub, ""))
+    return target
