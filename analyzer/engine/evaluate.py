@@ -118,8 +118,12 @@ def _fired(
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Culprits and suspects. Where all training workers are alike, none of them is to blame."""
-    alike = len(crew.training) > 1 and set(crew.training) <= set(workers)
+    """Culprits and suspects. Where all training workers are alike, none of them is to blame.
+
+    All are those whose files are here: of one whose log was forgotten nobody can say that it differs.
+    """
+    seen = {worker for worker in crew.training if crew.lives.get(worker, {}).get("seen", True)}
+    alike = len(seen) > 1 and seen <= set(workers)
     if rule.blame == "suspects":
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())

@@ -44,3 +44,12 @@ def test_there_are_enough_of_them() -> None:
     found = [expected(sample)["cause"] for sample in SAMPLE_RUNS if fallen(sample)]
     assert len(found) >= 20
     assert len(set(found)) >= 8
+
+
+@pytest.mark.parametrize("name", ["catalogue-forbidden-tf218", "steps-not-given-tf28"])
+def test_nobody_is_blamed_for_what_all_do_when_a_log_is_missing(name: str, tmp_path: Path) -> None:
+    """Of three workers that all raised, two are here: they are alike."""
+    sample = next(sample for sample in SAMPLE_RUNS if sample.name == name)
+    document = analyze([without_log(sample / "run", tmp_path / "run", "worker:1")]).document
+    assert document["verdict"] == "failed"
+    assert document["culprits"] == []
