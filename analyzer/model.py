@@ -114,6 +114,8 @@ class Evidence(NamedTuple):
     time: float | None = None
     context: tuple[tuple[int, str], ...] = ()
     """Numbered lines of the same source just before it."""
+    signals: tuple[str, ...] = ()
+    """The signals of the rule that it makes true."""
 
 
 class Step(NamedTuple):
@@ -128,6 +130,19 @@ class Action(NamedTuple):
 
     retry: str = "unknown"
     owner: str = "unknown"
+
+
+class Near(NamedTuple):
+    """That a rule would have fired for a worker, had one more of its signals held."""
+
+    worker: str
+    """Empty where the rule speaks of the whole job."""
+    held: tuple[str, ...]
+    missing: str
+    table: str
+    """Where the missing signal is looked for."""
+    columns: tuple[str, ...] = ()
+    """The columns that it asks for."""
 
 
 class Finding(NamedTuple):
@@ -162,6 +177,10 @@ class Finding(NamedTuple):
     despite_finish: bool = False
     """It stands even where every worker reached the planned end."""
     references: tuple[str, ...] = ()
+    reckoned: tuple[str, ...] = ()
+    """How its confidence came about, step by step."""
+    near: Near | None = None
+    """Of one that stayed quiet: how nearly it fired."""
 
 
 class Diagnosis(NamedTuple):

@@ -12,12 +12,13 @@ from pathlib import Path
 from analyzer import __version__
 from analyzer.derive import derive
 from analyzer.derive.jobs import several_jobs
-from analyzer.diagnose import diagnose
+from analyzer.diagnose import GoodRun, diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept, match
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
+from analyzer.ingest.citations import masked_lines
 from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
 from analyzer.redact import Redaction, redact
@@ -31,12 +32,13 @@ def analyze(
     paths: Sequence[Path],
     pack: RulePack | None = None,
     redaction: Redaction = "secrets",
+    against: Sequence[Path] = (),
     watch: Watch | None = None,
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
-    No secret is in it; redacted for `topology`, neither hosts, addresses nor people.
-    `watch` is told how far the reading has come.
+    `against` is a run that went well: what differs from it is said. `watch` is told how far the reading has
+    come. No secret is in the diagnosis; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -44,13 +46,14 @@ def analyze(
         UsageError: the paths hold more than one run.
 
     """
-    return study(paths, pack, redaction, watch).diagnosis
+    return study(paths, pack, redaction, against, watch).diagnosis
 
 
 def study(
     paths: Sequence[Path],
     pack: RulePack | None = None,
     redaction: Redaction = "secrets",
+    against: Sequence[Path] = (),
     watch: Watch | None = None,
 ) -> Run:
     """The same, with the tables that it follows from; they are not redacted.
@@ -64,10 +67,17 @@ def study(
     pack = pack or load_rules()
     run = discover(paths)
     tables = read(run, pack, watch)
-    findings = match(pack, tables)
-    made_with = _made_with(pack, _command(paths, run, pack, redaction))
-    diagnosis = diagnose(run.name, findings, tables, made_with)
+    good = _good(against, pack) if against else None
+    command = _command(paths, run, pack, redaction)
+    diagnosis = judge(run.name, tables, pack, good, command)
     return Run(run.name, tables, Diagnosis(redact(diagnosis.document, redaction)))
+
+
+def judge(
+    name: str, tables: Tables, pack: RulePack, good: GoodRun | None = None, command: str = ""
+) -> Diagnosis:
+    """The diagnosis of a run that was read; nothing is masked in it yet."""
+    return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
@@ -100,6 +110,11 @@ def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
     return derive(found)
 
 
+def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
+    run = discover(paths)
+    return GoodRun(run.name, read(run, pack), masked_lines(run))
+
+
 def _all_empty(opened: int, files: int) -> str:
     if opened < files:
         return f"of its {files} files, only {opened} could be read, and nothing is in them"
@@ -115,7 +130,7 @@ def _made_with(pack: RulePack, command: str) -> Mapping[str, object]:
         "rules_digest": pack.digest,
         "packs": packs,
         "options": options,
-        "command": command,
+        **({"command": command} if command else {}),
     }
 
 

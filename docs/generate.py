@@ -30,6 +30,9 @@ The rules were developed on these very runs: the figures say what is kept, not w
 *Right* counts a cause that `expected.json` accepts as as good, as a parent is.
 *Abstained* means that the analyzer said `unknown`, or named nobody where somebody was guilty.
 *Wrong* means another cause, or an innocent worker.
+Intervals are Wilson's: a few dozen runs tell a share only so well.
+The simpler ways are given what they are worth: aligned clocks, exceptions that were passed on left out,
+and they leave a job alone whose workers all reached the end.
 
 """
 

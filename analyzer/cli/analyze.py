@@ -80,6 +80,14 @@ def _parser() -> argparse.ArgumentParser:
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
     )
     parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print how the verdict came about, from the files to the ranking",
+    )
+    parser.add_argument(
+        "--against", metavar="GOOD_RUN", type=Path, help="a run that went well: say what differs from it"
+    )
+    parser.add_argument(
         "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
     )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
@@ -94,20 +102,25 @@ def _run(arguments: argparse.Namespace) -> int:
 
             return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
+        against = [arguments.against] if arguments.against else []
+        if arguments.output == "-" and arguments.explain:
+            raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyzed(paths, pack, arguments.redact)
+            diagnosis = _analyzed(paths, pack, arguments.redact, against)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = _analyzed(paths, pack, arguments.redact)
-            _report(diagnosis, formats, where, arguments.color)
+            diagnosis = _analyzed(paths, pack, arguments.redact, against)
+            _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
-def _analyzed(paths: Sequence[Path], pack: RulePack, redaction: Redaction) -> Diagnosis:
+def _analyzed(
+    paths: Sequence[Path], pack: RulePack, redaction: Redaction, against: Sequence[Path]
+) -> Diagnosis:
     with Meter() as meter:
-        return analyze(paths, pack, redaction, meter)
+        return analyze(paths, pack, redaction, against, meter)
 
 
 def _directory(name: str) -> Path:
@@ -140,12 +153,18 @@ def _print(text: str) -> None:
     say(text)
 
 
-def _report(diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str) -> None:
+def _report(
+    diagnosis: Diagnosis, formats: Sequence[str], where: Targets, color: str, *, explained: bool
+) -> None:
     paths = where.paths(str(diagnosis.document["run"]["name"]), formats)
     texts = [render(diagnosis.document, each) for each in formats]
     for path, text in zip(paths, texts, strict=True):
         targets.write(path, text)
     _show(diagnosis, color)
+    if explained:
+        from analyzer.render.explain import explain
+
+        say(explain(diagnosis.document, _width()) + "\n")
     say("".join(f"Report: {path}\n" for path in paths))
 
 
@@ -161,8 +180,12 @@ def _show(diagnosis: Diagnosis, color: str) -> None:
 
     on_terminal = sys.stdout.isatty()
     colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
-    columns = os.get_terminal_size().columns if on_terminal else 100
-    say(terminal(diagnosis.document, colour=colour, width=min(110, max(40, columns))) + "\n")
+    say(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
+
+
+def _width() -> int:
+    columns = os.get_terminal_size().columns if sys.stdout.isatty() else 100
+    return min(110, max(40, columns))
 
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:

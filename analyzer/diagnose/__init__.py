@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from analyzer.diagnose.against import GoodRun as GoodRun
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
@@ -11,9 +12,13 @@ from analyzer.model import Diagnosis, Finding, Tables
 
 
 def diagnose(
-    name: str, findings: Sequence[Finding], tables: Tables, made_with: Mapping[str, object]
+    name: str,
+    findings: Sequence[Finding],
+    tables: Tables,
+    made_with: Mapping[str, object],
+    good: GoodRun | None = None,
 ) -> Diagnosis:
-    """The diagnosis of the run `name`; `made_with` is quoted in it."""
+    """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""
     related = relate(findings)
     decision = decide(related, tables)
-    return Diagnosis(document(name, decision, related, tables, made_with))
+    return Diagnosis(document(name, decision, related, tables, made_with, good))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from analyzer.diagnose import words
+from analyzer.diagnose.against import GoodRun, against
+from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
+from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.timeline import timeline
 from analyzer.diagnose.trace import traced
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
@@ -21,31 +23,6 @@ if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
 
 _CONTEXT, _MOST_LINE = 3, 400
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
-"""A plain `ckpt-4` may count the checkpoints instead of the steps."""
-_LABELS = {
-    "tensorflow": "TensorFlow",
-    "python": "Python",
-    "replicas": "Replicas in sync",
-    "num_workers": "Workers",
-    "communication": "Collective communication",
-    "strategy": "Strategy",
-    "host": "Host",
-    "claims": "Claims to be",
-    "cluster_spec": "Cluster",
-    "cluster_size": "Tasks in its cluster",
-    "loopback": "Only loopback addresses",
-    "evaluator_listed": "Evaluator in the cluster",
-    "tf_config": "Cluster configuration seen",
-    "gpu": "GPU",
-    "start_up": "Assembles by",
-    "server_address": "Own address",
-    "batch_size": "Batch size",
-    "tensorflow_release": "TensorFlow release",
-    "gpu_driver": "GPU driver",
-    "cuda": "CUDA",
-    "gpu_model": "GPU model",
-}
 
 
 def document(
@@ -54,10 +31,12 @@ def document(
     findings: Sequence[Finding],
     tables: Tables,
     made_with: Mapping[str, object],
+    good: GoodRun | None = None,
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
     events, left_out = timeline(tables, parts)
+    said = _last_words(decision, tables)
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -76,8 +55,11 @@ def document(
         "workers": _workers(tables, parts),
         "clocks": tables["clocks"].to_dicts(),
         "barriers": _barriers(tables["barriers"]),
-        "last_words": _last_words(decision, tables),
+        "last_words": said,
+        "odd_lines": _odd_lines(decision, tables, said),
+        "against": _against(tables, good),
         "alternatives": _alternatives(decision),
+        "near_misses": near_misses(findings, decision, tables),
         "findings": _findings(_in_order(findings, decision), tables["records"]),
         "collect": _collect(findings),
         "timeline": events,
@@ -96,6 +78,21 @@ def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
     from analyzer.diagnose.lastwords import last_words
 
     return last_words(tables)
+
+
+def _odd_lines(decision: Decision, tables: Tables, said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
+        return []
+    from analyzer.diagnose.oddlines import odd_lines
+
+    told = {(each["source"], number) for each in said for number, _ in each["context"]}
+    return odd_lines(tables, told=told | {(each["source"], each["line"]) for each in said})
+
+
+def _against(tables: Tables, good: GoodRun | None) -> dict[str, Any] | None:
+    if good is None:
+        return None
+    return against(tables, good)
 
 
 def _barriers(barriers: pl.DataFrame) -> list[dict[str, Any]]:
@@ -153,7 +150,6 @@ def _run(name: str, tables: Tables) -> dict[str, Any]:
 
 
 def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
-    saved = tables["facts"].filter(pl.col("key") == "checkpoint").sort(pl.col("time"), nulls_last=False)
     chosen = decision.chosen
     action = (
         chosen.action._asdict()
@@ -161,23 +157,14 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
         else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
     )
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
-    resume_from = saved["value"].to_list()[-1] if saved.height else None
+    resume_from = last_checkpoint(tables)
     exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
     return {
         **action,
         "exclude": exclude,
         "resume_from": resume_from,
-        "steps_lost": _steps_lost(resume_from, tables["lifetimes"]),
+        "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
     }
-
-
-def _steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
-    """Steps made since a checkpoint that is named after its step; `fit` counts them anew in each epoch."""
-    saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
-    steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
-    if saved is None or not steps or epochs or max(steps) < int(saved[1]):
-        return None
-    return int(max(steps)) - int(saved[1])
 
 
 def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -262,6 +249,7 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "workers": list(finding.about),
         "summary": finding.summary,
         "why": list(finding.why),
+        "reckoned": list(finding.reckoned),
         "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
         "explained_by": list(finding.explained_by),
         "contradicted_by": list(finding.contradicted_by),
@@ -306,12 +294,14 @@ def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 def _both(one: Evidence, other: Evidence) -> Evidence:
     says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
-    return one._replace(says=says, marks=tuple(sorted({*one.marks, *other.marks})))
+    signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
+    return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))
 
 
 def _evidence(evidence: Evidence, lines: Lines) -> dict[str, Any]:
     made = evidence._asdict()
     made["marks"] = [list(mark) for mark in evidence.marks]
+    made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _CONTEXT) if evidence.line else []
     made["context"] = [[number, text[:_MOST_LINE]] for number, text in above]
     return made
@@ -324,7 +314,7 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
         made.append(
             {
                 "key": key,
-                "label": _LABELS.get(str(key), str(key).rpartition(":")[2]),
+                "label": words.LABELS.get(str(key), str(key).rpartition(":")[2]),
                 "equal": bool(group["equal"].all()),
                 "values": values,
             }

@@ -22,6 +22,30 @@ ENDED = {
     "never_started": "left no file at all",
     "unknown": "does not say how it ended",
 }
+LABELS = {
+    "tensorflow": "TensorFlow",
+    "python": "Python",
+    "replicas": "Replicas in sync",
+    "num_workers": "Workers",
+    "communication": "Collective communication",
+    "strategy": "Strategy",
+    "host": "Host",
+    "claims": "Claims to be",
+    "cluster_spec": "Cluster",
+    "cluster_size": "Tasks in its cluster",
+    "loopback": "Only loopback addresses",
+    "evaluator_listed": "Evaluator in the cluster",
+    "tf_config": "Cluster configuration seen",
+    "gpu": "GPU",
+    "start_up": "Assembles by",
+    "server_address": "Own address",
+    "batch_size": "Batch size",
+    "tensorflow_release": "TensorFlow release",
+    "gpu_driver": "GPU driver",
+    "cuda": "CUDA",
+    "gpu_model": "GPU model",
+    "workers": "Tasks of the job",
+}
 _SIGNALS = {
     1: "SIGHUP",
     2: "SIGINT",
@@ -48,6 +72,7 @@ _NEW_RULE = Step(
     "Once you know what it was, write it down as a rule, and the next run like this one is explained.",
     "mwms-rules new --from RUN --id ID",
 )
+_DUMP = 'py-spy dump --native --pid "$(pgrep -f SCRIPT.py | head -1)"'
 _UNTOLD = ("vanished", "stopped", "unknown")
 
 
@@ -94,7 +119,19 @@ def why(decision: Decision, tables: Tables) -> list[str]:
     said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
-    return said
+    return [*said, *_apart(tables)]
+
+
+def _apart(tables: Tables) -> Iterator[str]:
+    """Who did not come where the others waited, and who fell quiet before them."""
+    awaited = tables["barriers"].filter(~pl.col("arrived"))
+    for (barrier, at), rows in awaited.group_by("barrier", "place", maintain_order=True):
+        came = tables["barriers"].filter((pl.col("barrier") == barrier) & pl.col("arrived")).height
+        where = {"startup": "start-up", "end": "the planned end"}.get(str(barrier), str(at))
+        if came:
+            yield f"At {where}, {came} had come; {', '.join(rows['worker'])} had not."
+    for worker, seconds in tables["silences"].filter("first").select("worker", "seconds").iter_rows():
+        yield f"{worker} fell quiet before all others, {seconds:.0f} s before the last sign of life of any."
 
 
 def _last_seen(life: Mapping[str, Any]) -> str:
@@ -105,7 +142,22 @@ def next_steps(decision: Decision, tables: Tables) -> list[Step]:
     """What to do."""
     if decision.chosen:
         return [*decision.chosen.next, *map(_next_time, decision.chosen.collect)]
-    return [] if decision.verdict is Verdict.HEALTHY else [*_to_collect(tables), _NEW_RULE]
+    if decision.verdict is Verdict.HEALTHY:
+        return []
+    return [*_while_it_hangs(tables), *_to_collect(tables), _NEW_RULE]
+
+
+def _while_it_hangs(tables: Tables) -> Iterator[Step]:
+    """What a job that still ran can be asked, before anybody kills it; first whom the others wait for."""
+    running = (
+        tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
+    )
+    late = tables["barriers"].filter(~pl.col("arrived") & (pl.col("barrier") != "end"))["worker"].to_list()
+    first = tables["silences"].filter("first")["worker"].to_list()
+    stalled = [worker for worker in running if worker in {*late, *first}] or running
+    if stalled:
+        where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
+        yield Step(f"If the job still hangs, see where {where} stands before anybody kills it.", _DUMP)
 
 
 def _next_time(collect: str) -> Step:

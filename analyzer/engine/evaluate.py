@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,7 +13,7 @@ from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
-from analyzer.model import Evidence, Finding, Outcome, Role, Step, Tables
+from analyzer.model import Evidence, Finding, Near, Outcome, Role, Step, Tables
 
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
@@ -81,7 +82,7 @@ def evaluate(
     holding = [subject for subject in subjects if rule.when.holds(truths[subject])]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
-        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths))
+        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_near(rule, truths))
     return _fired(rule, fired, truths, seen, crew)
 
 
@@ -140,6 +141,7 @@ def _fired(
         rule,
         Outcome.FIRED,
         confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
+        reckoned=_reckoned(rule, max((truths[s] for s in subjects), key=partial(_confidence, rule))),
         culprits=culprits,
         suspects=suspects,
         about=workers,
@@ -154,8 +156,12 @@ def _fired(
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Culprits and suspects. Where all training workers are alike, none of them is to blame."""
-    alike = len(crew.training) > 1 and set(crew.training) <= set(workers)
+    """Culprits and suspects. Where all training workers are alike, none of them is to blame.
+
+    All are those whose files are here: of one whose log was forgotten nobody can say that it differs.
+    """
+    seen = {worker for worker in crew.training if crew.lives.get(worker, {}).get("seen", True)}
+    alike = len(seen) > 1 and seen <= set(workers)
     if rule.blame == "suspects":
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
@@ -168,6 +174,35 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
     if rule.status == "experimental":
         caps.append(_CAP_EXPERIMENTAL)
     return round(max(0.0, min([value, 0.99, *caps])), 3)
+
+
+def _reckoned(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
+    """How the confidence came about."""
+    known = rule.confidence
+    added = [f"{extra:+.2f} for {_plain(name)}" for name, extra in known.add.items() if truth[name]]
+    capped = [
+        f"at most {cap:.2f} without {_plain(name)}"
+        for name, cap in known.cap_without.items()
+        if not truth[name]
+    ]
+    new = [f"at most {_CAP_EXPERIMENTAL:.2f} for a rule on trial"] if rule.status == "experimental" else []
+    return (f"{known.base:.2f} to begin with", *added, *capped, *new)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> Near | None:
+    """How nearly a rule fired: for whom all held but one signal, and more than one did."""
+    found = []
+    for subject, truth in truths.items():
+        held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
+        missed = rule.when.missed(truth)
+        if len(missed) == 1 and len(held) > 1:
+            lacking = rule.signals[missed[0]]
+            found.append(Near(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
+    return max(found, key=lambda near: len(near.held), default=None)
 
 
 def _values(
@@ -219,7 +254,8 @@ def _evidence(
                         name: row,
                         "life": crew.lives.get(subject, {}),
                     }
-                    found[_place(signal, row, fill(signal.says, said))] = None
+                    place = _place(signal, row, fill(signal.says, said))
+                    found[place._replace(signals=(signal.name,))] = None
     return list(found)
 
 
@@ -239,7 +275,7 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
 def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
     missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in truths.values())]
     if missing:
-        return "not seen: " + ", ".join(rule.signals[name].name.replace("_", " ") for name in missing[:3])
+        return "not seen: " + ", ".join(_plain(name) for name in missing[:3])
     return "its conditions do not hold together"
 
 

@@ -25,6 +25,10 @@ class Expression(NamedTuple):
             return not next(values)
         return all(values) if self.operator == "and" else any(values)
 
+    def missed(self, truth: Mapping[str, bool]) -> list[str]:
+        """The signals it asks for, each of which alone would have made it hold."""
+        return [name for name in sorted(self.wanted) if not truth[name] and self.holds({**truth, name: True})]
+
     @property
     def names(self) -> frozenset[str]:
         """The signals that it names."""

@@ -37,7 +37,7 @@ OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
 Condition = Mapping[str, object]
 
 
-class Near(NamedTuple):
+class Within(NamedTuple):
     """How far apart two rows may lie; what is None does not matter."""
 
     steps: int | None = None
@@ -58,7 +58,7 @@ class Signal(NamedTuple):
     """Another signal; only rows that lie behind one of its rows count."""
     before: str = ""
     """The same, of rows that lie before one of its rows."""
-    within: Near = Near()
+    within: Within = Within()
     unless: tuple[Condition, ...] = ()
     """Rows that satisfy one of these do not count; only an overlay says so."""
     says: str = ""

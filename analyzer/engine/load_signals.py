@@ -8,7 +8,7 @@ import regex
 
 from analyzer.engine import conditions
 from analyzer.engine.document import Document
-from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Near, Signal
+from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Signal, Within
 from analyzer.engine.rule_schema import keys
 from analyzer.model import Pattern
 from analyzer.schema import TABLES
@@ -81,7 +81,7 @@ def _earlier(document: Document, name: str, body: Mapping[str, object], side: st
     return str(other)
 
 
-def _near(document: Document, name: str, body: Mapping[str, object]) -> Near:
+def _near(document: Document, name: str, body: Mapping[str, object]) -> Within:
     path = ("signals", name, "within")
     data = document.map_at(path, body.get("within"))
     document.only(path, data, keys("within"))
@@ -94,7 +94,7 @@ def _near(document: Document, name: str, body: Mapping[str, object]) -> Near:
         else:
             limits[key] = value
     steps = limits.get("steps")
-    return Near(None if steps is None else int(steps), limits.get("seconds"))
+    return Within(None if steps is None else int(steps), limits.get("seconds"))
 
 
 def _who(document: Document, path: tuple[str, ...], table: str, who: str) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.common_clock import CommonClock
-from analyzer.engine.language import Near, Signal
+from analyzer.engine.language import Signal, Within
 from analyzer.engine.select import Row
 from analyzer.model import Tables
 
@@ -47,7 +47,7 @@ class Order:
         side = 1 if signal.after else -1
         return [row for row in rows if any(self._lies(row, other, side, signal.within) for other in others)]
 
-    def _lies(self, row: Row, other: Row, side: int, near: Near) -> bool:
+    def _lies(self, row: Row, other: Row, side: int, near: Within) -> bool:
         distance = self._distance(row, other)
         if distance is None or distance.sign != side:
             return False

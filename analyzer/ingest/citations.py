@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from analyzer.ingest.collectors import Stream, streams, style_of
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.stretches import blocks
 from analyzer.ingest.text import Utf8, lines
-from analyzer.model import RunDir, Source
+from analyzer.masks import masked
+from analyzer.model import Kind, RunDir, Source
 
 Lines = Mapping[int, list[str]]
 """Line → the texts that stand there; a line that was redrawn holds several."""
 
+_MOST = 16 << 20
+"""Bytes of each log of a good run that are compared; what a run says, it says within them."""
 _GOES_ON = 64
 """Lines behind a wanted one that are read too: a collector may have cut it into parts."""
 
@@ -44,7 +49,7 @@ def _streams(path: Path, numbers: set[int]) -> list[Stream]:
     first = next(whole, b"")
     style = style_of(_text(first).split("\n"))
     near = {number + more for number in numbers for more in range(_GOES_ON)}
-    return streams(list(_numbered((each for part in ([first], whole) for each in part), near)), style)
+    return streams(list(_numbered(chain([first], whole), near)), style)
 
 
 def _numbered(whole: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
@@ -67,3 +72,21 @@ def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
         for line in lines((number, text) for number, text in stream.lines if number in numbers):
             texts.setdefault(line.number, []).append(line.text)
     return texts
+
+
+def masked_lines(run: RunDir) -> frozenset[str]:
+    """Every line of the logs of a run, each once, without what differs from run to run."""
+    logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
+    return frozenset(masked(text) for source in logs for text in _whole(source))
+
+
+def _whole(source: Source) -> Iterator[str]:
+    with suppress(OSError):  # the good run's own tables name what cannot be read of it
+        whole = blocks(Utf8(Parts(source.path)))
+        first = next(whole, b"")
+        style, read = style_of(_text(first).split("\n")), 0
+        for block in chain([first], whole):
+            for stream in streams(list(enumerate(_text(block).split("\n"))), style):
+                yield from (line.text for line in lines(stream.lines))
+            if (read := read + len(block)) > _MOST:
+                return

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.render import words
+from analyzer.render.explain import near_misses
 from analyzer.render.leading import places, unread, where
 from analyzer.render.visible import one_line, shorten, visible
 
@@ -52,10 +53,15 @@ class _Page(NamedTuple):
         yield from self.section(why, self.numbered(d["why"]))
         if why != "Why":
             yield from self.section("What differs", self.bullets(words.differences(d)))
+            yield from self.section("What nearly fired", self.bullets(near_misses(d)))
         yield from self.section("Last words", self.last_words())
+        yield from self.section("Lines that stand out", self.quoted(d.get("odd_lines", ())))
         yield from self.section(following, self.steps(d["next"]))
         yield from self.section("Notes", self.bullets(words.notes(d)))
         yield from self.section("Evidence", self.evidence())
+        if good := d.get("against"):
+            title = f"Against {one_line(good['run'], 60)}"
+            yield from self.section(title, self.against(good))
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("Also seen, explained by the above", self.consequences())
         yield from self.section("What could not be read", self.unread())
@@ -134,6 +140,16 @@ class _Page(NamedTuple):
             yield from self.wrapped(said, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
                 yield " " * 6 + one_line(text, self.width - 6)
+
+    def quoted(self, evidence: Sequence[Json]) -> Iterator[str]:
+        for place in evidence:
+            yield from self.place(where(place), place["says"])
+            yield " " * 6 + self.paint.faint(one_line(place["excerpt"], self.width - 6))
+
+    def against(self, good: Json) -> Iterator[str]:
+        found = words.against(good)
+        yield from self.bullets(found or ["Facts, pace and curves are those of the good run."])
+        yield from self.quoted(good["lines"])
 
     def alternatives(self) -> Iterator[str]:
         for other in self.diagnosis["alternatives"]:

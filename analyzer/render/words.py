@@ -239,6 +239,27 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def against(good: Mapping[str, Any]) -> list[str]:
+    """Say what differs from a good run: `Python: 3.11.2, there 3.10.4`; its lines are quoted elsewhere."""
+    said = [f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]]
+    here, there = good["step_time"]["here"], good["step_time"]["there"]
+    if here and there:
+        said.append(
+            f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
+        )
+    for curve in good["curves"]:
+        step = f"step {curve['step']:,}" if curve["step"] is not None else "the last common place"
+        epoch = f"epoch {curve['epoch']}, " if curve["epoch"] is not None else ""
+        said.append(
+            f"{curve['tag']} at {epoch}{step}: {_value(curve['here'])}, there {_value(curve['there'])}"
+        )
+    return said
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
 def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     """Return the headings of `why` and `next`, which read differently when nothing was found out."""
     if diagnosis["cause"] is None:
@@ -282,6 +303,12 @@ def _clock(clock: Mapping[str, Any]) -> str:
         f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
         f"{clock['steps']} steps show that all finished together; the order of events allows for that."
     )
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Put texts in a row, as people do: `a, b and c`."""
+    *most, last = texts or [""]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from analyzer.pipeline import analyze, load_rules
+from analyzer.discover import discover
+from analyzer.pipeline import judge, load_rules, read
+from analyzer.trainer.baselines import BASELINES, CONSTANT, answers, commonest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
+_Z = 1.96
+"""Of the normal distribution, for an interval that holds in 95 of 100 cases."""
+OURS = "mwms-analyze"
 RESULTS = ("right", "wrong", "abstained")
 VERSION = re.compile(r"^\| TensorFlow \| (\d+\.\d+)", re.MULTILINE)
 KNOWN = "known_misses.yaml"
@@ -34,6 +40,10 @@ class Mark:
     confidence: float
     cause: str
     culprit: str
+    culprits: tuple[str, ...] = ()
+    """Who is guilty."""
+    baselines: Mapping[str, str | None] = field(default_factory=dict)
+    """Whom each simpler way blames."""
 
     @property
     def is_right(self) -> bool:
@@ -47,7 +57,9 @@ def mark_all(home: Path) -> list[Mark]:
 
     def mark(folder: Path) -> Mark:
         truth = json.loads((folder / "expected.json").read_text())
-        said = analyze([folder / "run"], rules).document
+        run = discover([folder / "run"])
+        tables = read(run, rules)
+        said = judge(run.name, tables, rules).document
         version = VERSION.search((folder / "origin.md").read_text())
         return Mark(
             name=folder.name,
@@ -57,6 +69,8 @@ def mark_all(home: Path) -> list[Mark]:
             confidence=float(said["confidence"] or 0.0),
             cause=judge_cause(truth, said),
             culprit=judge_culprit(truth, said),
+            culprits=tuple(truth["culprits"]),
+            baselines=answers(tables),
         )
 
     return [mark(path.parent) for path in sorted(home.glob("*/expected.json"))]
@@ -82,6 +96,7 @@ def scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
         _counted("cause", marks, lambda mark: mark.truth.split()[0]),
         _counted("TensorFlow", marks, lambda mark: mark.version),
         _reliability(marks),
+        _beside(marks),
         _not_right(marks, reasons),
     ]
     return "\n\n".join(parts) + "\n"
@@ -118,11 +133,59 @@ def _reliability(marks: Sequence[Mark]) -> str:
         inside = [mark for mark in marks if mark.cause != "abstained" and low <= mark.confidence < high]
         if inside:
             told = sum(mark.confidence for mark in inside) / len(inside)
-            true = sum(mark.cause == "right" for mark in inside) / len(inside)
+            right = sum(mark.cause == "right" for mark in inside)
+            fair = sum(mark.culprit != "wrong" for mark in inside)
             rows.append(
-                (f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{told:.2f}", f"{true:.2f}")
-            )
-    return _table(("confidence", "runs", "mean confidence", "share of causes right"), rows)
+                (
+                    f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{told:.2f}",
+                    f"{right / len(inside):.2f}", "{:.2f} to {:.2f}".format(*wilson(right, len(inside))),
+                    f"{fair / len(inside):.2f}", "{:.2f} to {:.2f}".format(*wilson(fair, len(inside))),
+                )
+            )  # fmt: skip
+    return _table(
+        (
+            "confidence", "runs", "mean confidence", "share of causes right", "95 % interval",
+            "share without an innocent blamed", "95 % interval",
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def wilson(right: int, of: int) -> tuple[float, float]:
+    """Return the interval, after Wilson, in which the true share lies in 95 of 100 cases."""
+    share, spread = right / of, _Z**2 / of
+    middle = (share + spread / 2) / (1 + spread)
+    half = _Z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _beside(marks: Sequence[Mark]) -> str:
+    """Whom the analyzer and simpler ways blame, where somebody is guilty and where nobody is."""
+    always = commonest(mark.culprits for mark in marks)
+    ours = [(mark, mark.culprit) for mark in marks]
+    ways = {CONSTANT: [(mark, _judged(mark, always)) for mark in marks]}
+    ways |= {name: [(mark, _judged(mark, mark.baselines.get(name))) for mark in marks] for name in BASELINES}
+    return _table(
+        (
+            "who is to blame, as told by",
+            *RESULTS,
+            "nobody guilty, nobody blamed",
+            "nobody guilty, somebody blamed",
+        ),
+        [_way(name, told) for name, told in {OURS: ours, **ways}.items()],
+    )
+
+
+def _judged(mark: Mark, blamed: str | None) -> str:
+    truth = {"culprits": list(mark.culprits)}
+    return judge_culprit(truth, {"culprits": [blamed] if blamed else []})
+
+
+def _way(name: str, told: Sequence[tuple[Mark, str]]) -> tuple[str, ...]:
+    guilty = Counter(result for mark, result in told if mark.culprits)
+    innocent = Counter(result for mark, result in told if not mark.culprits)
+    counts = [guilty[result] for result in RESULTS] + [innocent["right"], innocent["wrong"]]
+    return (name, *map(str, counts))
 
 
 def _not_right(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.discover import discover
+from analyzer.pipeline import load_rules, read
+from analyzer.trainer.baselines import answers
+from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
 from analyzer.trainer.matrix import cells, missing
-from analyzer.trainer.scoreboard import Mark, judge_cause, judge_culprit, scoreboard
+from analyzer.trainer.scoreboard import Mark, judge_cause, judge_culprit, scoreboard, wilson
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,11 +58,47 @@ def test_the_scoreboard_hides_none() -> None:
     assert "| peer.killed | 1 | 1 |  | 1 |  | 1 |" in told
     assert told.index("| 2.4 | 1 |  |  | 1 |  |  |") < told.index("| 2.15 |  | 1 | 1 | 1 |  | 1 |")
     assert "| together | 1 | 1 | 1 | 2 |  | 1 |" in told
-    assert "| 0.00 to 0.60 | 1 | 0.50 | 0.00 |" in told
+    assert "| 0.00 to 0.60 | 1 | 0.50 | 0.00 | 0.00 to 0.79 | 1.00 | 0.21 to 1.00 |" in told
     assert (
         "| two | peer.killed worker:1 | healthy (0.50) | wrong | abstained | the log ends too early |" in told
     )
     assert "| three | healthy | unknown (0.10) | abstained | right | not explained yet |" in told
+
+
+def test_simpler_ways_are_measured_beside_it() -> None:
+    """On the same runs; to blame somebody where nobody is guilty is counted apart."""
+    truth = [("worker:1",), ("worker:1",), ("worker:2",), ()]
+    blamed = ["worker:1", None, "worker:0", "worker:0"]
+    marks = [
+        Mark(str(n), "2.4", "x", "x", 0.9, "right", "right", culprits, {"first error": worker})
+        for n, (culprits, worker) in enumerate(zip(truth, blamed, strict=True))
+    ]
+    told = scoreboard(marks, {}).splitlines()
+    assert "| mwms-analyze | 3 | 0 | 0 | 1 | 0 |" in told
+    assert "| always the same worker | 2 | 1 | 0 | 0 | 1 |" in told
+    assert "| first error | 1 | 1 | 1 | 0 | 1 |" in told
+    assert "| accused most | 0 | 0 | 3 | 1 | 0 |" in told
+
+
+def test_an_interval_is_wide_where_little_was_seen() -> None:
+    """Values from Wilson's formula, as others compute them."""
+    assert wilson(10, 10) == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson(95, 100) == pytest.approx((0.8882, 0.9785), abs=1e-4)
+
+
+def test_baselines_answer_from_the_tables() -> None:
+    """The exception of its own; who fell silent first; whom the others name."""
+    pack = load_rules()
+    told = {
+        name: answers(read(discover([SAMPLE_RUNS_HOME / name / "run"]), pack))
+        for name in ("worker-exception", "worker-killed", "healthy-fit", "worker-never-joined")
+    }
+    last = "own exception, else missing log, else accused most"
+    assert told["worker-exception"][last] == "worker:3"
+    assert told["worker-killed"]["accused most"] is not None
+    assert set(told["healthy-fit"].values()) == {None}
+    assert told["worker-never-joined"][last] == "worker:2"
 
 
 def test_a_matrix_resumes(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""From which checkpoint a job can go on, and how many steps that costs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+
+from analyzer.common_clock import CommonClock
+from analyzer.model import Tables
+
+_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
+"""A plain `ckpt-4` may count the checkpoints instead of the steps."""
+_OF_NO_USE = re.compile(r"(?:^|/)workertemp_\d+(?:/|$)")
+"""Where workers other than the leader must write too; TensorFlow deletes it again."""
+_LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
+
+
+def last_checkpoint(tables: Tables) -> str | None:
+    """The last one that a log names and that was written whole, else the last one among the files."""
+    facts = tables["facts"].filter(pl.col("key") == "checkpoint")
+    saved = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
+    for broken in _broken(tables["exceptions"], saved):
+        saved.remove(broken)
+    if not saved:
+        return _listed(tables["sources"]["source"].to_list())
+    clock = CommonClock(tables["clocks"], tables["sources"])
+    times = [clock.time(row["worker"], row["source"], row["time"]) for row in saved]
+    last = max(range(len(saved)), key=lambda n: (times[n] is not None, times[n] or 0.0, n))
+    return str(saved[last]["value"])
+
+
+def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Checkpoints that were announced, and whose writing then failed."""
+    found = []
+    for worker in exceptions.filter(pl.col("own") & (pl.col("via") == "save"))["worker"].unique().to_list():
+        own = [row for row in saved if row["worker"] == worker]
+        found += own[-1:]
+    return found
+
+
+def _listed(sources: list[str]) -> str | None:
+    names = [found["name"] for source in sources if (found := _LISTED.search(source))]
+    return max(names, key=_numbers, default=None)
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", name)][-1:]
+
+
+def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
+    """Steps made since a checkpoint that is named after its step; `fit` counts them anew in each epoch."""
+    saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
+    steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
+    if saved is None or not steps or epochs or max(steps) < int(saved[1]):
+        return None
+    return int(max(steps)) - int(saved[1])

@@ -1,0 +1,86 @@
+"""Rules that all but fired, and what to collect so that next time they can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.diagnose.decide import Decision
+from analyzer.model import Finding, Near, Outcome, Role, Tables, Verdict
+
+MOST = 4
+_STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
+"""What a job is; a rule that lacks only this speaks of another kind of job."""
+
+
+class _Gap(NamedTuple):
+    """A kind of file that tells what a table holds, and what to ask for where it is not here."""
+
+    kinds: tuple[str, ...]
+    ask: str
+
+
+_GAPS: Mapping[str, _Gap] = {
+    "matches": _Gap(("log",), "the complete output of {worker}, stdout and stderr"),
+    "exceptions": _Gap(("log",), "the complete output of {worker}, stdout and stderr"),
+    "accusations": _Gap(("log",), "the complete output of the workers that are missing, stdout and stderr"),
+    "scalars": _Gap(("log", "event_file"), "the TensorBoard event files of {worker}"),
+    "curves": _Gap(("log", "event_file"), "the TensorBoard event files of {worker}"),
+    "waits": _Gap(("trace",), "a profile of some steps, of every worker at once"),
+    "spans": _Gap(("trace",), "a profile of some steps, of every worker at once"),
+    "cluster": _Gap(("tf_config",), "the TF_CONFIG of every worker"),
+}
+_ENDS = frozenset({"exit_code", "signal", "ended"})
+
+
+def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[dict[str, Any]]:
+    """The causes that lacked one signal; first those that a file which is missing might have told."""
+    if decision.verdict is Verdict.HEALTHY:
+        return []
+    found = [
+        (finding, finding.near, _collect(finding.near, tables))
+        for finding in findings
+        if finding.outcome is Outcome.QUIET and finding.role is Role.CAUSE and finding.near
+        if not set(finding.near.columns) <= _STRUCTURE and not _follows(finding, decision)
+    ]
+    found.sort(key=lambda each: (each[2] is None, -len(each[1].held), each[0].rule))
+    return [_document(*each) for each in found[:MOST]]
+
+
+def _follows(finding: Finding, decision: Decision) -> bool:
+    """Whether it would only say what the verdict says already, or what follows from it."""
+    if decision.chosen is None:
+        return False
+    cause = finding.cause or ""
+    explained = any(fnmatchcase(name, p) for p in decision.chosen.explains for name in (finding.rule, cause))
+    return explained or cause == decision.cause
+
+
+def _collect(near: Near, tables: Tables) -> str | None:
+    """What might hold the missing signal and was not handed over."""
+    worker = near.worker or "every worker"
+    lives = tables["lifetimes"].filter("trains")
+    if near.table == "lifetimes" and _ENDS & set(near.columns):
+        own = lives.filter(pl.col("worker") == near.worker) if near.worker else lives
+        return f"the exit code of {worker}" if own["exit_code"].null_count() else None
+    gap = _GAPS.get(near.table)
+    if gap is None:
+        return None
+    read = tables["sources"].filter(pl.col("kind").is_in(gap.kinds) & (pl.col("read") != "skipped"))
+    whose = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"].to_list())
+    return None if whose <= set(read["worker"].to_list()) else gap.ask.format(worker=worker)
+
+
+def _document(finding: Finding, near: Near, collect: str | None) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "title": finding.title,
+        "cause": finding.cause,
+        "worker": near.worker or None,
+        "held": [name.replace("_", " ") for name in near.held],
+        "missing": near.missing.replace("_", " "),
+        "collect": collect,
+    }

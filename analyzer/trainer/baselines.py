@@ -1,0 +1,71 @@
+"""Simpler ways to name a culprit, to be measured beside the analyzer on the same recordings.
+
+Each is given what it is worth: a job whose workers all reached the end is left alone, clocks are aligned, and
+an exception counts as a worker's own only where TensorFlow does not say that it was passed on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from analyzer.model import Tables
+
+CONSTANT = "always the same worker"
+
+
+def answers(tables: Tables) -> dict[str, str | None]:
+    """Return whom each baseline blames; nobody where it sees nothing."""
+    if tables["job"]["all_finished"][0]:
+        return dict.fromkeys(BASELINES)
+    return {name: blame(tables) for name, blame in BASELINES.items()}
+
+
+def commonest(culprits: Iterable[Sequence[str]]) -> str | None:
+    """Return the worker that is guilty most often: the best answer that looks at nothing."""
+    counts = Counter(each for several in culprits for each in several)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _first_error(tables: Tables) -> str | None:
+    grave = tables["records"].filter(pl.col("level").is_in(["E", "F"]) & pl.col("worker").is_not_null())
+    shifts = tables["clocks"].filter(pl.col("kind") == "log").select("worker", "shift")
+    aligned = grave.join(shifts, on="worker", how="left")
+    return _first(aligned.with_columns(at=pl.col("near") - pl.col("shift").fill_null(0.0)), "at")
+
+
+def _first_silent(tables: Tables) -> str | None:
+    return _first(tables["lifetimes"].filter(pl.col("trains")), "last_seen")
+
+
+def _first(rows: pl.DataFrame, time: str) -> str | None:
+    dated = rows.filter(pl.col(time).is_not_null()).sort(time, maintain_order=True)
+    return str(dated["worker"][0]) if dated.height else None
+
+
+def _accused(tables: Tables) -> str | None:
+    named = tables["accusations"].filter("counts").unique(["accuser", "worker"])["worker"].to_list()
+    most = Counter(named).most_common(2)
+    return None if not most or (len(most) == 2 and most[0][1] == most[1][1]) else str(most[0][0])
+
+
+def _in_turn(tables: Tables) -> str | None:
+    """Blame who raised an exception of its own, else whose log is missing, else who is accused most."""
+    lives = tables["lifetimes"].filter("trains")
+    for blamed in (lives.filter("own_exception"), lives.filter(~pl.col("seen"))):
+        if blamed.height == 1:
+            return str(blamed["worker"][0])
+    return _accused(tables)
+
+
+BASELINES: Mapping[str, Callable[[Tables], str | None]] = {
+    "first error": _first_error,
+    "first to fall silent": _first_silent,
+    "accused most": _accused,
+    "own exception, else missing log, else accused most": _in_turn,
+}

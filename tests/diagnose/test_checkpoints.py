@@ -1,0 +1,71 @@
+"""From which checkpoint a job can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.diagnose.checkpoints import last_checkpoint
+from analyzer.model import Tables
+from analyzer.pipeline import analyze
+from tests.conftest import SAMPLE_RUNS, diagnosis
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+MakeRun = Callable[[Mapping[str, str]], Path]
+EPOCH = "Epoch {0}/9\n\nEpoch {0}: saving model to {1}/weights-{0:02}\n20/20 - 1s - loss: 0.5\n"
+FULL = (
+    'Traceback (most recent call last):\n  File "/w/train.py", line 9, in <module>\n    model.save(path)\n'
+    "OSError: [Errno 28] No space left on device\n"
+)
+
+
+def saving(folder: str, epochs: int = 3) -> str:
+    """What a `ModelCheckpoint` prints."""
+    return "".join(EPOCH.format(epoch, folder) for epoch in range(1, epochs + 1))
+
+
+def test_what_workers_must_write_beside_the_leader_is_no_checkpoint(tables_of: TablesOf) -> None:
+    """TensorFlow deletes it again."""
+    tables = tables_of({"worker-0.log": saving("ckpt"), "worker-1.log": saving("ckpt/workertemp_1", 4)})
+    assert last_checkpoint(tables) == "ckpt/weights-03"
+    assert (
+        last_checkpoint(tables_of({"worker-0.log": "hello\n", "worker-1.log": saving("c/workertemp_1")}))
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["healthy-pauses-fit-tf213", "healthy-pauses-fit-tf215", "disk-full-fit-tf24"]
+)
+def test_recorded_runs_resume_from_what_the_leader_wrote(name: str) -> None:
+    """Not from the place of another worker, and not from one whose writing failed."""
+    document = diagnosis(next(sample for sample in SAMPLE_RUNS if sample.name == name))
+    assert "workertemp" not in document["action"]["resume_from"]
+
+
+def test_one_whose_writing_failed_is_not_resumed_from(tables_of: TablesOf) -> None:
+    """Keras says `saving` before it saves."""
+    assert last_checkpoint(tables_of({"worker-0.log": saving("ckpt") + FULL})) == "ckpt/weights-02"
+
+
+def test_files_tell_where_no_log_does(tables_of: TablesOf) -> None:
+    """The highest number that has an index."""
+    files = {f"checkpoints/ckpt-{n}.index": "x" for n in (9, 10, 8)} | {"checkpoints/ckpt-11.data-0": "x"}
+    assert last_checkpoint(tables_of(files | {"worker-0.log": "step 1 loss 0.5\n"})) == "checkpoints/ckpt-10"
+
+
+def test_a_job_that_still_hangs_is_asked_before_it_is_killed(make_run: MakeRun) -> None:
+    """First the worker that the others wait for; where no rule knows, the page says so too."""
+    run = make_run(
+        {
+            "worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\nValue of the lease is odd\n",
+            "worker-1.log": "step 1 loss 0.5\n",
+            "exit_codes.txt": "worker-0 3\nworker-1 running\n",
+        }
+    )
+    document = analyze([run]).document
+    asked = [step for step in document["next"] if "py-spy dump" in (step["command"] or "")]
+    assert document["cause"] == "unknown", document["rule"]
+    assert "worker:1" in asked[0]["text"]

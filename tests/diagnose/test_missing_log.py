@@ -1,0 +1,55 @@
+"""A worker that died or froze is found without its log: its peers and its exit code tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.pipeline import analyze
+from tests.conftest import SAMPLE_RUNS, expected
+from tests.relaid import belongs_to, without_log
+
+DEATHS = ("peer.", "resource.host_oom", "hang.worker_frozen", "network.partition")
+
+
+def fallen(sample: Path) -> bool:
+    """Whether one worker of a run died, froze or was cut off, and has a log of its own."""
+    truth = expected(sample)
+    logs = [path for path in (sample / "run").rglob("*") if path.is_file()]
+    return (
+        truth["cause"].startswith(DEATHS)
+        and len(truth["culprits"]) == 1
+        and (
+            any(belongs_to(path.relative_to(sample), truth["culprits"][0]) for path in logs)
+            or any(path.name.startswith("slurm-") for path in logs)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "sample", [sample for sample in SAMPLE_RUNS if fallen(sample)], ids=lambda sample: sample.name
+)
+def test_the_culprit_is_named_without_its_log(sample: Path, tmp_path: Path) -> None:
+    """The cause may be told less exactly; the worker is the same, and no other one is blamed."""
+    truth = expected(sample)
+    run = without_log(sample / "run", tmp_path / "run", truth["culprits"][0])
+    document = analyze([run]).document
+    assert document["verdict"] == "failed"
+    assert document["culprits"] == truth["culprits"]
+
+
+def test_there_are_enough_of_them() -> None:
+    """Killed, crashed, frozen, preempted, out of memory, cut off, gone early."""
+    found = [expected(sample)["cause"] for sample in SAMPLE_RUNS if fallen(sample)]
+    assert len(found) >= 20
+    assert len(set(found)) >= 8
+
+
+@pytest.mark.parametrize("name", ["catalogue-forbidden-tf218", "steps-not-given-tf28"])
+def test_nobody_is_blamed_for_what_all_do_when_a_log_is_missing(name: str, tmp_path: Path) -> None:
+    """Of three workers that all raised, two are here: they are alike."""
+    sample = next(sample for sample in SAMPLE_RUNS if sample.name == name)
+    document = analyze([without_log(sample / "run", tmp_path / "run", "worker:1")]).document
+    assert document["verdict"] == "failed"
+    assert document["culprits"] == []

@@ -1,0 +1,97 @@
+"""The chain from bytes to verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.cli.analyze import main
+from analyzer.pipeline import analyze
+from analyzer.render import render
+from analyzer.render.explain import explain
+from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.render.documents import load
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+PARTS = ["What was read", "Evidence, signals, findings", "Ranking of the causes", "What was tried", "Verdict"]
+
+
+def recorded(name: str) -> Mapping[str, object]:
+    """The diagnosis of a recorded run."""
+    return diagnosis(next(sample for sample in SAMPLE_RUNS if sample.name == name))
+
+
+def test_each_link_of_the_chain_is_named() -> None:
+    """A line of the file, the signal that it makes true, the finding, what follows from it, and the ranking."""
+    told = " ".join(explain(recorded("killed-without-exit-codes-tf28")).split())
+    assert all(part in told for part in PARTS)
+    assert "logs/rank0.out:57: Additional GRPC error" in told
+    assert "→ lost by peers, process gone" in told
+    assert "confidence 0.85: 0.70 to begin with, +0.15 for process gone" in told
+    assert "symptom-aborted-by-peer: symptom (worker:0, worker:2, worker:3)" in told
+    assert "explained by worker-vanished" in told
+    assert "1. peer.vanished, rule worker-vanished (0.85): chosen" in told
+
+
+def test_what_nearly_fired_says_what_to_collect() -> None:
+    """Without exit codes, a kill cannot be told from an exit."""
+    near = {each["rule"]: each for each in recorded("killed-without-exit-codes-tf28")["near_misses"]}  # type: ignore[attr-defined]
+    assert near["worker-killed"]["missing"] == "sigkill"
+    assert near["worker-killed"]["collect"] == "the exit code of worker:1"
+
+
+def test_what_was_collected_is_not_asked_for_again(sample_run: Path) -> None:
+    """The exit codes of all are here; of a healthy job nothing is missing at all."""
+    document = diagnosis(sample_run)
+    asked = {near["collect"] for near in document["near_misses"] if near["collect"]}
+    coded = {worker["id"] for worker in document["workers"] if worker["ended"]["exit_code"] is not None}
+    assert not {f"the exit code of {worker}" for worker in coded} & asked
+    assert document["verdict"] != "healthy" or not document["near_misses"]
+    assert all(len(near["held"]) > 1 for near in document["near_misses"])
+
+
+def test_causes_that_lost_say_why(make_run: MakeRun) -> None:
+    """Explained by another one, or weaker."""
+    ranked = [
+        explain(diagnosis(sample)).partition("Ranking of the causes")[2].partition("\n\n")[0]
+        for sample in SAMPLE_RUNS
+    ]
+    assert any("not chosen: it follows from what" in " ".join(each.split()) for each in ranked)
+    assert all(each.count(": chosen: ") <= 1 for each in ranked)
+
+
+def test_without_a_cause_the_ends_are_told(make_run: MakeRun) -> None:
+    """The verdict rests on them."""
+    run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n", "exit_codes.txt": "worker-0 3\n"})
+    told = explain(analyze([run]).document)
+    assert "No cause stands: the verdict rests on how the workers ended." in told
+    assert "worker:0 left before its planned end (exit code 3)" in told
+
+
+@pytest.mark.parametrize("name", ["r101", "r111", "hostile", "unknown"])
+@pytest.mark.parametrize("width", [60, 100])
+def test_older_documents_are_explained_too(name: str, width: int) -> None:
+    """Whatever they lack, within the width of the terminal, and without control codes."""
+    told = explain(load(name), width)
+    assert "Verdict" in told
+    assert "\x1b" not in told
+    assert [line for line in told.splitlines() if len(line) > width and " " in line.strip()] == []
+
+
+def test_the_command_prints_it_after_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page comes first; with the report itself on standard output there is no place for it."""
+    run = next(sample for sample in SAMPLE_RUNS if sample.name == "worker-killed") / "run"
+    assert main([str(run), "--explain", "-o", str(tmp_path / "r.json")]) == 1
+    told = capsys.readouterr().out
+    assert told.index("Restart as is?") < told.index("What was read") < told.index("\nVerdict\n")
+    assert main([str(run), "--explain", "-o", "-"]) == 2
+    assert "--explain" in capsys.readouterr().err
+
+
+def test_an_unknown_failure_shows_what_nearly_fired() -> None:
+    """On the terminal page, which has nothing better to say."""
+    near = {"rule": "a", "title": "A", "cause": "x.a", "worker": "worker:1", "held": ["one", "two"]}
+    document = load("unknown") | {"near_misses": [near | {"missing": "three", "collect": "the exit code"}]}
+    assert "not seen: three; next time, collect the exit code" in " ".join(render(document, "text").split())
