@@ -37,7 +37,7 @@ def test_every_reader_is_a_target() -> None:
 
 def test_inputs_follow_from_their_number(tmp_path: Path) -> None:
     """So that a failure can be had again, and no two are alike for nothing."""
-    logs = target("logs")
+    logs = target("exports")
     first = [logs.case(number, 3, tmp_path) for number in range(40)]
     assert first == [logs.case(number, 3, tmp_path) for number in range(40)]
     assert all(case.data != case.seed.data for case in first)
@@ -57,8 +57,8 @@ def test_a_mutator_takes_any_bytes(name: str, data: bytes) -> None:
 def tried(reader: object, judge: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is found wrong with a reader of logs and a judge of ours."""
     monkeypatch.setattr("analyzer.ingest.logs.read", reader)
-    real = target("logs")
-    made = Target("logs", real.seeds, MUTATORS, real.lay, judge or real.wrong)  # type: ignore[arg-type]
+    real = target("exports")
+    made = Target("exports", real.seeds, MUTATORS, real.lay, judge or real.wrong)  # type: ignore[arg-type]
     failures = fuzz(made, [1], seed=0, scratch=folder).failures
     return [fault for faults in failures.values() for fault in faults]
 

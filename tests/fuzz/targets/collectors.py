@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from analyzer.model import Kind
 from tests.fuzz.target import Seed, real
-from tests.fuzz.targets.logs import wrong
+from tests.fuzz.targets.exports import wrong
 
 __all__ = ["MARKS", "seeds", "wrong"]
 

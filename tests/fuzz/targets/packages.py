@@ -1,0 +1,20 @@
+"""Lists of packages, as pip and conda print them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.fuzz.oracles import unsaid as wrong
+from tests.fuzz.target import Seed
+from tests.ingest.test_packages import CONDA, ENVIRONMENT, EXPORTED, FREEZE, LIST, NAME
+
+__all__ = ["seeds", "wrong"]
+
+
+def seeds() -> Iterable[Seed]:
+    """One of each form."""
+    yield Seed(NAME, FREEZE.encode())
+    yield Seed(NAME, LIST.encode())
+    yield Seed(NAME, CONDA.encode())
+    yield Seed(NAME, EXPORTED.encode())
+    yield Seed(NAME, ENVIRONMENT.encode())
