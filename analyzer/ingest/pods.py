@@ -60,10 +60,11 @@ def read(source: Source, matcher: Matcher) -> Reading:
     matcher.begin_file()
     text = whole_text(reading)
     _check_json(reading, text)
-    lines, wanted = text.split("\n"), matcher.lines(text.encode("utf-8", "replace"))
+    numbered = _numbered(text)
+    wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     pods = {source.worker: _Pod(source.worker)}
     current = pods[source.worker]
-    for number, line in enumerate(lines, 1):
+    for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
         worker = worker_of(named["value"]) if named else None
         if worker and worker != current.worker:
@@ -73,11 +74,31 @@ def read(source: Source, matcher: Matcher) -> Reading:
             reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
         if (count := _RESTARTS.match(line)) and current.worker:
             reading.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
-        note(reading, matcher, number, line, wanted.get(number, ()), worker=current.worker)
+        note(reading, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
         if (ended := pod.now or pod.earlier) and pod.worker:
             _exit_code(reading, pod.worker, *ended)
     return reading
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    """The lines of a text; of JSON that stands in one line, those that `kubectl` would have printed."""
+    lines = list(enumerate(text.split("\n"), 1))
+    if not text.startswith("{"):
+        return lines
+    spread: list[tuple[int, str]] = []
+    for number, line in lines:
+        spread += [(number, each) for each in _spread(line)]
+    return spread
+
+
+def _spread(line: str) -> list[str]:
+    if not (line.startswith("{") and line.rstrip().endswith("}")):
+        return [line]
+    try:
+        return json.dumps(json.loads(line), indent=4, ensure_ascii=False).split("\n")
+    except (ValueError, RecursionError):
+        return [line]
 
 
 def _check_json(reading: Reading, text: str) -> None:

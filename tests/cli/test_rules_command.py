@@ -18,8 +18,8 @@ from tests.conftest import ROOT, SAMPLE_RUNS
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 HEADINGS = [
-    "What it means", "What it looks for", "Whom it blames", "Confidence", "What it explains", "What to do",
-    "Cases", "References",
+    "What it means", "What it looks for", "Whom it blames", "Confidence", "What it explains",
+    "What it contradicts", "What to do", "What to collect next time", "Cases", "References",
 ]  # fmt: skip
 RULE = """\
 id: mine

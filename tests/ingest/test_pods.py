@@ -88,6 +88,8 @@ Containers:
     ("name", "text"),
     [
         ("pods.json", json.dumps(PODS, indent=4)),
+        ("pods.json", json.dumps(PODS)),
+        ("pods.json", "\n".join(json.dumps(each) for each in PODS["items"])),
         ("kubectl-get-pods.yaml", yaml.safe_dump(PODS)),
         ("describe-pods.txt", DESCRIBED),
     ],
