@@ -48,7 +48,7 @@ def derive(read: Tables) -> Tables:
         "paces": paces(training, read["sources"]),
         "collectives": met,
         "steps": traced,
-        "waits": waits({**read, "scalars": training}, met, traced),
+        "waits": waits({**read, "scalars": training}, met, traced, common),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"]),
     }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.common_clock import CommonClock
 from analyzer.derive.progress import last_times
 from analyzer.derive.steps import covered, shares, waits_for_input
 from analyzer.model import Tables
@@ -30,6 +31,10 @@ class Stay(NamedTuple):
         return min(1.0, self.seconds / self.covered) if self.covered else 0.0
 
 
+_AROUND = 60.0
+"""Seconds by which a trace may begin before the first line of a log, or after its last one."""
+
+
 class Window(NamedTuple):
     """When a worker was traced, by the clock of the run; None where the trace does not tell."""
 
@@ -37,7 +42,7 @@ class Window(NamedTuple):
     end: float | None
 
 
-def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame) -> pl.DataFrame:
+def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, common: CommonClock) -> pl.DataFrame:
     """One row for each worker with a trace."""
     spans = read["spans"].filter(pl.col("worker").is_not_null())
     shared = collectives.filter("shared")
@@ -53,13 +58,14 @@ def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame) -> pl.Da
         }
         window = _window(read["sources"], worker)
         made = [time for (who, _), time in progress.items() if who == worker and time is not None]
+        last = _on_its_clock(read["sources"], worker, window, max(made, default=None), common)
         in_steps = _in_steps(own["steps"], own["spans"])
         rows.append(
             {"worker": worker}
             | _in_collectives(worker, stays, own["shared"])
             | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
             | in_steps
-            | {"covers_end": _covers(window, max(made, default=None))}
+            | {"covers_end": _covers(window, last)}
         )
     return frame("waits", rows)
 
@@ -148,6 +154,20 @@ def _input_share(spans: pl.DataFrame) -> float | None:
 def _window(sources: pl.DataFrame, worker: object) -> Window:
     own = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "trace"))
     return Window(own["first_time"].min(), own["last_time"].max())  # type: ignore[arg-type]
+
+
+def _on_its_clock(
+    sources: pl.DataFrame, worker: str, window: Window, progress: float | None, common: CommonClock
+) -> float | None:
+    """The time of a worker's last progress on the clock of its trace: its log may stand in another zone."""
+    beside = sources.filter((pl.col("worker") == worker) & (pl.col("kind") != "trace"))
+    begin, end = beside["first_time"].min(), beside["last_time"].max()
+    aligned = common.of_kind(worker, "log", progress)
+    if None in (begin, end, window.start, progress, aligned):
+        return progress
+    shift = progress - aligned  # type: ignore[operator]
+    within = [begin - _AROUND <= window.start + by <= end + _AROUND for by in (0.0, shift)]  # type: ignore[operator]
+    return aligned if within == [False, True] else progress
 
 
 def _covers(window: Window, progress: float | None) -> bool | None:

@@ -54,18 +54,20 @@ class Utf8:
         whole = iter(self._parts)
         first = next(whole, b"")
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            yield from self._narrowed(chain([first], whole), first[:2])
+            yield from self._narrowed(chain([first], whole))
         else:
             yield first.removeprefix(codecs.BOM_UTF8)
             yield from whole
 
-    def _narrowed(self, whole: Iterable[bytes], mark: bytes) -> Iterator[bytes]:
-        decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        meant = "\ufffd".encode("utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be")
+    def _narrowed(self, whole: Iterable[bytes]) -> Iterator[bytes]:
+        decoder, strict = (codecs.getincrementaldecoder("utf-16")(errors) for errors in ("replace", "strict"))
         for part in chain(whole, [b""]):
-            text = decoder.decode(part, final=not part)
-            self.is_broken |= "\ufffd" in text and meant not in part
-            yield text.encode("utf-8", "replace")
+            if not self.is_broken:
+                try:
+                    strict.decode(part, final=not part)
+                except UnicodeDecodeError:
+                    self.is_broken = True
+            yield decoder.decode(part, final=not part).encode("utf-8", "replace")
 
 
 def storable(text: str) -> str:

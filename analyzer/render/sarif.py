@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from analyzer.render.leading import distinct, fired
+from analyzer.render.leading import distinct, fired, unread
 from analyzer.render.visible import shorten, visible
 
 Json = Mapping[str, Any]
@@ -139,17 +139,29 @@ def _invocation(d: Json) -> Json:
     made: dict[str, Any] = {"executionSuccessful": True}
     if command := d["made_with"].get("command"):
         made["commandLine"] = _text(command)
-    failed = [f for f in d["findings"] if f["outcome"] == "error"]
-    if failed:
-        made["toolExecutionNotifications"] = [
-            {
-                "level": "error",
-                "message": {"text": _message(f["reason"]) or "failed"},
-                "associatedRule": {"id": f["rule"]},
-            }
-            for f in failed
-        ]
+    if said := [*_failed(d), *_unread(d)]:
+        made["toolExecutionNotifications"] = said
     return made
+
+
+def _failed(d: Json) -> list[Json]:
+    return [
+        {
+            "level": "error",
+            "message": {"text": _message(f["reason"]) or "failed"},
+            "associatedRule": {"id": f["rule"]},
+        }
+        for f in d["findings"]
+        if f["outcome"] == "error"
+    ]
+
+
+def _unread(d: Json) -> list[Json]:
+    """What could not be read: a result that is missing may lie there."""
+    return [
+        {"level": "warning", "message": {"text": _message(f"{name}: {why}")}}
+        for name, why in unread(d)[:_MOST_PLACES]
+    ]
 
 
 def _text(text: str) -> str:

@@ -268,10 +268,12 @@ def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Say what was not collected, which rules could not be tried for that, and how to collect it."""
+    """Say what was not collected, which causes could not be looked for without it, and how to collect it."""
     said = []
     for recipe in diagnosis["collect"]:
-        rules = sum(finding["lacks"] == recipe["kind"] for finding in diagnosis["findings"])
+        wanting = [each for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
+        if not (rules := sum(each["role"] == "cause" for each in wanting)):
+            continue
         said.append(
             f"{plural(rules, 'rule')} could not be tried without {recipe['what']}. "
             f"How to collect {recipe['what']}: {recipe['how']} ({recipe['docs']})."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from analyzer.common_clock import CommonClock
 from analyzer.derive.collectives import collectives
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
@@ -21,7 +22,8 @@ def found(
         "sources": frame("sources", []) if sources is None else sources,
         "scalars": frame("scalars", []) if scalars is None else scalars,
     }
-    return waits(read, collectives(spans), steps(spans)).to_dicts()
+    common = CommonClock(frame("clocks", []), read["sources"])
+    return waits(read, collectives(spans), steps(spans), common).to_dicts()
 
 
 def spans(spent: dict[str, float]) -> pl.DataFrame:
