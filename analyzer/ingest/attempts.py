@@ -184,7 +184,7 @@ def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
         f"holds {len(times) + 1} lives of {part.source.worker}, and nothing in it tells where one ends; "
         "all of it is taken for the last"
     )
-    part.add("damage", source=part.source.name, what=what)
+    part.lost(what)
     return [(0, 0.0)] * len(times)
 
 

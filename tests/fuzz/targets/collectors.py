@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from analyzer.model import Kind
-from tests.fuzz.target import Seed, real
-from tests.fuzz.targets.exports import wrong
-
-__all__ = ["MARKS", "seeds", "wrong"]
+from analyzer.model import Kind, Tables
+from tests.fuzz.oracles import forgotten, unsaid
+from tests.fuzz.target import Case, Seed, real
 
 MARKS: Mapping[str, Callable[[int, str], str]] = {
     "cri": lambda _, line: f"2026-11-21T01:35:58.252546967Z stdout F {line}",
@@ -36,3 +34,9 @@ def seeds() -> Iterable[Seed]:
             longest = max(map(len, pair))
             turns = [(i, log[n]) for n in range(longest) for i, log in enumerate(pair) if n < len(log)]
             yield Seed(f"{name}.log", "\n".join(mark(i, line) for i, line in turns).encode() + b"\n")
+
+
+def wrong(case: Case, tables: Tables) -> Iterator[str]:
+    """As of other logs; but an endless name of a pod leaves out nothing of the line behind it."""
+    yield from unsaid(case, tables)
+    yield from forgotten(case, tables)
