@@ -10,7 +10,7 @@ import polars as pl
 from analyzer.common_clock import CommonClock
 from analyzer.model import Tables
 
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d+)(?![\w-])")
+_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""
 _OF_NO_USE = re.compile(r"(?:^|/)workertemp_\d+(?:/|$)")
 """Where workers other than the leader must write too; TensorFlow deletes it again."""
@@ -46,7 +46,7 @@ def _listed(sources: list[str]) -> str | None:
 
 
 def _numbers(name: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", name)][-1:]
+    return [int(number) for number in re.findall(r"\d{1,18}", name)][-1:]
 
 
 def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:

@@ -53,7 +53,7 @@ def read(source: Source, matcher: Matcher) -> Reading:
     """
     reading = Reading(source)
     matcher.begin_file()
-    take(reading, matcher, whole_text(reading))
+    take(reading, matcher, whole_text(reading, ends=b"\0"))
     return reading
 
 

@@ -42,8 +42,8 @@ def read(source: Source, matcher: Matcher, watch: Callable[[int], None] = unwatc
         readings[0].lost(what, offset=selection.nul)
     if selection.undecodable is not None:
         readings[0].lost("holds bytes that are no UTF-8", offset=selection.undecodable)
-    if text.is_broken:
-        readings[0].lost("holds bytes that are no UTF-16")
+    if text.broken_at is not None:
+        readings[0].lost("holds bytes that are no UTF-16", offset=text.broken_at)
     for pattern in sorted(matcher.slow):
         readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings

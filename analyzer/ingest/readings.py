@@ -54,8 +54,10 @@ class Reading:
         self.read, self.reason = "skipped", reason
 
 
-def whole_text(reading: Reading) -> str:
+def whole_text(reading: Reading, ends: bytes = b"\n") -> str:
     """The text of a small file; its size, and what of it was lost, are noted.
+
+    What ends its lines, as a NUL does in an environment, becomes a line break.
 
     Raises:
         OSError: the file cannot be read.
@@ -64,6 +66,8 @@ def whole_text(reading: Reading) -> str:
     data, damage = unpacked(reading.source.path)
     if damage:
         reading.lost(damage)
+    if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.replace(ends, b"\n")
     text = decode(data)
     for what, offset in flaws(data, text):
         reading.lost(what, offset=offset)

@@ -46,8 +46,8 @@ class Utf8:
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts
-        self.is_broken = False
-        """Whether bytes of a UTF-16 text were none; each became U+FFFD."""
+        self.broken_at: int | None = None
+        """Where the first bytes of a UTF-16 text stand that were none; they became U+FFFD."""
 
     def __iter__(self) -> Iterator[bytes]:
         """Take the parts, and go on as they do."""
@@ -61,12 +61,15 @@ class Utf8:
 
     def _narrowed(self, whole: Iterable[bytes]) -> Iterator[bytes]:
         decoder, strict = (codecs.getincrementaldecoder("utf-16")(errors) for errors in ("replace", "strict"))
+        base = 0
         for part in chain(whole, [b""]):
-            if not self.is_broken:
+            if self.broken_at is None:
+                held = len(strict.getstate()[0])
                 try:
                     strict.decode(part, final=not part)
-                except UnicodeDecodeError:
-                    self.is_broken = True
+                except UnicodeDecodeError as error:
+                    self.broken_at = base - held + error.start
+            base += len(part)
             yield decoder.decode(part, final=not part).encode("utf-8", "replace")
 
 

@@ -28,6 +28,7 @@ def report(run: Path, folder: Path, *options: str) -> Path:
     return folder / "report.json"
 
 
+@pytest.mark.parametrize("sample_run", SAMPLE_RUNS[::3], ids=lambda sample: sample.name)
 def test_every_citation_of_a_recorded_run_holds(
     sample_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

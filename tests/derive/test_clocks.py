@@ -59,7 +59,7 @@ def test_a_shifted_clock_is_found_within_its_residual(
 
 @pytest.mark.parametrize(
     "sample",
-    [s for s in SAMPLE_RUNS if any(belongs_to(p.relative_to(s), "worker:1") for p in s.rglob("run/*"))],
+    [s for s in SAMPLE_RUNS if any(belongs_to(p.relative_to(s), "worker:1") for p in s.rglob("run/*"))][::3],
     ids=lambda sample: sample.name,
 )
 def test_a_shifted_clock_changes_no_verdict(sample: Path, tmp_path: Path) -> None:

@@ -195,10 +195,10 @@ def test_a_reader_that_fails_costs_its_own_source(tmp_path: Path, monkeypatch: p
     """The mistake is ours and is said; the others are read."""
     sound = logs.read
 
-    def broken(source: Any, matcher: Any) -> Any:
+    def broken(source: Any, matcher: Any, *watch: Any) -> Any:
         if source.name == "worker-1.log":
             raise IndexError("ours")
-        return sound(source, matcher)
+        return sound(source, matcher, *watch)
 
     monkeypatch.setattr(logs, "read", broken)
     read = sources(told(tmp_path, {"worker-1.log": QUIET}))

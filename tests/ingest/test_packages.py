@@ -148,7 +148,7 @@ def test_a_worker_with_another_version_shows_up(tables_of: TablesOf) -> None:
 def test_what_is_no_package_is_damage(text: str, line: int | None, tables_of: TablesOf) -> None:
     """With its line where there is one."""
     tables = tables_of({**LOGS, NAME: text})
-    assert tables["damage"].select("source", "line").rows() == [(NAME, line)]
+    assert (NAME, line) in tables["damage"].select("source", "line").rows()
     assert "reader failed" not in "".join(tables["sources"]["reason"].to_list())
 
 
