@@ -63,17 +63,17 @@ def tried(reader: object, judge: object, folder: Path, monkeypatch: pytest.Monke
     return [fault for faults in failures.values() for fault in faults]
 
 
-def silent(source: Source, matcher: object) -> list[object]:
+def silent(source: Source, matcher: object, *watch: object) -> list[object]:
     """A reader that reads nothing, and says that it read all."""
     return [Reading(source)]
 
 
-def failing(source: Source, matcher: object) -> None:
+def failing(source: Source, matcher: object, *watch: object) -> None:
     """A reader with a mistake."""
     raise IndexError("ours")
 
 
-def hanging(source: Source, matcher: object) -> None:
+def hanging(source: Source, matcher: object, *watch: object) -> None:
     """A reader that never ends."""
     sleep(60)
 
@@ -89,7 +89,7 @@ def test_a_crash_a_hang_and_a_silence_are_found(tmp_path: Path, monkeypatch: pyt
     assert tried(silent, objects, tmp_path, monkeypatch) == ["not good enough"]
     monkeypatch.setattr(harness, "LONGEST", 0.5)
     assert "hangs" in tried(hanging, None, tmp_path, monkeypatch)[0]
-    assert [path.name for path in tmp_path.iterdir()] == ["logs-0-1"]
+    assert [path.name for path in tmp_path.iterdir()] == ["exports-0-1"]
 
 
 def test_the_limit_leaves_other_alarms_alone() -> None:
