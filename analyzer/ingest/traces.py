@@ -136,7 +136,7 @@ def read_trace(path: Path) -> Trace:
     reader = _Reader()
     reader.read(memoryview(data))
     start = reader.start()
-    spans = [_moved(span, start or 0) for span in _with_steps(reader.spans + reader.open())]
+    spans = [_moved(span, start or 0) for span in with_steps(reader.spans + reader.open())]
     absolute = bool(spans) and all(span.start_ns >= _EPOCH for span in spans)
     if not any(plane.events for plane in reader.planes) and not reader.damage:
         reader.damage.append(Damage(0, len(data), "the trace holds no event"))
@@ -266,13 +266,13 @@ class _Reader:
             return
         self.ended[run, name, "event"] += 1
         end = start + event.duration_ps // 1000
-        step, instance = _int(stats.get("step_num")), _int(stats.get("instance_key"))
+        step, instance = whole_number(stats.get("step_num")), whole_number(stats.get("instance_key"))
         self.spans.append(Span(kind, name, start, end, thread, plane, step, instance))
 
     def _note(self, note: str, stats: dict[str, Any], at: Span) -> None:
         """What the executor and tf.data say about the work of others."""
         if note == "clock":
-            element = _int(stats.get("element_id")) or 0
+            element = whole_number(stats.get("element_id")) or 0
             self.clocks += [element - at.start_ns] if at.start_ns < _EPOCH < element else []
             return
         op = _text(stats.get("kernel_type"))
@@ -379,7 +379,8 @@ def _text(value: object) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value or "")
 
 
-def _int(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
+    """A stat that is a number; None where it is none."""
     text = _text(value) if isinstance(value, bytes) else value
     try:
         return None if text is None else int(text)  # type: ignore[call-overload]
@@ -387,7 +388,7 @@ def _int(value: object) -> int | None:
         return None
 
 
-def _with_steps(spans: list[Span]) -> Iterator[Span]:
+def with_steps(spans: list[Span]) -> Iterator[Span]:
     """Spans in order of start, each given the step that was under way when it began."""
     current: Span | None = None
     for span in sorted(spans, key=lambda span: span.start_ns):
@@ -400,13 +401,3 @@ def _with_steps(spans: list[Span]) -> Iterator[Span]:
 def _moved(span: Span, shift: int) -> Span:
     end = None if span.end_ns is None else span.end_ns + shift
     return span._replace(start_ns=span.start_ns + shift, end_ns=end)
-
-
-def whole_number(value: object) -> int | None:
-    """A stat that is a number; None where it is none."""
-    return _int(value)
-
-
-def with_steps(spans: list[Span]) -> Iterator[Span]:
-    """Spans in order of start, each given the step that was under way when it began."""
-    return _with_steps(spans)

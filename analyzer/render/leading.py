@@ -53,7 +53,12 @@ def where(place: Json) -> str:
 
 def unread(diagnosis: Json) -> list[tuple[str, str]]:
     """Return what could not be read, a name and why: first what is lost, then what no reader is for."""
-    damage = [(d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"]) for d in diagnosis["damage"]]
+    told = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
+    damage = [
+        (d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"])
+        for d in diagnosis["damage"]
+        if d["line"] or (d["source"], d["what"]) not in told
+    ]
     return [*lost(diagnosis), *damage, *foreign(diagnosis)]
 
 
