@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory, mkdtemp
 
 from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
-from analyzer.model import Kind, RunDir, Source
+from analyzer.kinds import Kind, kind_by_name, kind_by_opening
+from analyzer.model import RunDir, Source
 from analyzer.naming import attempt_of, printable, worker_of
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
@@ -25,75 +26,6 @@ _ENDLESS = 25
 _SAYS_NOTHING = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
-_KINDS: Sequence[tuple[Kind, re.Pattern[str]]] = (
-    (Kind.EVENT_FILE, re.compile(r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$")),
-    (Kind.TRACE, re.compile(r"\.xplane\.pb$|(^|[/.])trace\.json$")),
-    (Kind.TF_CONFIG, re.compile(r"tf[-_]?config[^/]*\.(json|txt|env)$|tf[-_]?config[^/.]*$")),
-    (Kind.EXIT_CODES, re.compile(r"(exit|return)[-_]?(code|status)s?[^/]*$")),
-    (
-        Kind.PODS,
-        re.compile(
-            r"(^|/)(kubectl|describe|get|pods?|events)([-_.][^/]*)?\.(json|ya?ml)$"
-            r"|(^|/)(kubectl[-_.])?(describe|get[-_.](pods?|events))[^/]*\.(txt|log|out)$",
-        ),
-    ),
-    (
-        Kind.SACCT,
-        re.compile(r"(^|[/_.-])sacct([-_.][^/]*)?\.(txt|log|out|json|csv|psv)$|(^|/)sacct$"),
-    ),
-    (
-        Kind.NVIDIA_SMI,
-        re.compile(
-            r"(^|[/_.-])(nvidia[-_]?smi|nvsmi|dmon)([-_.][^/]*)?\.(txt|log|out|csv)$|(^|/)nvidia-smi$"
-        ),
-    ),
-    (
-        Kind.CGROUP,
-        re.compile(
-            r"(^|[/_.-])(memory|cpu|pids)[._](current|events|failcnt|high|limit_in_bytes|max|max_usage_in_bytes"
-            r"|oom_control|peak|stat|usage_in_bytes)([-_][^/.]*)?(\.local)?(\.(txt|log|out|csv|tsv))?$"
-        ),
-    ),
-    (
-        Kind.PACKAGES,
-        re.compile(
-            r"(^|[/_.-])(pip|uv|conda|packages)([-_.]?(freeze|list|export|env))?([-_.][^/]*)?\.(txt|json|lst)$"
-            r"|(^|/)(pip|conda)[-_](freeze|list)$"
-        ),
-    ),
-    (
-        Kind.ENVIRONMENT,
-        re.compile(
-            r"(^|[/_.-])(env|environ|environment|printenv)([-_.][^/.]*)?\.(txt|env)$|[^/]\.env$"
-            r"|(^|/)(env|environ|printenv)([-_][^/.]*)?(\.(log|out))?$"
-        ),
-    ),
-    (Kind.CHECKPOINT, re.compile(r"(^|/)checkpoint$|[^/]\.index$")),
-    (
-        Kind.LOG,
-        re.compile(r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"),
-    ),
-)
-_OPENINGS: Sequence[tuple[Kind, re.Pattern[bytes]]] = (
-    (Kind.SACCT, re.compile(rb"\s*JobID(?:Raw)?(?:[ \t|,;]+[\w%]+)*?[ \t|,;]+(?:State|ExitCode)\b")),
-    (
-        Kind.NVIDIA_SMI,
-        re.compile(
-            rb"(?:[a-z._]+, ?)*(?:utilization\.gpu|memory\.used|temperature\.gpu) \["
-            rb"|# ?(?:Date +)?(?:Time +)?gpu +(?:pwr|gtemp|sm)"
-        ),
-    ),
-    (
-        Kind.PACKAGES,
-        re.compile(
-            rb"Package +Version\b.*\r?\n-+ -+|# packages in environment at "
-            rb"|(?:[A-Za-z0-9][\w.-]*==\d\S*\r?\n){2}"
-        ),
-    ),
-    (Kind.ENVIRONMENT, re.compile(rb"(?:(?:declare -x |export )?[A-Z_][A-Z0-9_]*=[^\n\0]*[\n\0]){3}")),
-    (Kind.LOG, re.compile(rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:', re.DOTALL)),
-)
-"""How files begin that are of one kind, whatever their name; of logs only what services export does."""
 _OPENING = 2_000
 """Bytes that are looked at."""
 
@@ -203,23 +135,23 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
 def _source(path: Path, name: str) -> Source:
     name = printable(name)
     bare = _COMPRESSED.sub("", name).lower()
-    kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
+    kind = kind_by_name(bare)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
-        kind = _kind_by_opening(path)
+        kind = _kind_inside(path)
     attempt = attempt_of(name)
     life = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), life, skip)
 
 
-def _kind_by_opening(path: Path) -> Kind:
+def _kind_inside(path: Path) -> Kind:
     """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
     try:
         with path.open("rb") as file:
             opening = file.read(_OPENING)
     except OSError:
         return Kind.OTHER
-    return next((kind for kind, pattern in _OPENINGS if pattern.match(opening)), Kind.OTHER)
+    return kind_by_opening(opening)
 
 
 def _reason_to_skip(path: Path) -> str:

@@ -11,26 +11,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.kinds import Kind
+
 Tables = Mapping[str, pl.DataFrame]
 """Table name (see `schema.TABLES`) to frame."""
-
-
-class Kind(StrEnum):
-    """What a source holds, as far as its name tells."""
-
-    LOG = "log"
-    TF_CONFIG = "tf_config"
-    EXIT_CODES = "exit_codes"
-    EVENT_FILE = "event_file"
-    TRACE = "trace"
-    PODS = "pods"
-    SACCT = "sacct"
-    NVIDIA_SMI = "nvidia_smi"
-    CGROUP = "cgroup"
-    PACKAGES = "packages"
-    ENVIRONMENT = "environment"
-    CHECKPOINT = "checkpoint"
-    OTHER = "other"
 
 
 class Role(StrEnum):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from analyzer.model import Kind
+from analyzer.kinds import Kind
 
 _VERTEX = re.compile(r"(?<![a-z])workerpool(?P<pool>[0-3])-(?P<index>\d{1,5})(?!\d)")
 _POOLS = ("chief", "worker", "ps", "evaluator")

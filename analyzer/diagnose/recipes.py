@@ -318,4 +318,4 @@ RECIPES: Mapping[str, Recipe] = {
         ),
     ),
 }
-"""Kind of source → how to collect it. Every kind that a rule may require is here."""
+"""Kind of source → how to collect it. Every kind that a rule of ours requires is here."""

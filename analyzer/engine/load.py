@@ -27,7 +27,8 @@ from analyzer.engine.language import (
 from analyzer.engine.load_signals import signals
 from analyzer.engine.rule_schema import keys, needed
 from analyzer.errors import RuleError
-from analyzer.model import Action, Kind, Role, Step, Verdict
+from analyzer.kinds import Kind
+from analyzer.model import Action, Role, Step, Verdict
 
 _RULE, _ACTION, _CONFIDENCE = keys("rule"), keys("action"), keys("confidence")
 _STEP, _CASE, _EXPECT = keys("step"), keys("case"), keys("expect")

@@ -22,7 +22,8 @@ from analyzer.engine.language import (
     VERDICTS,
     WORKER,
 )
-from analyzer.model import Kind, Role
+from analyzer.kinds import Kind
+from analyzer.model import Role
 from analyzer.schema import TABLES, Column
 
 Schema = dict[str, Any]

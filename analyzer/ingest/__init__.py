@@ -1,11 +1,11 @@
 """RunDir → Tables: each source is opened once, by the reader of its kind.
 
-To add a reader: a module with `read(source, matcher) -> Reading`, and one line in `READERS`.
+To add a reader: a module with `read(source, matcher) -> Reading`, and an entry in `analyzer.kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -16,27 +16,9 @@ from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.sessions import told_twice
-from analyzer.model import Kind, Pattern, RunDir, Source, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES, frame
-
-READERS: Mapping[Kind, str] = {
-    Kind.LOG: "exports",
-    Kind.TF_CONFIG: "configs",
-    Kind.EXIT_CODES: "exit_codes",
-    Kind.EVENT_FILE: "events",
-    Kind.TRACE: "profiles",
-    Kind.PODS: "pods",
-    Kind.SACCT: "sacct",
-    Kind.NVIDIA_SMI: "nvidia_smi",
-    Kind.CGROUP: "cgroups",
-    Kind.PACKAGES: "packages",
-    Kind.ENVIRONMENT: "environments",
-    Kind.CHECKPOINT: "checkpoints",
-}
-"""Kind of source → module of its reader, imported when a run has such a source.
-
-That of logs, which can be large, takes a third argument: it tells how many bytes it has read.
-"""
 
 Watch = Callable[[str, int, int], None]
 """Told the name of a source, and how many bytes of how many in all are read."""
@@ -113,11 +95,12 @@ def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> li
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
-    elif source.kind not in READERS:
+    elif source.kind.reader is None:
         reading.skip("no reader for this kind of file")
     else:
         try:
-            module = import_module(f"analyzer.ingest.{READERS[source.kind]}")
+            module = import_module(f"analyzer.ingest.{source.kind.reader}")
+            # A log may be large: its reader tells how many bytes it has read.
             more = (watch,) if source.kind is Kind.LOG else ()
             read: Reading | list[Reading] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]

@@ -17,7 +17,7 @@ from math import inf
 from typing import NamedTuple
 
 from analyzer.ingest.readings import Reading, Row
-from analyzer.model import Kind
+from analyzer.kinds import Kind
 from analyzer.naming import attempt_of, is_previous, log_of
 
 Place = tuple[int, float]

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from analyzer.ingest.readings import Reading
-from analyzer.model import Kind
+from analyzer.kinds import Kind
 from analyzer.naming import is_numbered, is_task
 from analyzer.schema import GAUGE
 

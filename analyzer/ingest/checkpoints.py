@@ -13,7 +13,8 @@ from pathlib import PurePosixPath
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.plain import not_understood
 from analyzer.ingest.readings import Reading, whole_text
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 
 _ENTRY = re.compile(
     r'\s*(?P<key>[a-z_]+)\s*:\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d+(?:\.\d+)?))\s*$'

@@ -11,8 +11,9 @@ from analyzer.ingest.collectors import Stream, streams, style_of
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.stretches import blocks
 from analyzer.ingest.text import Utf8, lines
+from analyzer.kinds import Kind
 from analyzer.masks import masked
-from analyzer.model import Kind, RunDir, Source
+from analyzer.model import RunDir, Source
 
 Lines = Mapping[int, list[str]]
 """Line → the texts that stand there; a line that was redrawn holds several."""

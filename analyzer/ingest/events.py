@@ -10,7 +10,8 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.packed import plain
 from analyzer.ingest.progress import scope_of
 from analyzer.ingest.readings import Reading
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 from analyzer.naming import worker_of
 from analyzer.schema import VALIDATION
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading, whole_text
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 from analyzer.naming import attempt_of, worker_of
 
 _ENTRY = re.compile(

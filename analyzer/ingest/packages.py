@@ -14,7 +14,8 @@ from typing import NamedTuple
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.plain import not_understood
 from analyzer.ingest.readings import Reading, whole_text
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 
 KEY = "package:"
 """What stands before the name of a package in the key of its fact."""

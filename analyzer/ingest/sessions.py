@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 
 _CHROME = re.compile(r"\.?trace\.json(?:\.\w+)?$")
 _XPLANE = re.compile(r"\.xplane\.pb(?:\.\w+)?$")

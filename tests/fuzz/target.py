@@ -1,6 +1,6 @@
 """A target: real files of one kind, and what must be true of a reading whatever became of them.
 
-Every reader of `analyzer.ingest.READERS` is a target without being named here: its files are those of the
+Every reader that a kind of file names in `analyzer.kinds` is a target without being named here: its files are those of the
 sample runs that `discover` takes for its kind. A module of its name in `targets/` says more, and one of
 another name is a further target. Whatever stands in it may be left out:
 
@@ -26,8 +26,9 @@ import polars as pl
 from analyzer.discover import discover
 from analyzer.engine import RulePack
 from analyzer.errors import UserError
-from analyzer.ingest import READERS, ingest
-from analyzer.model import Kind, RunDir, Tables
+from analyzer.ingest import ingest
+from analyzer.kinds import Kind
+from analyzer.model import RunDir, Tables
 from analyzer.pipeline import load_rules
 from tests.conftest import SAMPLE_RUNS
 from tests.fuzz.mutators import MUTATORS, Mutator, mutated
@@ -73,9 +74,14 @@ class Target(NamedTuple):
         return Case(whole, mutated(whole.data, other.data, random, self.mutators), folder)
 
 
+def readers() -> set[str]:
+    """The modules that read files of some kind."""
+    return {kind.reader for kind in Kind if kind.reader}
+
+
 def names() -> list[str]:
     """All targets: the readers, and what has a module of its own."""
-    return sorted({*READERS.values(), *(path.stem for path in MODULES.glob("[a-z]*.py"))})
+    return sorted({*readers(), *(path.stem for path in MODULES.glob("[a-z]*.py"))})
 
 
 @cache
@@ -87,7 +93,7 @@ def target(name: str) -> Target:
 
     """
     own = vars(import_module(f"tests.fuzz.targets.{name}")) if _has_module(name) else {}
-    kinds = [kind for kind, reader in READERS.items() if reader == name]
+    kinds = [kind for kind in Kind if kind.reader == name]
     seeds = list(own["seeds"]()) if "seeds" in own else real(*kinds)
     if not seeds:
         raise LookupError(f"no sample run holds a file for {name}; give some as seeds() in targets/{name}.py")

@@ -9,13 +9,12 @@ from time import sleep
 
 import pytest
 
-from analyzer.ingest import READERS
 from analyzer.ingest.readings import Reading
 from analyzer.model import Source, Tables
 from tests.fuzz import harness
 from tests.fuzz.harness import Hang, at_most, fuzz
 from tests.fuzz.mutators import MUTATORS, Mutator
-from tests.fuzz.target import Case, Target, names, target
+from tests.fuzz.target import Case, Target, names, readers, target
 
 INPUTS = 150
 NAMES = names()
@@ -31,8 +30,8 @@ def test_no_crash_no_hang_no_silence(name: str, tmp_path: Path) -> None:
 
 def test_every_reader_is_a_target() -> None:
     """A new one needs no line here, only real files."""
-    assert {*READERS.values(), "archives", "collectors", "discover", "packed"} == set(NAMES)
-    assert all(target(reader).seeds for reader in READERS.values())
+    assert {*readers(), "archives", "collectors", "discover", "packed"} == set(NAMES)
+    assert all(target(reader).seeds for reader in readers())
 
 
 def test_inputs_follow_from_their_number(tmp_path: Path) -> None:

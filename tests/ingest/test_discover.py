@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.errors import NothingReadable
-from analyzer.model import Kind
+from analyzer.kinds import Kind
 from analyzer.naming import worker_of
 from analyzer.pipeline import analyze
 from tests.conftest import ROOT

@@ -10,7 +10,8 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest import exports, ingest
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 
 ENTRIES = [
     {"textPayload": f"step {n} loss 0.{n}", "timestamp": f"2026-11-21T01:40:3{n // 2}Z"} for n in range(1, 9)

@@ -9,7 +9,8 @@ import pytest
 from analyzer.ingest import logs
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Row
-from analyzer.model import Kind, Pattern, Source
+from analyzer.kinds import Kind
+from analyzer.model import Pattern, Source
 
 FRAMES = "".join(f'  File "/workspace/train.py", line {number}, in call\n' for number in range(2_000))
 TRACEBACK = f"""\

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from analyzer.pipeline import analyze
 
 MakeRun = Callable[[Mapping[str, str]], Path]

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from random import Random
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from analyzer.naming import printable
 from tests.fuzz.mutators import flip, hostile, number, overwrite
 from tests.fuzz.oracles import damaged

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from tests.fuzz.oracles import forgotten, unsaid
 from tests.fuzz.target import Case, Seed, real
 

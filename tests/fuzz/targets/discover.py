@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from analyzer.naming import printable
 from tests.fuzz.target import Case, Seed, real
 

@@ -13,7 +13,8 @@ import google_crc32c
 from google.protobuf.message import DecodeError
 
 from analyzer.ingest.proto.event_pb2 import Event
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from tests.fuzz.mutators import MUTATORS as WAYS
 from tests.fuzz.mutators import Mutator
 from tests.fuzz.oracles import PACKED, damaged

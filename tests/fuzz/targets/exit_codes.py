@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from tests.fuzz.oracles import WIDE, flaw, unsaid
 from tests.fuzz.target import Case, Seed, real
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import zstandard
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from tests.fuzz.oracles import PACKED, damaged, flaw
 from tests.fuzz.target import Case, Seed, real, sound
 from tests.fuzz.targets import events, profiles

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from analyzer.model import Kind, Tables
+from analyzer.kinds import Kind
+from analyzer.model import Tables
 from tests.fuzz.oracles import PACKED, damaged
 from tests.fuzz.target import Case, Seed, real
 
