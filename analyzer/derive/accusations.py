@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.places import behind_end, line_at
+from analyzer.derive.workers import cluster_specs
 from analyzer.naming import DEVICE, device_of, in_order, tasks_in
 from analyzer.schema import frame
 
@@ -45,10 +46,23 @@ _TRANSPORT = re.compile(
     r"|GOAWAY|keepalive watchdog|ping timeout|No route to host|Network is unreachable|Connection timed out"
     r"|Broken pipe|grpc_status\W{1,3}14"
 )
+_UNRESOLVED = re.compile(
+    r"(?i)(?:DNS|name) resolution failed|failure in name resolution|C-ares status is not|name or service not known"
+)
+_UNRESOLVED_ADDRESS = re.compile(
+    r"(?i)(?:DNS|name) resolution failed for (?:service: |dns:/{0,3})?(?P<address>[\w.-]+:\d+)"
+)
 _DEADLINE = re.compile(r"Deadline Exceeded|DEADLINE_EXCEEDED|grpc_status\W{1,3}4\b")
 _CANCELLED = re.compile(r"CANCELLED|Cancelled|grpc_status\W{1,3}1\b")
+_KINDS = {
+    "unresolved": _UNRESOLVED,
+    "transport": _TRANSPORT,
+    "deadline": _DEADLINE,
+    "cancelled": _CANCELLED,
+}
 _REACHES = re.compile(
     r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|[Cc]oordination|Duplicate task"
+    r"|resolution failed for"
 )
 
 
@@ -66,9 +80,10 @@ def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFr
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
+    tasks = _tasks_by_address(facts)
     grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
     for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
-        for found in _named(record["text"], leader) if _REACHES.search(record["text"]) else ():
+        for found in _named(record["text"], leader, tasks) if _REACHES.search(record["text"]) else ():
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":
                 row = _row(record, found) | {"counts": _counts(record, found, ends)}
@@ -78,7 +93,17 @@ def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFr
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
 
-def _named(text: str, leader: str) -> Iterator[Accusation]:
+def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
+    """Address → the one task that has it in every cluster that the run shows."""
+    found: dict[str, set[str]] = {}
+    for spec in cluster_specs(facts).values():
+        for role, addresses in spec.items():
+            for index, address in enumerate(addresses):
+                found.setdefault(address, set()).add(f"{role}:{index}")
+    return {address: next(iter(tasks)) for address, tasks in found.items() if len(tasks) == 1}
+
+
+def _named(text: str, leader: str, tasks: Mapping[str, str]) -> Iterator[Accusation]:
     if match := _HEARTBEAT.search(text):
         yield Accusation(_task(match), "heartbeat", None, match.start())
     if match := _UNHEALTHY.search(text):
@@ -90,6 +115,9 @@ def _named(text: str, leader: str) -> Iterator[Accusation]:
         yield Accusation(_task(match), "restarted", None, match.start())
     if (match := _BARE_CALL.search(text)) and (_DEADLINE.search(text) or _TRANSPORT.search(text)):
         yield Accusation(leader, "leader", match["method"], match.start())
+    for match in _UNRESOLVED_ADDRESS.finditer(text):
+        if task := tasks.get(match["address"]):
+            yield Accusation(task, "unresolved", None, match.start())
     yield from _remote(text)
 
 
@@ -110,10 +138,7 @@ def _remote(text: str) -> Iterator[Accusation]:
 
 
 def _kind(said: str) -> str | None:
-    for kind, pattern in (("transport", _TRANSPORT), ("deadline", _DEADLINE), ("cancelled", _CANCELLED)):
-        if pattern.search(said):
-            return kind
-    return None
+    return next((kind for kind, pattern in _KINDS.items() if pattern.search(said)), None)
 
 
 def _task(match: re.Match[str]) -> str:
