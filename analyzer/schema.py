@@ -187,7 +187,11 @@ ACCUSATIONS = (
     _SOURCE,
     _LINE,
     _TIME,
-    Column("kind", "text", "transport, heartbeat, down, deadline, cancelled, leader, absent, restarted or unresolved"),
+    Column(
+        "kind",
+        "text",
+        "transport, heartbeat, down, deadline, cancelled, leader, absent, restarted or unresolved",
+    ),
     Column("method", "text", "gRPC method that was being called, where the line tells"),
     Column("says", "text", "the words of the log"),
     Column(

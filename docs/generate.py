@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analyzer.diagnose.recipes import PLACES, RECIPES, Command, Recipe
+from analyzer.discover import discover
 from analyzer.engine import pages
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
+from analyzer.ingest.citations import masked_lines
 from analyzer.schema import READ, TABLES
 from analyzer.trainer.catalogue import SAMPLE_RUNS
 from analyzer.trainer.scoreboard import mark_all, reasons_below, scoreboard
@@ -138,12 +140,24 @@ def formats() -> str:
     return str(runpy.run_path(str(HERE / "formats.py"))["formats"]())
 
 
+def healthy_lines() -> str:
+    """What the healthy recordings print, each line once, without what differs from run to run."""
+    runs = (path.parent / "run" for path in sorted(SAMPLE_RUNS.glob("*/expected.json")) if _is_healthy(path))
+    lines = {line for run in runs for line in masked_lines(discover([run]))}
+    return "".join(f"{line}\n" for line in sorted(lines - {""}))
+
+
+def _is_healthy(expected: Path) -> bool:
+    return bool(json.loads(expected.read_text(encoding="utf-8"))["cause"] == "healthy")
+
+
 DOCUMENTS = {
     HERE / "collect.md": collect,
     HERE / "formats.md": formats,
     HERE / "scoreboard.md": scores,
     HERE / "tables.md": tables,
     RULES / "README.md": catalogue,
+    RULES / "healthy_lines.txt": healthy_lines,
     RULES / "rule.schema.json": schema,
 }
 

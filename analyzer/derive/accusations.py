@@ -47,7 +47,8 @@ _TRANSPORT = re.compile(
     r"|Broken pipe|grpc_status\W{1,3}14"
 )
 _UNRESOLVED = re.compile(
-    r"(?i)(?:DNS|name) resolution failed|failure in name resolution|C-ares status is not|name or service not known"
+    r"(?i)(?:DNS|name) resolution failed|failure in name resolution|C-ares status is not"
+    r"|name or service not known"
 )
 _UNRESOLVED_ADDRESS = re.compile(
     r"(?i)(?:DNS|name) resolution failed for (?:service: |dns:/{0,3})?(?P<address>[\w.-]+:\d+)"
@@ -116,8 +117,8 @@ def _named(text: str, leader: str, tasks: Mapping[str, str]) -> Iterator[Accusat
     if (match := _BARE_CALL.search(text)) and (_DEADLINE.search(text) or _TRANSPORT.search(text)):
         yield Accusation(leader, "leader", match["method"], match.start())
     for match in _UNRESOLVED_ADDRESS.finditer(text):
-        if task := tasks.get(match["address"]):
-            yield Accusation(task, "unresolved", None, match.start())
+        if owner := tasks.get(match["address"]):
+            yield Accusation(owner, "unresolved", None, match.start())
     yield from _remote(text)
 
 

@@ -1,4 +1,4 @@
-"""Lines that stand out: only one worker has them, they follow the last common step, or no good run has them.
+"""Lines that stand out: of one worker alone, after the last common step, or in no healthy run.
 
 Numbers, addresses, paths and tasks are masked, and what is left is compared as sets.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,6 +15,7 @@ import polars as pl
 from analyzer.diagnose.lines import numbered
 from analyzer.masks import masked
 from analyzer.model import Tables
+from analyzer.resources import resource
 
 MOST = 8
 _MOST_RECORDS, _MOST_LINE = 4_000, 400
@@ -39,13 +41,14 @@ class _Odd(NamedTuple):
     line: _Line
     alone: bool
     new: bool
+    unusual: bool
 
     @property
     def weight(self) -> int:
         """How much it stands out."""
         grave = _WEIGHTS.get(self.line.row["level"] or "", 0)
         passed_on = 6 if _PASSED_ON.search(self.line.text) else 0
-        return 3 * self.new + 2 * self.alone + 2 * self.line.late + grave - passed_on
+        return 3 * self.new + 2 * self.alone + 2 * self.line.late + self.unusual + grave - passed_on
 
 
 def odd_lines(
@@ -68,10 +71,18 @@ def odd_lines(
 def _odd(group: list[_Line], known: Collection[str] | None, *, several: bool) -> _Odd | None:
     line = group[0]
     alone = several and len({each.row["worker"] for each in group}) == 1
+    unusual = line.key not in healthy_lines()
     if known is not None:
-        return _Odd(line, alone, new=True) if line.key not in known else None
-    chatter = line.row["level"] == "I"
-    return _Odd(line, alone, new=False) if line.late or (alone and not chatter) else None
+        return _Odd(line, alone, new=True, unusual=unusual) if line.key not in known else None
+    level = line.row["level"]
+    odd = line.late or (alone and level != "I") or (unusual and level in _WEIGHTS)
+    return _Odd(line, alone, new=False, unusual=unusual) if odd else None
+
+
+@cache
+def healthy_lines() -> frozenset[str]:
+    """The masked lines of the healthy recordings, which stand in `rules/healthy_lines.txt`."""
+    return frozenset(resource("rules", "healthy_lines.txt").read_text(encoding="utf-8").splitlines())
 
 
 def _lines(tables: Tables) -> Iterator[_Line]:
@@ -105,6 +116,7 @@ def _evidence(odd: _Odd, compared: bool) -> dict[str, Any]:
         *([f"only {row['worker']} has it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
         *(["not in the good run"] if compared else []),
+        *(["in no healthy recording"] if odd.unusual and row["level"] in _WEIGHTS else []),
     ]
     return {
         "says": ", ".join(reasons),

@@ -10,6 +10,8 @@ import jsonschema
 import pytest
 
 from analyzer.cli.analyze import main
+from analyzer.diagnose.oddlines import healthy_lines
+from analyzer.masks import masked
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.conftest import SAMPLE_RUNS
@@ -57,6 +59,22 @@ def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) ->
     assert document["odd_lines"][0]["line"] == 5
     assert any("At step 6, 2 had come; worker:1 had not." in each for each in document["why"])
     assert "Lines that stand out" in render(document, "text")
+
+
+def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -> None:
+    """Though all workers print it; what healthy jobs print too, however alarming, does not."""
+    strange = (
+        "2026-11-21 01:52:40.037079: E tensorflow/core/lease/lease.cc:81] Lease 4711 of shard 17 ran out"
+    )
+    frequency = (
+        "2026-11-21 01:52:40.037079: E tensorflow/core/platform/profile.cc:81] CPU Frequency: 2100000 Hz"
+    )
+    usual = frequency.replace(": E ", ": I ")
+    logs = {f"worker-{n}.log": log(strange, steps=6) + usual + "\n" for n in range(3)}
+    run = make_run(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n"})
+    assert said(analyze([run]).document["odd_lines"])[strange].endswith("in no healthy recording")
+    assert masked(usual) in healthy_lines()
+    assert masked(frequency) not in healthy_lines()
 
 
 def test_numbers_do_not_make_a_line_odd(make_run: MakeRun) -> None:
