@@ -179,7 +179,10 @@ def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
     for way in ways:
         if found := way():
             return found
-    part = log.parts[-1]
+    told = [each for each in log.parts if each.rows]
+    if not told:
+        return [(0, 0.0)] * len(times)
+    part = told[-1]
     what = (
         f"holds {len(times) + 1} lives of {part.source.worker}, and nothing in it tells where one ends; "
         "all of it is taken for the last"

@@ -171,3 +171,19 @@ def test_where_nothing_tells_it_is_said(tmp_path: Path) -> None:
     assert what.startswith("holds 2 lives of worker:2, and nothing in it tells where one ends")
     own = found["scalars"].filter(found["scalars"]["source"] == "worker-2/stdout.txt")
     assert set(own["attempt"]) == {2}
+
+
+def test_a_file_that_says_nothing_has_no_lives_to_tell_apart(tmp_path: Path) -> None:
+    """One that could not be opened stays skipped, and of an empty one nothing is lost."""
+    log = ROOT / "sample_runs" / "restarted-alone" / "run" / "mnist-worker-2.log"
+    (tmp_path / "worker-2").mkdir()
+    (tmp_path / "worker-2" / "stderr.txt").write_bytes(log.read_bytes())
+    (tmp_path / "worker-2" / "stdout.txt").touch()
+    (tmp_path / "worker-2" / "more.log").symlink_to("more.log")
+    found = tables(tmp_path)
+    assert found["damage"].is_empty()
+    assert dict(found["sources"].select("source", "read").rows()) == {
+        "worker-2/more.log": "skipped",
+        "worker-2/stderr.txt": "complete",
+        "worker-2/stdout.txt": "complete",
+    }
