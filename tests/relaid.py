@@ -152,12 +152,24 @@ def _put(path: Path, target: Path, change: Callable[[str], str]) -> None:
         rewrite(target, change)
 
 
+def without_end(run: Path, target: Path, worker: str, missing: int = 4_096) -> Path:
+    """A run of which the log of one worker lacks its last bytes, as buffers lose them."""
+    shutil.copytree(run, target)
+    for path in target.rglob("*"):
+        if path.is_file() and _is_log(path) and belongs_to(path.relative_to(target), worker):
+            path.write_bytes(path.read_bytes()[:-missing])
+    return target
+
+
+def _is_log(path: Path) -> bool:
+    return path.suffix in {".log", ".out", ".err"} or path.name in {"stdout.txt", "stderr.txt"}
+
+
 def without_log(run: Path, target: Path, worker: str) -> Path:
     """A run from which somebody forgot to collect the log of one worker."""
     shutil.copytree(run, target)
     for path in sorted(target.rglob("*")):
-        is_log = path.suffix in {".log", ".out", ".err"} or path.name in {"stdout.txt", "stderr.txt"}
-        if path.is_file() and is_log and belongs_to(path.relative_to(target), worker):
+        if path.is_file() and _is_log(path) and belongs_to(path.relative_to(target), worker):
             path.unlink()
         elif path.is_file() and path.name.startswith("slurm-"):
             rewrite(path, partial(re.compile(rf"^ *{worker.partition(':')[2]}: .*\n?", re.MULTILINE).sub, ""))

@@ -171,11 +171,16 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
 
 
 def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Not where the accuser had already finished; there, a peer that went is as it should be."""
+    """Not where the accuser had already finished; there, a peer that went is as it should be.
+
+    Nor where it finished later, and nothing but its own words speaks against the accused.
+    """
     if record["behind_end"]:
         return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
-    return not (accuser and accused and accuser["ended"] == "finished" and accused["ended"] == "finished")
+    if not accuser or not accused or accuser["ended"] != "finished":
+        return True
+    return bool(accused["logged"] and accused["ended"] != "finished")
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -34,6 +34,8 @@ def job(
         "expected": expected,
         "seen": members.filter("seen").height or workers.filter("seen").height,
         "unseen": members.filter(~pl.col("seen")).height,
+        "traceless": lifetimes.filter(pl.col("ended") == "never_started").height,
+        "missed": _missed(lifetimes, facts),
         "trainers": training.height,
         "finished": finished,
         "all_finished": bool(training.height) and finished == training.height,
@@ -51,6 +53,14 @@ def job(
         "positions": training.select("epoch", "step").n_unique(),
     }
     return frame("job", [row])
+
+
+def _missed(lifetimes: pl.DataFrame, facts: pl.DataFrame) -> int:
+    """How many were up and waited, while the leader waited for them."""
+    connected = facts.filter(pl.col("key") == "connected")["value"]
+    awaited = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(connected.implode()))["value"]
+    up = pl.col("phase").is_in(["server_up", "joined"]) & ~pl.col("leader")
+    return lifetimes.filter(up & pl.col("worker").is_in(awaited.implode())).height
 
 
 def _stalled(training: pl.DataFrame, silences: pl.DataFrame) -> bool:

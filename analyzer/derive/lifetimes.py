@@ -259,6 +259,7 @@ def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
         "leader": life.row["leader"],
         "attempts": life.attempts,
         "seen": life.row["seen"],
+        "logged": life.row["logged"],
         "ran": life.row["seen"] or life.met or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how),
         "ended": how,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,8 @@ from analyzer.naming import is_task, order, split_task
 from analyzer.schema import frame
 
 Spec = Mapping[str, list[str]]
+_TELLING = ("log", "event_file", "trace")
+"""Kinds of source that a worker leaves by running."""
 
 
 def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -21,7 +23,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
-    seen = _seen(sources)
+    seen, logged = _left(sources, _TELLING), _left(sources, ["log"])
     spec = expected_cluster(facts)
     expected = tasks_of(spec) | _named(facts)
     everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
@@ -29,6 +31,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
         _row(task, spec, stated[task], expected, seen, roles, leader)
+        | {"logged": task in logged}
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
     )
@@ -111,11 +114,10 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
     return found
 
 
-def _seen(sources: pl.DataFrame) -> set[str]:
+def _left(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
+    """The workers that left a source of one of these kinds that could be read."""
     left = sources.filter(
-        pl.col("worker").is_not_null()
-        & pl.col("kind").is_in(["log", "event_file", "trace"])
-        & (pl.col("read") != "skipped")
+        pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")
     )
     return set(left["worker"].to_list())
 

@@ -13,13 +13,15 @@ from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
-from analyzer.model import Evidence, Finding, Near, Outcome, Role, Step, Tables
+from analyzer.model import Evidence, Finding, Near, Outcome, Role, Step, Tables, Verdict
 
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
 _CAP_EXPERIMENTAL = 0.7
 _NOBODY = ""
 """The subject of what belongs to no worker that is known: it is found, and nobody is blamed for it."""
+_OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
+"""Families of causes that lie in what workers share: code, data, storage, environment."""
 _SAMPLED = frozenset({"event_file", "trace"})
 """Kinds of source of which a part that is lost may be the one that mattered."""
 _MARKED = ("matches", "accusations")
@@ -158,13 +160,22 @@ def _fired(
 def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Culprits and suspects. Where all training workers are alike, none of them is to blame.
 
-    All are those whose files are here: of one whose log was forgotten nobody can say that it differs.
+    All are those whose files are here: of one whose log was forgotten nobody can say that it differs. Where
+    one alone is here, what all may do alike makes it a suspect.
     """
     seen = {worker for worker in crew.training if crew.lives.get(worker, {}).get("seen", True)}
     alike = len(seen) > 1 and seen <= set(workers)
-    if rule.blame == "suspects":
+    alone = seen == set(workers) and (rule.cause or "").startswith(_OF_ALL) and _untold(rule, crew, seen)
+    if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
+
+
+def _untold(rule: Rule, crew: Crew, seen: set[str]) -> bool:
+    """Whether a worker without files may have done as those with files: no exit code says otherwise."""
+    codes = [crew.lives.get(worker, {}).get("exit_code") for worker in crew.training if worker not in seen]
+    least = 0 if rule.verdict is Verdict.DEGRADED else 1
+    return any(code is None or code >= least for code in codes)
 
 
 def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.pipeline import analyze
 from tests.conftest import SAMPLE_RUNS, expected
-from tests.relaid import belongs_to, without_log
+from tests.relaid import belongs_to, without_end, without_log
 
 DEATHS = ("peer.", "resource.host_oom", "hang.worker_frozen", "network.partition")
 
@@ -37,6 +37,19 @@ def test_the_culprit_is_named_without_its_log(sample: Path, tmp_path: Path) -> N
     document = analyze([run]).document
     assert document["verdict"] == "failed"
     assert document["culprits"] == truth["culprits"]
+
+
+@pytest.mark.parametrize("sample", SAMPLE_RUNS[::6], ids=lambda sample: sample.name)
+def test_no_innocent_is_blamed_for_want_of_a_log(sample: Path, tmp_path: Path) -> None:
+    """Whichever log somebody forgot, the leader's or a witness's, or of whose log the end is missing."""
+    guilty = {*expected(sample)["culprits"], *analyze([sample / "run"]).document["culprits"]}
+    changed = {f"end-{who}": without_end(sample / "run", tmp_path / f"end-{who}", who) for who in guilty}
+    for worker in {"worker:0", "worker:1"} - guilty:
+        changed[worker] = without_log(sample / "run", tmp_path / worker, worker)
+    blamed = {
+        name: analyze([run]).document["culprits"] for name, run in changed.items() if any(run.rglob("*.*"))
+    }
+    assert {name: who for name, who in blamed.items() if not guilty.issuperset(who)} == {}
 
 
 def test_there_are_enough_of_them() -> None:
