@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 Json = Any
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
-    | {"culprits", "suspects", "witnesses"}
+    | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
 )
 _KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}

@@ -1,5 +1,6 @@
 """A document that an older or a newer release wrote is rendered in every format."""
 
+import re
 from typing import Any
 
 import pytest
@@ -45,7 +46,8 @@ def test_what_is_not_known_yet_is_passed_over(name: str, kind: str) -> None:
         assert "from the future" in told
     else:
         start = '<script type="application/json"'
-        assert told.partition(start)[0] == old.partition(start)[0]
+        shown = [re.sub("href='data:[^']*'", "", page.partition(start)[0]) for page in (told, old)]
+        assert shown[0] == shown[1]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
