@@ -150,8 +150,9 @@ def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
         yield "odd-lines", "Odd lines"
     if diagnosis["timeline"]:
         yield "timeline", "Timeline"
-    if any(f["outcome"] == "fired" for f in diagnosis["findings"]):
-        yield "evidence", "Evidence" if diagnosis["verdict"] != "healthy" else "Also seen"
+    seen = any(f["outcome"] == "fired" for f in diagnosis["findings"])
+    if seen or any(e["line"] for e in diagnosis["timeline"]):
+        yield "evidence", "Also seen" if seen and diagnosis["verdict"] == "healthy" else "Evidence"
     if diagnosis["verdict"] != "healthy":
         yield "against", "Against it"
     if diagnosis.get("against"):
