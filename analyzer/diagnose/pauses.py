@@ -51,7 +51,7 @@ def pauses(tables: Tables) -> Mapping[str, list[Pause]]:
     saved, steps = _saved(tables), _dated(tables["scalars"])
     tried = _tried(tables["scalars"])
     found: dict[str, list[Pause]] = {}
-    for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
+    for worker, source, start, end in _compiled(tables):
         found.setdefault(worker, []).append(_pause("compile", clock, worker, source, start, end))
     for (worker, source), own in steps.items():
         kept = found.setdefault(worker, [])
@@ -80,30 +80,34 @@ def _longest(own: Sequence[Pause]) -> list[Pause]:
     return sorted(kept, key=lambda pause: (pause["start"], pause["end"]))
 
 
+def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
+    """Worker, source, start and end of each compilation; those that overlap are one."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
+        found.setdefault((worker, source), []).append((start, end))
+    for (worker, source), stretches in found.items():
+        joined: list[tuple[float, float]] = []
+        for start, end in sorted(stretches):
+            if joined and start <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        yield from ((worker, source, start, end) for start, end in joined)
+
+
 def _traced(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """Compilations of a trace that counts from 1970; those that overlap are one."""
-    compiled = spans.filter(
-        (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
-    ).drop_nulls("worker")
-    for (worker, source), own in compiled.sort("start").group_by("worker", "source", maintain_order=True):
-        began, until = None, 0.0
-        for start, end in own.select("start", "end").iter_rows():
-            if began is not None and start > until:
-                yield str(worker), str(source), began, until
-                began = None
-            began = start if began is None else began
-            until = max(until, end)
-        if began is not None:
-            yield str(worker), str(source), began, until
+    """Compilations in traces that count the time from 1970."""
+    compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
+    rows = spans.filter(compiled).drop_nulls("worker")
+    yield from rows.select("worker", "source", "start", "end").iter_rows()
 
 
 def _alarms(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """Compilations that took so long that XLA complained; it does when they are over."""
+    """What XLA complains of when it is over: compiling, folding constants, trying algorithms."""
     told = records.filter(
         pl.col("time").is_not_null()
         & pl.col("worker").is_not_null()
-        & pl.col("text").str.contains("The operation took", literal=True)
-        & pl.col("text").str.contains("Compiling module", literal=True)
+        & (pl.col("origin") == "slow_operation_alarm.cc")
     )
     for worker, source, time, text in told.select("worker", "source", "time", "text").iter_rows():
         if took := _ALARM.search(text):
