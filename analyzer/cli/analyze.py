@@ -73,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         "--redact",
         choices=("secrets", "topology"),
         default="secrets",
-        help="what is masked in every output; topology: hosts, addresses, users and directories too (default: secrets)",
+        help="what is masked in every output; topology: hosts, addresses, users, directories too "
+        "(default: secrets)",
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"

@@ -1,5 +1,6 @@
 """A document that an older or a newer release wrote is rendered in every format."""
 
+import copy
 import re
 from typing import Any
 
@@ -35,6 +36,21 @@ def test_an_old_document_is_rendered(name: str, kind: str) -> None:
     assert "trace" not in told
     assert "command" not in told["made_with"]
     assert render(told, kind)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_document_of_the_first_day_is_rendered(kind: str) -> None:
+    """It had no last words, no recipes, no count of events, nothing that findings lack, no numbered context."""
+    told = load("r101")
+    for key in ("last_words", "collect", "events_left_out"):
+        del told[key]
+    for finding in told["findings"]:
+        del finding["lacks"]
+        for place in finding["evidence"]:
+            place["context"] = [text for _, text in place["context"]]
+    before = copy.deepcopy(told)
+    assert "KeyError" in render(told, kind)
+    assert told == before
 
 
 @pytest.mark.parametrize("kind", FORMATS)
