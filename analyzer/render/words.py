@@ -39,6 +39,8 @@ _RETRY_DEGRADED: Mapping[str, tuple[str, str]] = {
 }
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Facts of which every worker has a value of its own where all is well."""
+_MOST_CLOCKS = 2
+"""Clocks of which each has a sentence of its own."""
 _EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
 _TRAINS = ("worker", "chief")
 
@@ -309,7 +311,10 @@ def notes(diagnosis: Mapping[str, Any]) -> list[str]:
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "context"
     ]
-    return found + [_clock(each) for each in diagnosis.get("clocks", ()) if each["shift"]]
+    shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
+    return found + (
+        [_clock(each) for each in shifted] if len(shifted) <= _MOST_CLOCKS else [_clocks(shifted)]
+    )
 
 
 def _clock(clock: Mapping[str, Any]) -> str:
@@ -318,6 +323,16 @@ def _clock(clock: Mapping[str, Any]) -> str:
     return (
         f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
         f"{clock['steps']} steps show that all finished together; the order of events allows for that."
+    )
+
+
+def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
+    """Say in one sentence that many clocks differ."""
+    whose = names([each["worker"] for each in clocks])
+    most = duration(max(abs(each["offset"]) for each in clocks))
+    return (
+        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps show that all "
+        "finished together; the order of events allows for that."
     )
 
 

@@ -53,10 +53,16 @@ async def _inspected(chromium: Any, pages: Sequence[Path], scripts: bool) -> lis
     page.on("console", lambda message: wrong.append(f"{page.url}: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
     page.on("request", lambda request: _asked(request.url, {each.as_uri() for each in pages}, wrong))
+    width = 0
     for each in pages:
         await page.goto(each.as_uri())
-        for look in LOOKS[scripts]:
-            await page.set_viewport_size({"width": look.width, "height": 800})
+        first_as_it_is = sorted(
+            LOOKS[scripts], key=lambda look: (look.media == "screen", look.width != width)
+        )
+        for look in first_as_it_is:
+            if look.width != width:
+                width = look.width
+                await page.set_viewport_size({"width": width, "height": 800})
             await page.emulate_media(color_scheme=look.scheme, media=look.media)
             if look.media == "screen":
                 await page.evaluate(UNFOLD)

@@ -181,7 +181,20 @@ def test_an_end_that_many_share_is_told_once_in_a_row() -> None:
 def test_a_trace_of_many_workers_is_whole() -> None:
     """As the workers are."""
     told = many_workers() | {"trace": [traced(f"worker:{n}", 0.9, 0.0, 0.0) for n in range(64)]}
-    assert "trace are not shown" not in render(told, "html")
+    told["trace"][17] |= {"last": True}
+    page = render(told, "html")
+    assert "trace are not shown" not in page
+    shown, _, folded = page.partition("63 workers for which the others do not wait")
+    assert "worker:17" in shown.partition('id="trace"')[2]
+    assert folded.partition("</details>")[0].count('<th scope="row">') == 63
+
+
+def test_many_clocks_are_one_note() -> None:
+    """Of sixty-four that were set wrong, nobody reads sixty-four sentences."""
+    told = whole()
+    (note,) = words.notes(told | {"findings": []})
+    assert note.startswith("The clocks of worker:1–3 differ from those of their peers by up to 10.5 s")
+    assert len(words.notes(told | {"findings": [], "clocks": told["clocks"][:3]})) == 2
 
 
 def test_pauses_are_drawn_and_named() -> None:

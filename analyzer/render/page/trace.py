@@ -59,6 +59,8 @@ class Trace(NamedTuple):
     """Everything the template draws."""
 
     rows: tuple[Row, ...]
+    alike: tuple[Row, ...]
+    """Of many workers, those that nobody waits for."""
     told: str
     width: float = BAR
 
@@ -70,7 +72,13 @@ def trace(diagnosis: Json) -> Trace | None:
         return None
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     ordered = sorted(traced, key=lambda t: words.worker_key(t["worker"]))
-    return Trace(tuple(_row(t, t["worker"] in blamed) for t in ordered), _told(ordered))
+    rows = tuple(_row(t, t["worker"] in blamed) for t in ordered)
+    apart = rows if len(rows) <= _MOST_ROWS else tuple(row for row in rows if _stands_out(row))
+    return Trace(apart, tuple(row for row in rows if row not in apart), _told(ordered))
+
+
+def _stands_out(row: Row) -> bool:
+    return row.blamed or row.item["last"] or (row.item["delay_share"] or 0.0) >= _NOT_WORTH_A_WORD
 
 
 def latecomers(diagnosis: Json) -> Latecomers | None:
