@@ -30,9 +30,11 @@ def render(diagnosis: Json) -> str:
         parts["What differs"] = _list("What differs", words.differences(d), "-")
     parts |= {
         "Last words": _last_words(d),
+        "Lines that stand out": _quoted("Lines that stand out", d.get("odd_lines", ())),
         following: _steps(following, d["next"]),
         "Notes": _list("Notes", words.notes(d), "-"),
         "Evidence": _evidence(d),
+        "Against a good run": _against(d.get("against")),
         "What else it could be": _alternatives(d),
         "Also seen": _consequences(d),
         "What could not be read": _unread(d),
@@ -127,6 +129,20 @@ def _place(place: Json) -> Iterator[str]:
     yield f"- {name} {'(absent) ' if place['kind'] == 'absence' else ''}{prose(place['says'])}"
     if place["excerpt"]:
         yield from ("", block(shorten(place["excerpt"], _MOST_EXCERPT), "  "), "")
+
+
+def _quoted(title: str, places: Sequence[Json]) -> str:
+    return _section(title, (line for place in places[:_MOST_EVIDENCE] for line in _place(place))).rstrip()
+
+
+def _against(good: Json | None) -> str:
+    """Say what differs from a good run, and quote the lines that it does not have."""
+    if good is None:
+        return ""
+    title = f"Against {prose(good['run'])}, which went well"
+    found = words.against(good) or ["Facts, pace and curves are those of the good run."]
+    quoted = _quoted("Lines that it does not have", good["lines"])
+    return "\n\n".join(filter(None, [_list(title, found, "-"), quoted]))
 
 
 def _last_words(d: Json) -> str:

@@ -242,6 +242,13 @@ def test_what_the_document_has_is_on_the_page() -> None:
         assert said in page, said
 
 
+def test_a_post_says_what_differs_from_a_good_run() -> None:
+    """And quotes the lines that stand out."""
+    post = render(whole(), "markdown")
+    for said in ("a line that is odd", "Against job-16, which went well", "3.10.4", "lacks"):
+        assert said in post, said
+
+
 def test_who_came_last_is_drawn_for_each_collective() -> None:
     """A dot in the row of the worker that came last; the longest wait is the largest dot."""
     told = whole()
