@@ -3,6 +3,7 @@
 import copy
 import json
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,6 @@ def document(name: str) -> Json:
 _MADE = {
     "whole": whole,
     "many-workers": many_workers,
-    "long-line": long_line,
+    "long-line": partial(long_line, 1_000_000),
     "hostile-everywhere": hostile_everywhere,
 }
