@@ -27,9 +27,9 @@ def many_workers(count: int = 64) -> Json:
             "host": f"node-{i}",
             "claimed": None,
         }
-        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(500)]
+        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(240)]
         worker["curves"] = [
-            {"tag": t, "scope": "local", "kept": 500, "total": 500, "points": points}
+            {"tag": t, "scope": "local", "kept": 240, "total": 500, "points": points}
             for t in ("loss", "step time")
         ]
         made["workers"].append(worker)
