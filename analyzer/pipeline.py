@@ -5,8 +5,10 @@ paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ 
 
 from __future__ import annotations
 
+import platform
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from analyzer import __version__
@@ -26,6 +28,7 @@ from analyzer.resources import resource
 
 _MOST_NAMES = 8
 """Files that the command line names one by one."""
+_LIBRARIES = ("polars", "hyperscan", "regex", "protobuf", "pyyaml", "jinja2")
 
 
 def analyze(
@@ -34,11 +37,13 @@ def analyze(
     redaction: Redaction = "secrets",
     against: Sequence[Path] = (),
     watch: Watch | None = None,
+    given: Sequence[str] = (),
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
     `against` is a run that went well: what differs from it is said. `watch` is told how far the reading has
-    come. No secret is in the diagnosis; redacted for `topology`, neither hosts, addresses nor people.
+    come. `given` is how the paths were given, where that is not by their names: `-` for standard input.
+    No secret is in the diagnosis; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -46,7 +51,7 @@ def analyze(
         UsageError: the paths hold more than one run.
 
     """
-    return study(paths, pack, redaction, against, watch).diagnosis
+    return study(paths, pack, redaction, against, watch, given).diagnosis
 
 
 def study(
@@ -55,6 +60,7 @@ def study(
     redaction: Redaction = "secrets",
     against: Sequence[Path] = (),
     watch: Watch | None = None,
+    given: Sequence[str] = (),
 ) -> Run:
     """The same, with the tables that it follows from; they are not redacted.
 
@@ -68,7 +74,9 @@ def study(
     run = discover(paths)
     tables = read(run, pack, watch)
     good = _good(against, pack) if against else None
-    command = _command(paths, run, pack, redaction)
+    compared = ["--against", *_inputs(against, good.name)] if good else []
+    options = [*_options(pack, redaction), *compared]
+    command = shlex.join(["mwms-analyze", *(given or _inputs(paths, run.name)), *options])
     diagnosis = judge(run.name, tables, pack, good, command)
     return Run(run.name, tables, Diagnosis(redact(diagnosis.document, redaction)))
 
@@ -130,18 +138,26 @@ def _made_with(pack: RulePack, command: str) -> Mapping[str, object]:
         "rules_digest": pack.digest,
         "packs": packs,
         "options": options,
+        "versions": _versions(),
         **({"command": command} if command else {}),
     }
 
 
-def _command(paths: Sequence[Path], run: RunDir, pack: RulePack, redaction: Redaction) -> str:
-    """The command line that gives this diagnosis again, with names instead of places."""
-    return shlex.join(["mwms-analyze", *_inputs(paths, run), *_options(pack, redaction)])
+def _versions() -> Mapping[str, str]:
+    """What reads and reckons besides our own code; a library that calls itself otherwise is left out."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
-def _inputs(paths: Sequence[Path], run: RunDir) -> Sequence[str]:
+def _inputs(paths: Sequence[Path], name: str) -> Sequence[str]:
+    """The names of what was given; a directory has that of the run, which tells more than `logs`."""
     if len(paths) == 1:
-        return [run.name]
+        return [name if paths[0].is_dir() else printable(paths[0].name)]
     names = sorted({printable(path.name) for path in paths})
     return names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "…"]
 

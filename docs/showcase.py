@@ -21,8 +21,15 @@ SHOWN = (
 
 
 def report(name: str) -> str:
-    """The report of a sample run."""
-    return render(analyze([ROOT / "sample_runs" / name / "run"]).document, "html")
+    """The report of a sample run, as made with the versions of `constraints.txt`."""
+    document = dict(analyze([ROOT / "sample_runs" / name / "run"]).document)
+    versions = {name: _pinned().get(name, "3.11") for name in document["made_with"]["versions"]}
+    return render(document | {"made_with": document["made_with"] | {"versions": versions}}, "html")
+
+
+def _pinned() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    return dict(line.split("==") for line in lines if "==" in line)
 
 
 if __name__ == "__main__":

@@ -176,6 +176,12 @@ def outputs(document: Mapping[str, Any]) -> dict[str, str]:
     return {**made, "terminal": terminal(document, colour=True, width=100)}
 
 
+def unescaped(text: str) -> str:
+    """What a reader, or a program, gets to see of an output: without the escapes of its format."""
+    plain = re.sub(r"\\u00([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), unquote(unescape(text)))
+    return re.sub(r"\\(?=[`*_{}\[\]#|~!])", "", plain).replace("＠", "@")
+
+
 def parts(secret: str) -> list[str]:
     """The secret, or the lines of it that are more than a frame."""
     return [part for line in secret.split("\n") for part in line.split("\\n") if not part.startswith("-----")]
@@ -208,7 +214,7 @@ def test_no_planted_secret_is_in_any_output_of_a_run(make_run: MakeRun, tmp_path
     document = analyze([make_run(files)]).document
     assert int(document["made_with"]["options"]["masked"]) > 10
     for output, text in outputs(document).items():
-        plain = unquote(unescape(text))
+        plain = unescaped(text)
         left = [n for n, (_, secret) in PLANTED.items() if any(part in plain for part in parts(secret))]
         assert left == [], output
 
@@ -448,6 +454,32 @@ def test_topology_leaves_versions_workers_and_scopes() -> None:
         "localhost:2222 0.0.0.0",
     ]
     assert excerpts(redact(document_with(*lines), "topology")) == lines
+
+
+def test_topology_names_directories() -> None:
+    """The same one alike everywhere; what every machine has, libraries, devices and the names of files stay."""
+    lines = {
+        'File "/mnt/acme/fraud/train.py", line 3': 'File "/mnt/dir-1/dir-2/train.py", line 3',
+        "saved to gs://acme/fraud/runs/ckpt-20": "saved to gs://dir-1/dir-2/dir-3/ckpt-20",
+        "open:/scratch/acme/ failed; /acme/fraud": "open:/dir-4/dir-1/ failed; /dir-1/dir-2",
+        "/usr/lib/python3.11/site-packages/keras/src/engine/training.py": None,
+        "/job:worker/replica:0/task:1/device:GPU:0 and /tensorflow.WorkerService/RecvBuf": None,
+        "https://github.com/tensorflow/tensorflow and 20/20 [====] and tensorflow/core/x.cc": None,
+        "/dev/shm, /proc/self/fd, /home/root/x.py, /tmp/x1": None,
+    }
+    made = redact(document_with(*lines), "topology")
+    assert excerpts(made) == [named or line for line, named in lines.items()]
+    assert redact(made, "topology") == made
+
+
+def test_no_place_is_left_in_any_output(make_run: MakeRun) -> None:
+    """Neither host, address, user nor directory, whatever the format."""
+    told = "open /lustre/acme/fraud/x.py on gpu-17.corp.internal (10.9.8.7), user=grace, /home/grace/x.py"
+    document = analyze([make_run({"worker-0.log": traceback_with(told)})], redaction="topology").document
+    assert "dir-1" in json.dumps(document)
+    for output, text in outputs(document).items():
+        plain = unescaped(text)
+        assert not [w for w in ("acme", "fraud", "gpu-17", "10.9.8.7", "grace") if w in plain], output
 
 
 def test_the_command_takes_topology(make_run: MakeRun, tmp_path: Path) -> None:

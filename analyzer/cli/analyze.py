@@ -23,7 +23,6 @@ from analyzer.engine import RulePack
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.model import Diagnosis, Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
-from analyzer.redact import Redaction
 from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
@@ -74,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         "--redact",
         choices=("secrets", "topology"),
         default="secrets",
-        help="what is masked in every output; topology: hosts, addresses and users too (default: secrets)",
+        help="what is masked in every output; topology: hosts, addresses, users, directories too "
+        "(default: secrets)",
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
@@ -102,25 +102,24 @@ def _run(arguments: argparse.Namespace) -> int:
 
             return verify(paths, Path(arguments.verify))
         pack = load_rules([_directory(each) for each in arguments.rules])
-        against = [arguments.against] if arguments.against else []
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyzed(paths, pack, arguments.redact, against)
+            diagnosis = _analyzed(arguments, paths, pack)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = _analyzed(paths, pack, arguments.redact, against)
+            diagnosis = _analyzed(arguments, paths, pack)
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
-def _analyzed(
-    paths: Sequence[Path], pack: RulePack, redaction: Redaction, against: Sequence[Path]
-) -> Diagnosis:
+def _analyzed(arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack) -> Diagnosis:
+    against = [arguments.against] if arguments.against else []
+    given = ["-"] if "-" in arguments.paths else []
     with Meter() as meter:
-        return analyze(paths, pack, redaction, against, meter)
+        return analyze(paths, pack, arguments.redact, against, meter, given)
 
 
 def _directory(name: str) -> Path:

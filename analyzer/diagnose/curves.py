@@ -8,14 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.schema import GAUGE
+from analyzer.schema import GAUGE, VALIDATION
 
 MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
+STEP_TIME = "seconds per step"
 
 
-def drawn(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]:
-    """The log's own values; those of event files only where the log has none."""
+def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> list[dict[str, Any]]:
+    """The log's own values, those of event files only where the log has none; and how long steps took."""
     curves = curves.filter(pl.col("origin") != GAUGE)
     from_log = curves.filter(pl.col("origin") != "event_file")
     chosen = from_log if from_log.height else curves
@@ -32,7 +33,57 @@ def drawn(scalars: pl.DataFrame, curves: pl.DataFrame) -> list[dict[str, Any]]:
                 "points": points,
             }
         )
-    return made
+    took = _between_steps(scalars) or _traced_steps(steps)
+    return [*made, _step_time(took)] if len(took) > 1 else made
+
+
+def _between_steps(scalars: pl.DataFrame) -> list[list[Any]]:
+    """Step, seconds and time of each dated step, by the source that dates most; steps left out share."""
+    dated = scalars.filter(
+        pl.col("time").is_not_null()
+        & pl.col("step").is_not_null()
+        & (pl.col("origin") != "fit")
+        & (pl.col("origin") != GAUGE)
+        & ~pl.col("tag").str.contains(VALIDATION)
+        & ~pl.col("tag").str.contains("^(?:val|epoch)_")
+    )
+    if not dated.height:
+        return []
+    most = dated.group_by("source").len().sort("len", "source")["source"][-1]
+    first = (
+        dated.filter(pl.col("source") == most)
+        .group_by("attempt", pl.col("epoch").fill_null(0), "step")
+        .agg(pl.col("time").min())
+        .sort("attempt", "epoch", "step")
+        .with_columns(
+            took=pl.col("time").diff().over("attempt", "epoch"),
+            made=pl.col("step").diff().over("attempt", "epoch"),
+        )
+        .filter((pl.col("made") > 0) & (pl.col("took") > 0))
+    )
+    rows = first.select("step", pl.col("took") / pl.col("made"), "time").rows()
+    return [[step, round(seconds, 6), time] for step, seconds, time in rows]
+
+
+def _traced_steps(steps: pl.DataFrame) -> list[list[Any]]:
+    """The same of the steps of a trace, numbered as far as the trace numbers them."""
+    rows = steps.sort("source", "nth").select("step", "nth", "seconds", "start").iter_rows()
+    return [[nth if step is None else step, round(seconds, 6), start] for step, nth, seconds, start in rows]
+
+
+def _step_time(took: list[list[Any]]) -> dict[str, Any]:
+    """The curve; of many steps, the quickest and the slowest of each stretch are kept."""
+    every = math.ceil(2 * len(took) / MOST_POINTS)
+    kept = took
+    if len(took) > MOST_POINTS:
+        stretches = [took[at : at + every] for at in range(0, len(took), every)]
+        ends = [(min(part, key=_seconds), max(part, key=_seconds)) for part in stretches]
+        kept = sorted((point for pair in ends for point in pair), key=lambda point: point[0])
+    return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
+
+
+def _seconds(point: list[Any]) -> float:
+    return float(point[1])
 
 
 def _thinned(values: pl.DataFrame) -> pl.DataFrame:

@@ -15,8 +15,9 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.nearmisses import near_misses
+from analyzer.diagnose.pauses import Pause, pauses
 from analyzer.diagnose.timeline import timeline
-from analyzer.diagnose.trace import traced
+from analyzer.diagnose.trace import collectives, traced
 from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def document(
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
-    events, left_out = timeline(tables, parts)
+    paused = pauses(tables)
+    events, left_out = timeline(tables, parts, paused)
+    called, calls_left_out = collectives(tables)
     said = _last_words(decision, tables)
     return {
         "schema": "mwms-diagnosis/1",
@@ -52,7 +55,7 @@ def document(
         "next": [step._asdict() for step in words.next_steps(decision, tables)],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
-        "workers": _workers(tables, parts),
+        "workers": _workers(tables, parts, paused),
         "clocks": tables["clocks"].to_dicts(),
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
@@ -65,6 +68,8 @@ def document(
         "timeline": events,
         "events_left_out": left_out,
         "trace": traced(tables),
+        "collectives": called,
+        "collectives_left_out": calls_left_out,
         "facts": _facts(tables),
         "sources": _sources(tables),
         "damage": tables["damage"].select("source", "offset", "length", "line", "what").to_dicts(),
@@ -167,7 +172,9 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
+def _workers(
+    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[Pause]]
+) -> list[dict[str, Any]]:
     sources = tables["sources"].filter(pl.col("read") != "skipped")
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
     rows = []
@@ -190,10 +197,12 @@ def _workers(tables: Tables, parts: Mapping[str, str]) -> list[dict[str, Any]]:
                 },
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],
+                "pauses": paused.get(name, []),
                 "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
                 "curves": drawn(
                     tables["scalars"].filter(pl.col("worker") == name),
                     tables["curves"].filter(pl.col("worker") == name),
+                    tables["steps"].filter(pl.col("worker") == name),
                 ),
             }
         )

@@ -27,6 +27,14 @@ class Lines:
         before = records.slice(max(place - most, 0), min(place, most)).to_dicts()
         return [each for record in before for each in numbered(record) if each[0] < line][-most:]
 
+    def at(self, source: str | None, line: int) -> str:
+        """The words of one line, empty where they were not kept."""
+        records = self._records.get(source or "")
+        place = int(records["line"].search_sorted(line, side="right")) if records is not None else 0
+        if records is None or not place:
+            return ""
+        return dict(numbered(records.row(place - 1, named=True))).get(line, "")
+
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:
     """The lines of a record; only the first of one whose middle was cut, for the others lost their number."""

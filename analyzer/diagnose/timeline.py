@@ -5,24 +5,34 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from analyzer.common_clock import CommonClock
+from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.words import end_of
 from analyzer.model import Tables
 from analyzer.naming import place
 
 MOST_EVENTS = 400
 """Events kept: those of the blamed workers first, then by kind."""
+_MOST_WORDS = 240
+_PLACE = ("source", "line")
 _IMPORTANCE = ("error", "signal", "end", "silence", "accusation", "last_step", "first_step", "start")
 
 Event = dict[str, Any]
+Pause = Mapping[str, Any]
 
 
-def timeline(tables: Tables, parts: Mapping[str, str]) -> tuple[list[Event], int]:
-    """Events by time on the common clock, and how many of lesser importance were left out."""
+def timeline(
+    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, Sequence[Pause]] = MappingProxyType({})
+) -> tuple[list[Event], int]:
+    """Events by time on the common clock, and how many of lesser importance were left out.
+
+    `paused` are the pauses of each worker. Each event names the line that shows it, as far as one does.
+    """
     clock = CommonClock(tables["clocks"], tables["sources"])
     told = [
         *_milestones(tables),
@@ -32,19 +42,34 @@ def timeline(tables: Tables, parts: Mapping[str, str]) -> tuple[list[Event], int
         *_checkpoints(tables),
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
-    events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(tables)]
+    events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(paused)]
     order = _Order(events, tables, clock)
     events.sort(key=order.key)
     if len(events) <= MOST_EVENTS:
-        return _counted(events), 0
+        return _quoted(_counted(events), tables), 0
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
     shown = [events[i] for i in sorted(kept[:MOST_EVENTS])]
-    return _counted(shown), len(events) - len(shown)
+    return _quoted(_counted(shown), tables), len(events) - len(shown)
 
 
 def _counted(events: Sequence[Event]) -> list[Event]:
     return [{"n": number, **event} for number, event in enumerate(events, 1)]
+
+
+def _quoted(events: Sequence[Event], tables: Tables) -> list[Event]:
+    """The same with the words of the lines, as far as they were kept; of an exit code, with the code."""
+    lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
+    codes = tables["facts"].filter(pl.col("key") == "exit_code")
+    told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
+    return [event | {"excerpt": _words(event, lines, told)} for event in events]
+
+
+def _words(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
+    source, line = event["source"], event["line"]
+    if line is None:
+        return ""
+    return (told.get((source, line)) or lines.at(source, line))[:_MOST_WORDS]
 
 
 def _rank(event: Event) -> int:
@@ -116,15 +141,32 @@ def _milestones(tables: Tables) -> Iterator[Event]:
 
 
 def _starts(tables: Tables) -> Iterator[Event]:
+    first = _edges(tables, last=False)
     for life in tables["lifetimes"].filter(pl.col("started").is_not_null()).iter_rows(named=True):
+        source, line = first.get(life["worker"], (None, None))
         yield {
             "time": life["started"],
             "worker": life["worker"],
             "kind": "start",
             "text": "first sign of life",
-            "source": None,
-            "line": None,
+            "source": source,
+            "line": line,
         }
+
+
+def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
+    """Worker → the place of its first or last dated record, else the file that begins first or ends last."""
+    dated = tables["records"].filter(pl.col("time").is_not_null() & pl.col("worker").is_not_null())
+    column = "last_time" if last else "first_time"
+    files = tables["sources"].filter(pl.col(column).is_not_null() & pl.col("worker").is_not_null())
+    records = dated.sort("time", maintain_order=True)
+    found: dict[str, tuple[str, int | None]] = {}
+    for (worker,), own in files.sort(column, "source").group_by("worker", maintain_order=True):
+        found[str(worker)] = (own["source"][-1 if last else 0], None)
+    for (worker,), own in records.group_by("worker", maintain_order=True):
+        row = own.row(-1 if last else 0, named=True)
+        found[str(worker)] = (row["source"], row["line"])
+    return found
 
 
 def _progress(tables: Tables) -> Iterator[Event]:
@@ -152,15 +194,23 @@ def _accusations(tables: Tables) -> Iterator[Event]:
 
 
 def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
+    codes = {
+        row["worker"]: (row["source"], row["line"])
+        for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
+    }
+    last = _edges(tables, last=True)
     for life in tables["lifetimes"].iter_rows(named=True):
-        kind = "silence" if life["ended"] in {"vanished", "never_started"} else "end"
+        worker = life["worker"]
+        silent = life["ended"] in {"vanished", "never_started"}
+        shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
+        source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         yield {
             "time": life["last_seen"],
-            "worker": life["worker"],
-            "kind": kind,
-            "text": end_of(life, parts[life["worker"]]),
-            "source": life["end_source"],
-            "line": life["end_line"],
+            "worker": worker,
+            "kind": "silence" if silent else "end",
+            "text": end_of(life, parts[worker]),
+            "source": source,
+            "line": line,
         }
 
 
@@ -173,13 +223,12 @@ def _checkpoints(tables: Tables) -> Iterator[Event]:
         yield _event(row, "checkpoint", f"checkpoint {row['value']}{which}")
 
 
-def _compilations(tables: Tables) -> Iterator[Event]:
-    """The longest one of each worker, where its trace counts the time from 1970."""
-    spans = tables["spans"].filter(
-        (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
-    )
-    took = (pl.col("end") - pl.col("start")).alias("took")
-    for group in spans.with_columns(took).sort("took").partition_by("worker", maintain_order=True):
-        row = group.row(-1, named=True)
-        if row["worker"] is not None:
-            yield _event(row | {"time": row["start"]}, "compile", f"compiled for {row['took']:.1f} s")
+def _compilations(paused: Mapping[str, Sequence[Pause]]) -> Iterator[Event]:
+    """The longest one of each worker; traces and logs that tell the time of a compilation show it."""
+    for worker, own in paused.items():
+        compiled = [pause for pause in own if pause["kind"] == "compile"]
+        if compiled:
+            longest = max(compiled, key=lambda pause: pause["end"] - pause["start"])
+            took = longest["end"] - longest["start"]
+            row = {"time": longest["start"], "worker": worker, "source": longest["source"]}
+            yield _event(row, "compile", f"compiled for {took:.1f} s")

@@ -1,10 +1,15 @@
-"""Where the traced time of each worker went, and for whom the others waited."""
+"""Where the traced time of each worker went, for whom the others waited, and who came last to what."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from analyzer.model import Tables
+
+MOST_COLLECTIVES = 120
+"""Collectives told one by one: those for which the others waited the longest."""
 
 
 def traced(tables: Tables) -> list[dict[str, Any]]:
@@ -20,6 +25,29 @@ def traced(tables: Tables) -> list[dict[str, Any]]:
             "delay_share": row["delay_share"],
             "delay_seconds": row["delay_seconds"],
             "last": row["least"],
+            "times_last": row["last"],
+            "caused_seconds": row["caused_seconds"],
         }
         for row in tables["waits"].sort("worker").iter_rows(named=True)
     ]
+
+
+def collectives(tables: Tables) -> tuple[list[dict[str, Any]], int]:
+    """Who came last to each collective that all traced workers share, in order; how many more there are."""
+    shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
+    unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
+    label = ["instance", unnumbered, "step", "nth"]
+    told = (
+        shared.group_by(label, maintain_order=True)
+        .agg(
+            pl.col("name").first(),
+            pl.col("start").first(),
+            pl.col("workers").first(),
+            pl.col("worker").filter("last").first().alias("last"),
+            pl.col("caused_seconds").max().alias("waited"),
+        )
+        .filter(pl.col("last").is_not_null())
+    )
+    kept = told.sort("waited", descending=True, maintain_order=True).head(MOST_COLLECTIVES).sort("start")
+    rows = kept.select("name", "step", "nth", "workers", "last", "waited").to_dicts()
+    return rows, told.height - kept.height

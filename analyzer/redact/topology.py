@@ -1,4 +1,4 @@
-"""Hosts, addresses and people of one document, each with the stable name that stands for it."""
+"""Hosts, addresses, people and directories of one document, each with the stable name that stands for it."""
 
 from __future__ import annotations
 
@@ -45,8 +45,25 @@ _WITH_HOSTS = frozenset({"cluster_spec", "server_address"})
 _WITH_PORT = re.compile(rf"(?<![\w.\-])(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}(?!\d)")
 
 
+_PATH = re.compile(
+    r"(?:(?<![\w./:>~-])|(?<=[\w)\]]:)|\b(?:gs|s3[an]?|hdfs|viewfs|abfss?|wasbs?|file|dbfs|nfs):/)"
+    r"/(?!tensorflow\.|grpc\.)(?P<path>[\w.+@%=~-]+(?:/[\w.+@%=~-]+)+)(?![\w:]*:)/?"
+)
+"""An absolute path, or one in a file store; neither a device, nor a method of gRPC, nor a page on the web."""
+_PLACES = re.compile(
+    r"usr|lib(?:32|64)?|local|s?bin|share|etc|proc|sys|dev|shm|tmp|var|run|logs?|opt|mnt|media|home|users|srv|data"
+    r"|root|workspace|workdir|work|export|\.?venv|envs?|conda|self|fd|cgroup|fs|spool|cache|src|app"
+    r"|checkpoints?|ckpt|tb|tensorboard|secrets|kubernetes\.io|serviceaccount",
+    re.IGNORECASE,
+)
+"""Directories that are called so everywhere."""
+_LIBRARY = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
+"""What lies below it belongs to a library, and tells nothing of who uses it."""
+_OURS = re.compile(r"(?:host|address|user|dir)-\d+")
+
+
 class Topology:
-    """Hosts, addresses and people, numbered in the order in which the document comes to speak of them."""
+    """Hosts, addresses, people and directories, numbered as the document comes to speak of them."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         texts = list(strings(document))
@@ -61,6 +78,11 @@ class Topology:
         for text in texts:
             for match in _addresses(text):
                 self._addresses.setdefault(match[0].lower(), f"address-{len(self._addresses) + 1}")
+        self._directories: dict[str, str] = {}
+        for text in texts:
+            for start, end in _directories(text):
+                if text[start:end].lower() not in self._names:
+                    self._directories.setdefault(text[start:end], f"dir-{len(self._directories) + 1}")
         words = {name.lower() for name in declared if not _tells(name)}
         self._any = _anywhere([name for name in self._names if name not in words])
         self._as_host = _as_host(sorted(words, key=lambda name: (-len(name), name)))
@@ -80,6 +102,9 @@ class Topology:
         ]
         for pattern in filter(None, (self._any, self._as_host)):
             changes += [Change(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
+        for start, end in _directories(text):
+            if name := self._directories.get(text[start:end]):
+                changes.append(Change(start, end, name))
         return list(_apart(changes))
 
 
@@ -137,6 +162,21 @@ def _addresses(text: str) -> Iterator[re.Match[str]]:
             address = ip_address(match[0])
             if not (address.is_loopback or address.is_unspecified) and len(match[0]) > 5:
                 yield match
+
+
+def _directories(text: str) -> Iterator[tuple[int, int]]:
+    """Where the names of directories stand that somebody chose; the name of a file or checkpoint stays."""
+    for match in _PATH.finditer(text):
+        at = match.start("path")
+        *folders, last = match["path"].split("/")
+        named = [*folders, *([] if re.search(r"[\d.]", last) and not match[0].endswith("/") else [last])]
+        for name in named:
+            if _LIBRARY.fullmatch(name):
+                break
+            known = _PLACES.fullmatch(name) or _OURS.fullmatch(name) or name in _SYSTEM_USERS
+            if not known and len(name) > 1 and re.search(r"[A-Za-z]", name):
+                yield at, at + len(name)
+            at += len(name) + 1
 
 
 def _is_address(text: str) -> bool:

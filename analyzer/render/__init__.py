@@ -6,6 +6,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 Diagnosis = Mapping[str, Any]
+_SINCE: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
+_OF_FINDINGS: Mapping[str, Any] = MappingProxyType({"lacks": None})
+"""What the contract demands by now and the first documents did not have, and what that means."""
 
 
 class Renderer(NamedTuple):
@@ -16,7 +19,7 @@ class Renderer(NamedTuple):
 
     def render(self, diagnosis: Diagnosis) -> str:
         """Render a diagnosis document in this format."""
-        return cast("str", import_module(f"analyzer.render.{self.module}").render(diagnosis))
+        return cast("str", import_module(f"analyzer.render.{self.module}").render(completed(diagnosis)))
 
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
@@ -29,6 +32,21 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
         "text": Renderer(".txt", "text"),
     }
 )
+
+
+def completed(diagnosis: Diagnosis) -> Diagnosis:
+    """Add what an old document lacks; one of today is as it was."""
+    findings = [{**_OF_FINDINGS, **finding} for finding in diagnosis["findings"]]
+    for finding in findings:
+        finding["evidence"] = [_numbered(place) for place in finding["evidence"]]
+    return {**_SINCE, **diagnosis, "findings": findings}
+
+
+def _numbered(place: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return evidence with context in pairs: at first it was lines alone, and their numbers are not known."""
+    if not any(isinstance(line, str) for line in place["context"]):
+        return place
+    return {**place, "context": [[None, line] for line in place["context"]]}
 
 
 def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word the command line uses)

@@ -1,4 +1,9 @@
-"""The diagnosis as Markdown that fits a post on GitHub, Jira or Slack; run text cannot become markup."""
+"""The diagnosis as Markdown that fits a post on GitHub, Jira or Slack; run text cannot become markup.
+
+GitHub takes 65,536 characters, Slack 40,000, Jira 32,767. So a post has at most 30,000, as Java and
+JavaScript count them; what is left out for that, the least telling first, is said. Decision and reasons come
+first: they are what fits one block of a Slack message, 3,000 characters.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +14,8 @@ from analyzer.render.leading import places, unread, where
 from analyzer.render.visible import one_line, shorten, visible
 
 Json = Mapping[str, Any]
-_MOST_TEXT, _MOST_EVIDENCE, _MOST_EXCERPT, _MOST_UNREAD = 500, 5, 400, 5
+MOST_CHARACTERS = 30_000
+_MOST_TEXT, _MOST_EVIDENCE, _MOST_EXCERPT, _MOST_UNREAD, _MOST_ITEMS = 500, 5, 400, 5, 12
 _ESCAPED = re.compile(r"([\\`*_{}\[\]#|~!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 
@@ -18,13 +24,40 @@ def render(diagnosis: Json) -> str:
     """Render the decision, why, next, and the evidence that carries it."""
     d = diagnosis
     why, following = words.headings(d)
-    parts = [_heading(d), prose(d["summary"]), _answers(d), _list(why, d["why"])]
+    head = [_heading(d), prose(d["summary"]), _answers(d)]
+    parts = {why: _list(why, d["why"])}
     if why != "Why":
-        parts.append(_list("What differs", words.differences(d), "-"))
-    parts += [_last_words(d), _steps(following, d["next"]), _list("Notes", words.notes(d), "-"), _evidence(d)]
-    parts += [_alternatives(d), _consequences(d), _unread(d)]
-    parts += [_list("Not collected", words.uncollected(d), "-"), _footer(d)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        parts["What differs"] = _list("What differs", words.differences(d), "-")
+    parts |= {
+        "Last words": _last_words(d),
+        "Lines that stand out": _quoted("Lines that stand out", d.get("odd_lines", ())),
+        following: _steps(following, d["next"]),
+        "Notes": _list("Notes", words.notes(d), "-"),
+        "Evidence": _evidence(d),
+        "Against a good run": _against(d.get("against")),
+        "What else it could be": _alternatives(d),
+        "Also seen": _consequences(d),
+        "What could not be read": _unread(d),
+        "Not collected": _list("Not collected", words.uncollected(d), "-"),
+    }
+    return _fitting(head, {title: part for title, part in parts.items() if part}, _footer(d))
+
+
+def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str) -> str:
+    """Put a post together, without as many of its last parts as make it too long."""
+    kept = dict(parts)
+    while True:
+        cut = [title for title in parts if title not in kept]
+        said = [f"*Left out, to fit a post: {'; '.join(cut)}. The HTML report has it.*"] if cut else []
+        text = "\n\n".join([*filter(None, head), *kept.values(), *said, footer]) + "\n"
+        if not kept or _units(text) <= MOST_CHARACTERS:
+            return text
+        kept.popitem()
+
+
+def _units(text: str) -> int:
+    """Count characters as Java and JavaScript do: one beyond the first 65,536 of Unicode counts twice."""
+    return len(text) + sum(char > "\uffff" for char in text)
 
 
 def prose(text: str) -> str:
@@ -68,16 +101,21 @@ def _answers(d: Json) -> str:
 
 
 def _list(title: str, texts: Sequence[str], sign: str = "1.") -> str:
-    return _section(title, (f"{sign} {prose(text)}" for text in texts))
+    return _section(title, iter([*(f"{sign} {prose(text)}" for text in texts[:_MOST_ITEMS]), *_more(texts)]))
+
+
+def _more(items: Sequence[Any]) -> list[str]:
+    left = len(items) - _MOST_ITEMS
+    return [f"- and {left:,} more"] if left > 0 else []
 
 
 def _steps(title: str, steps: Sequence[Json]) -> str:
     lines: list[str] = []
-    for n, step in enumerate(steps, 1):
+    for n, step in enumerate(steps[:_MOST_ITEMS], 1):
         lines.append(f"{n}. {prose(step['text'])}")
         if step["command"]:
             lines += ["", block(step["command"], "   "), ""]
-    return _section(title, iter(lines)).rstrip()
+    return _section(title, iter([*lines, *_more(steps)])).rstrip()
 
 
 def _evidence(d: Json) -> str:
@@ -91,6 +129,20 @@ def _place(place: Json) -> Iterator[str]:
     yield f"- {name} {'(absent) ' if place['kind'] == 'absence' else ''}{prose(place['says'])}"
     if place["excerpt"]:
         yield from ("", block(shorten(place["excerpt"], _MOST_EXCERPT), "  "), "")
+
+
+def _quoted(title: str, places: Sequence[Json]) -> str:
+    return _section(title, (line for place in places[:_MOST_EVIDENCE] for line in _place(place))).rstrip()
+
+
+def _against(good: Json | None) -> str:
+    """Say what differs from a good run, and quote the lines that it does not have."""
+    if good is None:
+        return ""
+    title = f"Against {prose(good['run'])}, which went well"
+    found = words.against(good) or ["Facts, pace and curves are those of the good run."]
+    quoted = _quoted("Lines that it does not have", good["lines"])
+    return "\n\n".join(filter(None, [_list(title, found, "-"), quoted]))
 
 
 def _last_words(d: Json) -> str:
@@ -113,9 +165,9 @@ def _consequences(d: Json) -> str:
 def _alternatives(d: Json) -> str:
     said = (
         f"- {prose(a['cause'])} ({words.confidence(a['confidence'])}): {prose(a['against'])}"
-        for a in d["alternatives"]
+        for a in d["alternatives"][:_MOST_ITEMS]
     )
-    return _section("What else it could be", said)
+    return _section("What else it could be", iter([*said, *_more(d["alternatives"])]))
 
 
 def _unread(d: Json) -> str:

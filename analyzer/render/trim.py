@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 Json = Any
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
-    | {"culprits", "suspects", "witnesses"}
+    | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
 )
 _KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 _NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
-_NOUNS |= {"trace": "workers of the trace"}
+_NOUNS |= {"trace": "workers of the trace", "context": "lines of context", "why": "reasons"}
+_NOUNS |= {"next": "steps of what to do", "lines": "lines that a good run lacks"}
 
 
 class Limits(NamedTuple):

@@ -37,6 +37,10 @@ _RETRY_DEGRADED: Mapping[str, tuple[str, str]] = {
     "after_fix": ("No", "mend the cause first; it would come out the same"),
     "exclude_host": ("Yes", "it did not fail; a machine need not be left out yet"),
 }
+_OF_EACH = frozenset({"host", "claims", "server_address"})
+"""Facts of which every worker has a value of its own where all is well."""
+_MOST_CLOCKS = 2
+"""Clocks of which each has a sentence of its own."""
 _EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
 _TRAINS = ("worker", "chief")
 
@@ -227,11 +231,17 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def of_each(fact: Mapping[str, Any]) -> bool:
+    """Say whether a fact differs between all workers because it must: each has a host of its own."""
+    values = [*fact["values"].values()]
+    return fact["key"] in _OF_EACH and len(set(values)) == len(values)
+
+
 def differences(diagnosis: Mapping[str, Any]) -> list[str]:
     """Say which facts differ between the workers: `TensorFlow: 2.15.1 (worker:0–1), 2.21.0 (worker:2)`."""
     said = []
     for fact in diagnosis["facts"]:
-        if not fact["equal"]:
+        if not fact["equal"] and not of_each(fact):
             holders: dict[str, list[str]] = {}
             for worker, value in fact["values"].items():
                 holders.setdefault(value, []).append(worker)
@@ -242,21 +252,27 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
 def against(good: Mapping[str, Any]) -> list[str]:
     """Say what differs from a good run: `Python: 3.11.2, there 3.10.4`; its lines are quoted elsewhere."""
     said = [f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]]
-    here, there = good["step_time"]["here"], good["step_time"]["there"]
-    if here and there:
-        said.append(
-            f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
-        )
+    if told := pace(good["step_time"]):
+        said.append(told)
     for curve in good["curves"]:
         step = f"step {curve['step']:,}" if curve["step"] is not None else "the last common place"
         epoch = f"epoch {curve['epoch']}, " if curve["epoch"] is not None else ""
         said.append(
-            f"{curve['tag']} at {epoch}{step}: {_value(curve['here'])}, there {_value(curve['there'])}"
+            f"{curve['tag']} at {epoch}{step}: {number(curve['here'])}, there {number(curve['there'])}"
         )
     return said
 
 
-def _value(value: float | str) -> str:
+def pace(step_time: Mapping[str, Any]) -> str:
+    """Say how long a step took, and how long in a good run; nothing where either is not known."""
+    here, there = step_time["here"], step_time["there"]
+    if not (here and there):
+        return ""
+    return f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
+
+
+def number(value: float | str) -> str:
+    """Say a value of a curve; one that is not finite comes as text."""
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
@@ -295,7 +311,10 @@ def notes(diagnosis: Mapping[str, Any]) -> list[str]:
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "context"
     ]
-    return found + [_clock(each) for each in diagnosis.get("clocks", ()) if each["shift"]]
+    shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
+    return found + (
+        [_clock(each) for each in shifted] if len(shifted) <= _MOST_CLOCKS else [_clocks(shifted)]
+    )
 
 
 def _clock(clock: Mapping[str, Any]) -> str:
@@ -304,6 +323,16 @@ def _clock(clock: Mapping[str, Any]) -> str:
     return (
         f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
         f"{clock['steps']} steps show that all finished together; the order of events allows for that."
+    )
+
+
+def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
+    """Say in one sentence that many clocks differ."""
+    whose = names([each["worker"] for each in clocks])
+    most = duration(max(abs(each["offset"]) for each in clocks))
+    return (
+        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps show that all "
+        "finished together; the order of events allows for that."
     )
 
 

@@ -47,7 +47,7 @@
 
   for (const table of document.querySelectorAll("table.filterable")) {
     const rows = [...table.querySelectorAll("tbody tr")];
-    if (rows.length < 12) continue;
+    if (rows.length < 24) continue;
     const field = document.createElement("input");
     field.type = "search";
     field.className = "filter";

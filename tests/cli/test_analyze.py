@@ -269,6 +269,7 @@ def test_a_single_file_several_files_and_standard_input(
     assert main(["-", "--format", "json", "-o", "-"]) in {1, 3}
     piped = json.loads(capsys.readouterr().out)
     assert piped["cause"] == one["cause"]
+    assert piped["made_with"]["command"] == "mwms-analyze -"
 
 
 def test_neither_tensorflow_nor_pandas_is_imported() -> None:

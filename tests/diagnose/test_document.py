@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import platform
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analyzer.diagnose.decide import Decision, decide
@@ -205,3 +208,14 @@ def test_the_command_line_names_no_place(make_run: MakeRun) -> None:
     )
     assert whole == "mwms-analyze job-17 --redact topology"
     assert some == turned == "mwms-analyze worker-0.log worker-1.log --redact topology"
+    assert analyze([files[0]], given=["-"]).document["made_with"]["command"] == "mwms-analyze -"
+
+
+def test_what_it_was_made_with(make_run: MakeRun) -> None:
+    """An archive by its own name, the good run by its; and the versions of what read and reckoned."""
+    run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
+    archive = Path(shutil.make_archive(str(run), "gztar", run))
+    made = analyze([archive], against=[run]).document["made_with"]
+    assert made["command"] == "mwms-analyze job-17.tar.gz --against job-17"
+    assert made["versions"]["python"] == platform.python_version()
+    assert made["versions"]["polars"] == pl.__version__

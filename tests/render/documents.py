@@ -3,6 +3,7 @@
 import copy
 import json
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ def many_workers(count: int = 64) -> Json:
             "host": f"node-{i}",
             "claimed": None,
         }
-        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(500)]
+        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(240)]
         worker["curves"] = [
-            {"tag": t, "scope": "local", "kept": 500, "total": 500, "points": points}
+            {"tag": t, "scope": "local", "kept": 240, "total": 500, "points": points}
             for t in ("loss", "step time")
         ]
         made["workers"].append(worker)
@@ -49,6 +50,70 @@ def many_workers(count: int = 64) -> Json:
     for fact in made["facts"]:
         fact["values"] = {f"worker:{i}": f"{fact['key']}-{i % 3}" for i in range(count)}
         fact["equal"] = False
+    return made
+
+
+def whole() -> Json:
+    """Make a run of whose document every part is filled: pauses, clocks, barriers, a trace, a good run."""
+    made = load("r101")
+    ids = [worker["id"] for worker in made["workers"]]
+    place = made["findings"][0]["evidence"][0]
+    began = made["run"]["started"]
+    for n, worker in enumerate(made["workers"]):
+        worker["pauses"] = [
+            {
+                "kind": kind,
+                "start": began + 2.0 * k + n,
+                "end": began + 2.0 * k + n + 1.5,
+                "source": "tb/events",
+            }
+            for k, kind in enumerate(("compile", "checkpoint", "evaluation", "pause"))
+        ]
+        points = [[step, 0.3 + step / 100, began + step] for step in range(1, 20)]
+        worker["curves"].append(
+            {"tag": "seconds per step", "scope": "local", "kept": 19, "total": 19, "points": points}
+        )
+    made["timeline"][0]["excerpt"] = "the very first line"
+    made["clocks"] = [
+        {"worker": w, "kind": "log", "basis": "steps", "steps": 20, "offset": 3.5 * n, "residual": 0.1, "shift": 3.5 * n}
+        for n, w in enumerate(ids)
+    ]  # fmt: skip
+    made["barriers"] = [
+        {"barrier": "step", "place": "step 24", "arrived": ids[:2], "awaited": ids[2:3], "unknown": ids[3:]}
+    ]
+    made["odd_lines"] = [
+        place | {"says": "Only this worker has it", "excerpt": "a line that is odd", "marks": []}
+    ]
+    made["against"] = {
+        "run": "job-16",
+        "facts": [{"key": "python", "label": "Python", "here": ["3.11.2"], "there": ["3.10.4"]}],
+        "step_time": {"here": 0.4, "there": 0.1},
+        "curves": [{"tag": "loss", "epoch": None, "step": 20, "here": "NaN", "there": 0.25}],
+        "lines": [place | {"says": "New", "excerpt": "a line that the good run lacks", "marks": []}],
+    }
+    made["near_misses"] = [
+        {"rule": "nan-loss", "title": "NaN", "cause": "numeric.nan", "worker": ids[1], "held": ["falls silent"],
+         "missing": "the loss", "collect": "the event files"}
+    ]  # fmt: skip
+    made["trace"] = [
+        {"worker": w, "collectives": 6, "step_time": 0.1, "collective_share": 0.5, "collective_seconds": 1.0,
+         "input_share": 0.1, "delay_share": 0.2, "delay_seconds": 0.3, "last": False, "times_last": n, "caused_seconds": 0.1 * n}
+        for n, w in enumerate(ids)
+    ]  # fmt: skip
+    made["collectives"] = [
+        {"name": "all-reduce", "step": n, "nth": 1, "workers": 4, "last": ids[n % 2 + 1], "waited": 0.1 * n}
+        for n in range(6)
+    ]
+    made["collectives_left_out"] = 4321
+    made["findings"][0] |= {
+        "reckoned": ["0.78 to begin with", "+0.12 for a traceback"],
+        "contradicted_by": ["nan-loss"],
+    }
+    made["made_with"] |= {
+        "versions": {"python": "3.11.2", "polars": "1.9"},
+        "command": "mwms-analyze - --against job-16",
+        "options": {"masked": "2"},
+    }
     return made
 
 
@@ -76,12 +141,12 @@ PAYLOADS = (
 )
 _OURS = {"schema", "verdict", "retry", "owner", "part", "how", "scope", "role", "outcome", "read", "id"}
 _OURS |= {"worker", "workers", "culprits", "suspects", "witnesses", "claimed"}
+_OURS |= {"basis", "barrier", "arrived", "awaited", "unknown", "last"}
 
 
 def hostile_everywhere() -> Json:
     """Make a run of which every text that the contract leaves free is an attack; equal ones stay equal."""
-    made = load("r101")
-    made["made_with"]["command"] = "mwms-analyze r101"
+    made = whole()
     made["findings"][1]["explained_by"] = [made["findings"][0]["rule"]]
     return _attacked(made)
 
@@ -96,7 +161,7 @@ def hostile_workers() -> Json:
 
 def _attacked(value: Json, key: str = "") -> Json:
     if isinstance(value, str):
-        kind = key == "kind" and value in _EVENT_AND_EVIDENCE_KINDS
+        kind = value == "NaN" or (key == "kind" and value in _EVENT_AND_EVIDENCE_KINDS)
         return value if key in _OURS or kind else PAYLOADS[zlib.crc32(value.encode()) % len(PAYLOADS)] + value
     if isinstance(value, dict):
         return {k: v if k == "points" else _attacked(v, k) for k, v in value.items()}
@@ -105,9 +170,10 @@ def _attacked(value: Json, key: str = "") -> Json:
 
 _EVENT_AND_EVIDENCE_KINDS = {"line", "absence", "fact", "value", "start", "server_up", "joined", "first_step"}
 _EVENT_AND_EVIDENCE_KINDS |= {"last_step", "error", "accusation", "signal", "end", "silence", "checkpoint"}
+_EVENT_AND_EVIDENCE_KINDS |= {"compile", "evaluation", "pause", "log"}
 
 
-ALL = (*NAMES, "many-workers", "long-line", "hostile-everywhere")
+ALL = (*NAMES, "whole", "many-workers", "long-line", "hostile-everywhere")
 
 
 def document(name: str) -> Json:
@@ -117,7 +183,8 @@ def document(name: str) -> Json:
 
 
 _MADE = {
+    "whole": whole,
     "many-workers": many_workers,
-    "long-line": long_line,
+    "long-line": partial(long_line, 1_000_000),
     "hostile-everywhere": hostile_everywhere,
 }

@@ -1,62 +1,46 @@
-"""The report in a real Chromium, opened from disk as out of a ticket."""
+"""What a reader does with a report, in a real Chromium, opened from disk as out of a ticket."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analyzer.render import render
-from tests.render.browsing import FOLDED, UNFOLD, Visit
-from tests.render.documents import NAMES, load, many_workers
+from tests.render.browsing import UNFOLD, Visit
+from tests.render.documents import hostile_everywhere, load, whole
 
 pytestmark = pytest.mark.browser
-Json = Any
 
 
-@pytest.fixture(params=[*NAMES, "many-workers"])
-def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Every diagnosis as a page on disk."""
-    diagnosis = many_workers() if request.param == "many-workers" else load(request.param)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_diagnosis_is_downloaded(browser: Any, tmp_path: Path, scripts: bool) -> None:
+    """From the link, with the name of a file, with scripts and without."""
     path = tmp_path / "report.html"
-    path.write_text(render(diagnosis, "html"), encoding="utf-8")
-    return path
+    told = hostile_everywhere()
+    path.write_text(render(told, "html"), encoding="utf-8")
+    visit = Visit(browser, path, java_script_enabled=scripts)
+    with visit.page.expect_download() as download:
+        visit.page.locator("a[download]").click()
+    assert download.value.suggested_filename == "diagnosis.json"
+    assert json.loads(download.value.path().read_text(encoding="utf-8"))["culprits"] == told["culprits"]
+    visit.context.close()
+    assert [what for what in visit.wrong if not what.startswith("request: data:application/json")] == []
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("width", [320, 1280])
-def test_opens_quietly_and_fits(browser: Any, file: Path, width: int, scripts: bool) -> None:
-    """No request, no console message, nothing executed, no sideways scrolling, scripts on or off."""
-    visit = Visit(browser, file, viewport={"width": width, "height": 800}, java_script_enabled=scripts)
+def test_a_link_opens_what_it_leads_to(browser: Any, tmp_path: Path) -> None:
+    """From an event to the line that proves it, which lies folded, by the keyboard and without scripts."""
+    path = tmp_path / "report.html"
+    path.write_text(render(whole(), "html"), encoding="utf-8")
+    visit = Visit(browser, path, java_script_enabled=False)
     page = visit.page
-    if scripts:
-        page.evaluate(UNFOLD)
-        assert page.evaluate("window.PWNED === undefined")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("h1").is_visible()
-    assert page.locator(".badge").is_visible()
-    assert page.locator("#tools").is_visible() == scripts
+    assert not page.locator("#line-1").is_visible()
+    page.locator("#event-1 a.place").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#line-1", state="visible")
+    assert page.url.endswith("#line-1")
     visit.context.close()
-    assert visit.wrong == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_follows_the_reader(browser: Any, file: Path, scheme: str) -> None:
-    """Light and dark come from the reader's setting."""
-    visit = Visit(browser, file, color_scheme=scheme)
-    colour = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    visit.context.close()
-    assert (colour == "rgb(20, 21, 23)") == (scheme == "dark")
-    assert visit.wrong == []
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_prints_unfolded(browser: Any, file: Path, scripts: bool) -> None:
-    """On paper everything is unfolded, without scripts too."""
-    visit = Visit(browser, file, java_script_enabled=scripts)
-    visit.page.emulate_media(media="print")
-    folded = visit.page.evaluate(FOLDED)
-    visit.context.close()
-    assert folded == 0
+    assert [what for what in visit.wrong if not what.endswith("#line-1")] == []
 
 
 def test_scripts_add(browser: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -56,6 +57,7 @@ def test_nothing_from_outside(diagnosis: Json) -> None:
         assert (
             href.startswith("#")
             or (tag == "a" and href.startswith("https://"))
+            or (attrs.get("download") == "diagnosis.json" and href.startswith("data:application/json,"))
             or (tag == "link" and href.startswith("data:"))
         )
     assert "url(" not in text.split("</style>")[0]
@@ -93,6 +95,15 @@ def test_json_is_embedded(diagnosis: Json) -> None:
     read = json.loads(text)
     assert read["verdict"] == diagnosis["verdict"]
     assert read["culprits"] == diagnosis["culprits"]
+
+
+def test_the_download_is_the_diagnosis(diagnosis: Json) -> None:
+    """The link that needs no script holds what is embedded, whatever signs are in it."""
+    page = Page(render(diagnosis, "html"))
+    (link,) = (a["href"] for tag, a in page.tags if a.get("download"))
+    text = next(body for tag, attrs, body in page.raw if attrs.get("id") == "diagnosis")
+    assert json.loads(unquote(link.removeprefix("data:application/json,"))) == json.loads(text)
+    assert not set(" \n\t#'<>`") & set(link)
 
 
 def test_anchors(diagnosis: Json) -> None:

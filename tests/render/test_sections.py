@@ -4,9 +4,11 @@ import copy
 import re
 from typing import Any
 
-from analyzer.render import render
+import pytest
+
+from analyzer.render import render, words
 from analyzer.render.page import coverage, plot, timeline, trace
-from tests.render.documents import load, many_workers
+from tests.render.documents import load, many_workers, whole
 
 Json = Any
 
@@ -179,4 +181,128 @@ def test_an_end_that_many_share_is_told_once_in_a_row() -> None:
 def test_a_trace_of_many_workers_is_whole() -> None:
     """As the workers are."""
     told = many_workers() | {"trace": [traced(f"worker:{n}", 0.9, 0.0, 0.0) for n in range(64)]}
-    assert "trace are not shown" not in render(told, "html")
+    told["trace"][17] |= {"last": True}
+    page = render(told, "html")
+    assert "trace are not shown" not in page
+    shown, _, folded = page.partition("63 workers for which the others do not wait")
+    assert "worker:17" in shown.partition('id="trace"')[2]
+    assert folded.partition("</details>")[0].count('<th scope="row">') == 63
+
+
+def test_many_clocks_are_one_note() -> None:
+    """Of sixty-four that were set wrong, nobody reads sixty-four sentences."""
+    told = whole()
+    (note,) = words.notes(told | {"findings": []})
+    assert note.startswith("The clocks of worker:1–3 differ from those of their peers by up to 10.5 s")
+    assert len(words.notes(told | {"findings": [], "clocks": told["clocks"][:3]})) == 2
+
+
+def test_pauses_are_drawn_and_named() -> None:
+    """Each kind has a look, a title and an entry in the legend; a run without any has none of it."""
+    made = timeline.chart(whole())
+    assert made is not None
+    assert {p.kind for lane in made.lanes for p in lane.pauses} == {
+        "compile", "checkpoint", "evaluation", "pause"
+    }  # fmt: skip
+    page = render(whole(), "html")
+    assert page.count('class="pause of-compile"') == len(made.lanes) + 1
+    assert "<title>writes a checkpoint: 1.50 s, from " in page
+    assert "</svg>writes a checkpoint</span>" in page
+    assert 'class="pause' not in render(load("r101"), "html")
+
+
+def test_every_event_leads_to_what_proves_it() -> None:
+    """To evidence where a finding quotes the line, else to the line itself, the file, or the worker."""
+    told = whole()
+    told["timeline"][1] |= {"line": None}
+    told["timeline"][2] |= {"source": None, "line": None}
+    page = render(told, "html")
+    rows = re.findall(r'<tr id="event-(\d+)".*?<a class="place" href="#([^"]+)"', page, re.DOTALL)
+    assert len(rows) == len(told["timeline"])
+    targets = dict(rows)
+    assert targets["1"] == "line-1"
+    assert targets["2"].startswith("file-")
+    assert targets["3"] == told["timeline"][2]["worker"].replace(":", "-")
+    assert any(target.startswith("evidence-") for target in targets.values())
+    assert set(targets.values()) <= set(re.findall(r' id="([^"]+)"', page))
+    assert "the very first line" in page.partition('id="line-1"')[2].partition("</figure>")[0]
+
+
+def test_what_the_document_has_is_on_the_page() -> None:
+    """Clocks, barriers, odd lines, near misses, the good run, and how sure a finding is."""
+    page = re.sub(r"<[^>]*>", "", render(whole(), "html").partition('id="diagnosis"')[0])
+    for said in (
+        "How the workers’ clocks compare", "+3.50 s", "Who came to which barrier", "Step, step 24",
+        "a line that is odd", "1 other cause that nearly fired", "Next time, collect the event files.",
+        "What differs from job-16, which went well", "3.10.4", "4.0 times as long", "0.25",
+        "a line that the good run lacks", "How sure: 0.78 to begin with, +0.12 for a traceback.",
+        "Contradicted by nan-loss", "4,321 for which the others waited less are left out",
+        "Python 3.11.2, Polars 1.9", "mwms-analyze - --against job-16",
+    ):  # fmt: skip
+        assert said in page, said
+
+
+def test_a_post_says_what_differs_from_a_good_run() -> None:
+    """And quotes the lines that stand out."""
+    post = render(whole(), "markdown")
+    for said in ("a line that is odd", "Against job-16, which went well", "3.10.4", "lacks"):
+        assert said in post, said
+
+
+def test_who_came_last_is_drawn_for_each_collective() -> None:
+    """A dot in the row of the worker that came last; the longest wait is the largest dot."""
+    told = whole()
+    made = trace.latecomers(told)
+    assert made is not None
+    rows = {name: y for name, y, _ in made.names}
+    assert [c.y for c in made.calls] == [rows[c["last"]] for c in told["collectives"]]
+    assert max(made.calls, key=lambda c: c.radius).item == told["collectives"][-1]
+    assert sum(c.blamed for c in made.calls) == sum(
+        c["last"] in told["culprits"] for c in told["collectives"]
+    )
+    assert trace.latecomers(load("r101")) is None
+
+
+def test_the_moment_of_a_curve_is_where_the_blamed_one_ends() -> None:
+    """Under fit, the last step is one of its epoch, and curves count on."""
+    told = load("r101")
+    culprit = next(w for w in told["workers"] if w["part"] == "culprit")
+    culprit["last_step"] = {"epoch": 2, "step": 4}
+    made = plot.plots(told)[0]
+    assert made.moment is not None
+    end = next(s for s in made.series if s.worker == culprit["id"]).points[-1][0]
+    at = (
+        made.left
+        + 10
+        + (end - made.steps[0]) / (made.steps[1] - made.steps[0]) * (made.right - made.left - 20)
+    )
+    assert made.moment[0] == pytest.approx(at, abs=0.1)
+    assert made.moment[1] == "epoch 2, step 4"
+
+
+def test_curves_without_room_are_named() -> None:
+    """Six are drawn, the loss and the time of a step first."""
+    told = whole()
+    points = [[n, 1.0 * n, None] for n in range(5)]
+    told["workers"][0]["curves"] += [
+        {"tag": f"metric_{n}", "scope": "local", "kept": 5, "total": 5, "points": points} for n in range(7)
+    ]
+    drawn = [p.tag for p in plot.plots(told)]
+    assert drawn[:2] == ["loss", "seconds per step"]
+    left = plot.undrawn(told)
+    assert len(drawn) == 6
+    assert {*left} | {*drawn} == {c["tag"] for w in told["workers"] for c in w["curves"]}
+    assert "Not drawn, for want of room" in render(told, "html")
+
+
+def test_what_each_worker_has_of_its_own_is_no_difference() -> None:
+    """Every worker has an address; two with the same one are another matter."""
+    told = load("r101")
+    own = {"key": "server_address", "label": "Own address", "equal": False}
+    ids = [w["id"] for w in told["workers"]]
+    told["facts"] = [own | {"values": {w: f"10.0.0.{n}:1" for n, w in enumerate(ids)}}]
+    assert words.differences(told) == []
+    assert "1 fact of which each worker has its own value" in render(told, "html")
+    told["facts"] = [own | {"values": {w: f"10.0.0.{min(n, 1)}:1" for n, w in enumerate(ids)}}]
+    assert words.differences(told)
+    assert "has its own value" not in render(told, "html")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.words import worker_key
+from analyzer.render.words import of_each, worker_key
 
 Json = Mapping[str, Any]
 MOST_ROWS = 16
@@ -31,6 +31,8 @@ class Facts(NamedTuple):
     columns: tuple[Json, ...]
     rows: tuple[Row, ...]
     equal: tuple[tuple[str, str, int], ...]
+    own: tuple[Json, ...]
+    """Facts of which each worker has a value of its own."""
 
     @property
     def apart(self) -> tuple[Row, ...]:
@@ -46,7 +48,8 @@ class Facts(NamedTuple):
 
 def facts(diagnosis: Json) -> Facts:
     """Split the facts into what differs between workers and what is equal."""
-    differing = [f for f in diagnosis["facts"] if not f["equal"]]
+    own = [f for f in diagnosis["facts"] if not f["equal"] and of_each(f)]
+    differing = [f for f in diagnosis["facts"] if not f["equal"] and f not in own]
     workers = sorted({w for f in differing for w in f["values"]}, key=worker_key)
     usual = [_usual(list(f["values"].values())) for f in differing]
     rows = tuple(
@@ -58,7 +61,7 @@ def facts(diagnosis: Json) -> Facts:
         for f in diagnosis["facts"]
         if f["equal"]
     )
-    return Facts(tuple(differing), rows, equal)
+    return Facts(tuple(differing), rows, equal, tuple(own))
 
 
 class Fates(NamedTuple):

@@ -64,6 +64,35 @@ def place(n: int, item: Json) -> Place:
     return Place(n, item, tuple(_lines(item)))
 
 
+class Cited(NamedTuple):
+    """A line that the timeline tells of and no finding quotes; `events` are the numbers that it proves."""
+
+    anchor: str
+    events: tuple[int, ...]
+    item: Json
+    lines: tuple[Line, ...]
+
+
+def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[Cited]:
+    """Return the places of the events that are no evidence of a finding, each once, in their order."""
+    places: dict[tuple[str, int], list[Json]] = {}
+    for event in diagnosis["timeline"]:
+        place = (event["source"], event["line"])
+        if event["source"] is not None and event["line"] is not None and place not in told:
+            places.setdefault(place, []).append(event)
+    return [
+        Cited(
+            f"line-{first['n']}",
+            tuple(event["n"] for event in events),
+            first,
+            (Line(first["line"], (Piece(first["excerpt"], marked=False),), hit=True),)
+            if first.get("excerpt")
+            else (),
+        )
+        for first, events in ((events[0], events) for events in places.values())
+    ]
+
+
 def finding_anchors(findings: Sequence[Json]) -> dict[int, str]:
     """Give every finding an anchor of its own, by its rule."""
     taken: dict[str, int] = {}

@@ -8,6 +8,7 @@ from analyzer.render.words import worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
+STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
 _MOST_PLOTS, _MOST_LABELS, _LABEL_PITCH = 6, 10, 14.0
 
@@ -43,7 +44,7 @@ class Plot(NamedTuple):
     steps: tuple[int, int]
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
-    moment: tuple[float, int] | None
+    moment: tuple[float, str] | None
     left: float = LEFT
     right: float = RIGHT
     top: float = TOP
@@ -78,15 +79,26 @@ class Scale(NamedTuple):
 
 
 def plots(diagnosis: Json) -> list[Plot]:
-    """Lay out the plots, the loss first."""
+    """Lay out the plots: the loss first, then how long steps took."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
         for curve in worker["curves"]:
             if curve["points"]:
                 tags.setdefault(curve["tag"], []).append(_series(worker, curve))
-    order = sorted(tags, key=lambda t: ("loss" not in t.lower(), t.lower() != "loss", t))
-    moment = _moment(diagnosis)
-    return [_plot(tag, tags[tag], moment) for tag in order[:_MOST_PLOTS]]
+    moments = _moments(diagnosis)
+    return [_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MOST_PLOTS]]
+
+
+def undrawn(diagnosis: Json) -> list[str]:
+    """Return the tags for which there is no room."""
+    tags = {curve["tag"] for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]}
+    return sorted(tags, key=_rank)[_MOST_PLOTS:]
+
+
+def _rank(tag: str) -> tuple[int, str]:
+    """Put the loss first, then the step time, then other losses."""
+    low = tag.lower()
+    return (0 if low in {"loss", "epoch_loss"} else 1 if low == STEP_TIME else 2 if "loss" in low else 3, tag)
 
 
 def _series(worker: Json, curve: Json) -> Series:
@@ -100,20 +112,31 @@ def _finite(value: float | str) -> float | None:
     return None if isinstance(value, str) or not math.isfinite(value) else float(value)
 
 
-def _moment(diagnosis: Json) -> int | None:
+def _moments(diagnosis: Json) -> dict[str, str]:
+    """Say of each blamed worker which step was its last: `epoch 2, step 14`."""
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
-    steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["id"] in blamed]
-    return min((s for s in steps if s is not None), default=None)
+    return {
+        w["id"]: ("" if w["last_step"]["epoch"] is None else f"epoch {w['last_step']['epoch']}, ")
+        + f"step {w['last_step']['step']:,}"
+        for w in diagnosis["workers"]
+        if w["id"] in blamed and w["last_step"]["step"] is not None
+    }
 
 
-def _plot(tag: str, made: Sequence[Series], moment: int | None) -> Plot:
+def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, str] | None:
+    """Return where the curve of a blamed worker ends, of several the first, and which step that is."""
+    ends = [(one.points[-1][0], moments[one.worker]) for one in made if one.worker in moments]
+    return min(ends, default=None)
+
+
+def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> Plot:
     steps = [s for one in made for s, _, _ in one.points]
     values = [v for one in made for _, v in one.finite] or [0.0, 1.0]
     log = min(values) > 0 and max(values) / min(values) >= 1000
     x = Scale(min(steps), max(steps), LEFT + 10, RIGHT - 10)
     y = Scale(min(values), max(values), BOTTOM - 8, TOP + 16, log)
     drawn = _labelled([_drawn(one, x, y, look) for look, one in enumerate(made)])
-    inside = moment is not None and min(steps) <= moment <= max(steps)
+    moment = _moment(made, moments)
     return Plot(
         tag=tag,
         series=tuple(drawn),
@@ -123,7 +146,7 @@ def _plot(tag: str, made: Sequence[Series], moment: int | None) -> Plot:
         y_ticks=tuple(
             (y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 6))
         ),
-        moment=(x(moment), moment) if inside and moment is not None else None,
+        moment=(x(moment[0]), moment[1]) if moment else None,
     )
 
 

@@ -15,6 +15,7 @@ from analyzer.render import words
 from analyzer.render.visible import one_line, visible
 from analyzer.resources import cache_directory, resource
 
+_URL_ESCAPES = {ord(c): f"%{ord(c):02X}" for c in "%#&'<>` \x7f"}
 _JSON_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -41,7 +42,9 @@ def _environment() -> Environment:
         "duration": words.duration,
         "embedded": embedded,
         "instant": words.instant,
+        "linked": linked,
         "names": words.names,
+        "number": words.number,
         "one_line": one_line,
         "percent": words.percent,
         "size": words.size,
@@ -64,6 +67,12 @@ def embedded(document: Any) -> Markup:  # noqa: ANN401  (JSON)
     """Write JSON that cannot end the script element it stands in."""
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_JSON_ESCAPES))  # noqa: S704  (every character that means something is escaped)
+
+
+def linked(document: Any) -> Markup:  # noqa: ANN401  (JSON)
+    """Write JSON as the address of a download, fit for an attribute between single quotes."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Markup("data:application/json," + text.translate(_URL_ESCAPES))  # noqa: S704  (as above)
 
 
 def _finalize(value: object) -> object:

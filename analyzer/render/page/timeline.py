@@ -12,6 +12,12 @@ Json = Mapping[str, Any]
 WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
 _MOST_LANES, _MOST_TOLD, _NUMBER_GAP, _MOST_ENDED = 80, 12, 15.0, 50
 _TROUBLE = frozenset({"error", "signal", "silence", "end"})
+PAUSES: Mapping[str, str] = {
+    "compile": "compiles",
+    "checkpoint": "writes a checkpoint",
+    "evaluation": "evaluates",
+    "pause": "makes no step",
+}
 _LOUD = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
@@ -33,6 +39,15 @@ class Stretch(NamedTuple):
     end: float
 
 
+class Pause(NamedTuple):
+    """A part of a lane in which no step was made, and what the worker did instead."""
+
+    kind: str
+    x: float
+    width: float
+    title: str
+
+
 class Lane(NamedTuple):
     """One worker's life."""
 
@@ -44,6 +59,7 @@ class Lane(NamedTuple):
     steps: Stretch | None
     silence: Stretch | None
     marks: tuple[Mark, ...]
+    pauses: tuple[Pause, ...] = ()
 
 
 class Moment(NamedTuple):
@@ -62,6 +78,7 @@ class Chart(NamedTuple):
     stretched: bool
     omitted: int
     kinds: frozenset[str] = frozenset()
+    pauses: frozenset[str] = frozenset()
     moment: Moment | None = None
     guessed: bool = False
     width: float = WIDTH
@@ -122,6 +139,7 @@ def chart(diagnosis: Json) -> Chart | None:
         stretched=len(axis.knots) > 2,
         omitted=len(diagnosis["workers"]) - len(workers),
         kinds=frozenset(m.kind for m in marks),
+        pauses=frozenset(p.kind for lane in lanes for p in lane.pauses),
         moment=_moment(diagnosis, events, axis),
         guessed=not all(m.dated for m in marks),
     )
@@ -192,7 +210,15 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane
         steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,
         silence=Stretch(at["silence"], silent_to) if "silence" in at else None,
         marks=tuple(_marks(own, axis)),
+        pauses=tuple(_pause(each, axis) for each in worker.get("pauses", ())),
     )
+
+
+def _pause(pause: Json, axis: Axis) -> Pause:
+    start, end = axis(pause["start"]), axis(pause["end"])
+    said, took = PAUSES.get(pause["kind"], PAUSES["pause"]), words.duration(pause["end"] - pause["start"])
+    title = f"{said}: {took}, from {words.instant(pause['start'], date=False)}"
+    return Pause(pause["kind"], start, round(max(end - start, 2.0), 1), title)
 
 
 def _marks(events: Sequence[_Placed], axis: Axis) -> list[Mark]:

@@ -1,12 +1,13 @@
 """What the template is given: the trimmed diagnosis and everything that is computed from it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from analyzer.render import markdown, words
 from analyzer.render.document import ordered
 from analyzer.render.leading import foreign, lost
 from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
+from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
@@ -33,6 +34,10 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
     claims = evidence.claims(diagnosis, anchors)
     shown = {w["id"] for w in diagnosis["workers"]}
     why, following = words.headings(diagnosis)
+    told = evidence.places_by_line(claims)
+    facts = cluster.facts(diagnosis)
+    cited = evidence.cited(diagnosis, told)
+    files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
     return {
         "d": diagnosis,
         "run": diagnosis["run"],
@@ -47,15 +52,26 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "differences": words.differences(diagnosis),
         "workers_seen": words.workers_seen(diagnosis["run"]),
         "chart": timeline.chart(diagnosis),
-        "events": _events(diagnosis, evidence.places_by_line(claims)),
+        "events": _events(diagnosis, _targets(told, cited, files, shown)),
+        "cited": cited,
+        "file_anchors": files,
+        "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
+        "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
+        "pause_legend": timeline.PAUSES,
+        "odd_lines": [evidence.place(n, e) for n, e in enumerate(diagnosis.get("odd_lines", ()), 1)],
+        "good": _good(diagnosis),
+        "near_misses": diagnosis.get("near_misses", ()),
         "claims": claims,
         "shown_workers": shown,
         "anchor_of": {f["rule"]: anchors[i] for i, f in reversed(list(enumerate(diagnosis["findings"])))},
         "rules": _rules(diagnosis["findings"], anchors),
         "plots": plot.plots(diagnosis),
-        "facts": cluster.facts(diagnosis),
+        "undrawn": plot.undrawn(diagnosis),
+        "facts": facts,
+        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=words.worker_key),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "trace": trace.trace(diagnosis),
+        "latecomers": trace.latecomers(diagnosis),
         "coverage": coverage.coverage(diagnosis),
         "fates": cluster.fates(diagnosis),
         "files_of": _files(diagnosis),
@@ -75,12 +91,44 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
     }
 
 
-def _events(diagnosis: Json, places: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
-    """Return the events with the evidence each links to."""
-    return [
-        {**e, "place": places.get((e["source"], e["line"])) if e["line"] else None}
-        for e in diagnosis["timeline"]
-    ]
+Target = Callable[[Json], tuple[str, str]]
+
+
+def _targets(
+    told: Mapping[tuple[str, int], int],
+    cited: Sequence[evidence.Cited],
+    files: Mapping[str, str],
+    shown: Collection[str],
+) -> Target:
+    """Return what finds the place on the page that proves an event: its id, and what to call it."""
+    lines = {(c.item["source"], c.item["line"]): c.anchor for c in cited}
+
+    def target(event: Json) -> tuple[str, str]:
+        source, line = event["source"], event["line"]
+        if source is None:
+            return (
+                (anchor(event["worker"]), "no file") if event["worker"] in shown else ("sources", "no file")
+            )
+        if line is None:
+            return files.get(source, "sources"), source
+        n = told.get((source, line))
+        return f"evidence-{n}" if n else lines[source, line], f"{source}:{line}"
+
+    return target
+
+
+def _events(diagnosis: Json, target: Target) -> list[dict[str, Any]]:
+    """Return the events, each with the place that it links to."""
+    return [{**e, "target": target(e)} for e in diagnosis["timeline"]]
+
+
+def _good(diagnosis: Json) -> dict[str, Any] | None:
+    """Return what differs from a good run, its lines as evidence."""
+    good = diagnosis.get("against")
+    if good is None:
+        return None
+    lines = [evidence.place(n, e) for n, e in enumerate(good["lines"], 1)]
+    return {**good, "lines": lines, "pace": words.pace(good["step_time"])}
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:
@@ -98,12 +146,17 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
 def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
     if diagnosis["last_words"]:
         yield "last-words", "Last words"
+    if diagnosis.get("odd_lines"):
+        yield "odd-lines", "Odd lines"
     if diagnosis["timeline"]:
         yield "timeline", "Timeline"
-    if any(f["outcome"] == "fired" for f in diagnosis["findings"]):
-        yield "evidence", "Evidence" if diagnosis["verdict"] != "healthy" else "Also seen"
+    seen = any(f["outcome"] == "fired" for f in diagnosis["findings"])
+    if seen or any(e["line"] for e in diagnosis["timeline"]):
+        yield "evidence", "Also seen" if seen and diagnosis["verdict"] == "healthy" else "Evidence"
     if diagnosis["verdict"] != "healthy":
         yield "against", "Against it"
+    if diagnosis.get("against"):
+        yield "good-run", "Good run"
     if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
         yield "curves", "Curves"
     yield "cluster", "Cluster"

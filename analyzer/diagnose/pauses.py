@@ -1,0 +1,197 @@
+"""Where a worker compiled, wrote a checkpoint, or made no step for much longer than usual."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import itemgetter
+from statistics import median
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.common_clock import CommonClock
+from analyzer.model import Tables
+from analyzer.schema import VALIDATION
+
+MOST_PAUSES = 12
+"""Pauses kept of one worker: the longest."""
+_FEWEST = 5
+"""Steps from which it is known what a step usually takes."""
+_LONG, _SAVED = 5.0, 1.5
+"""How many times as long as usual a step takes in a pause; with a checkpoint in it, less will do."""
+_SHORTEST = 0.5
+"""Seconds that are worth drawing."""
+_ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
+
+Pause = dict[str, Any]
+
+
+class _Step(NamedTuple):
+    """A dated place in training; `epoch` is 0 where steps are counted through."""
+
+    time: float
+    epoch: int
+    step: int
+
+
+class _Saved(NamedTuple):
+    """When a checkpoint was written, and the last place in training that the same log shows above it."""
+
+    time: float | None
+    epoch: int
+    step: int | None
+
+
+def pauses(tables: Tables) -> Mapping[str, list[Pause]]:
+    """Worker → its pauses by time, on the common clock."""
+    clock = CommonClock(tables["clocks"], tables["sources"])
+    saved, steps = _saved(tables), _dated(tables["scalars"])
+    tried = _tried(tables["scalars"])
+    found: dict[str, list[Pause]] = {}
+    for worker, source, start, end in _compiled(tables):
+        found.setdefault(worker, []).append(_pause("compile", clock, worker, source, start, end))
+    for (worker, source), own in steps.items():
+        kept = found.setdefault(worker, [])
+        for kind, start, end in _between(own, saved.get(worker, []), tried.get(worker, [])):
+            pause = _pause(kind, clock, worker, source, start, end)
+            if kind != "pause" or not any(_overlap(pause, other) for other in kept):
+                kept.append(pause)
+    return {worker: _longest(own) for worker, own in found.items() if own}
+
+
+def _pause(kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float) -> Pause:
+    return {
+        "kind": kind,
+        "start": clock.time(worker, source, start),
+        "end": clock.time(worker, source, end),
+        "source": source,
+    }
+
+
+def _overlap(one: Pause, other: Pause) -> bool:
+    return bool(one["start"] < other["end"] and other["start"] < one["end"])
+
+
+def _longest(own: Sequence[Pause]) -> list[Pause]:
+    kept = sorted(own, key=lambda pause: pause["start"] - pause["end"])[:MOST_PAUSES]
+    return sorted(kept, key=lambda pause: (pause["start"], pause["end"]))
+
+
+def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
+    """Worker, source, start and end of each compilation; those that overlap are one."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
+        found.setdefault((worker, source), []).append((start, end))
+    for (worker, source), stretches in found.items():
+        joined: list[tuple[float, float]] = []
+        for start, end in sorted(stretches):
+            if joined and start <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        yield from ((worker, source, start, end) for start, end in joined)
+
+
+def _traced(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
+    """Compilations in traces that count the time from 1970."""
+    compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
+    rows = spans.filter(compiled).drop_nulls("worker")
+    yield from rows.select("worker", "source", "start", "end").iter_rows()
+
+
+def _alarms(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
+    """What XLA complains of when it is over: compiling, folding constants, trying algorithms."""
+    told = records.filter(
+        pl.col("time").is_not_null()
+        & pl.col("worker").is_not_null()
+        & (pl.col("origin") == "slow_operation_alarm.cc")
+    )
+    for worker, source, time, text in told.select("worker", "source", "time", "text").iter_rows():
+        if took := _ALARM.search(text):
+            scale = 0.001 if took["unit"] == "ms" else 1.0
+            seconds = 3600 * int(took["h"] or 0) + 60 * int(took["m"] or 0) + scale * float(took["s"])
+            yield worker, source, time - seconds, time
+
+
+def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
+    """The steps of each worker in the source that dates most of them, each when it was first shown."""
+    training = scalars.filter(
+        pl.col("worker").is_not_null()
+        & pl.col("time").is_not_null()
+        & pl.col("step").is_not_null()
+        & ~pl.col("tag").str.contains(VALIDATION)
+        & ~pl.col("tag").str.contains("^(?:val|epoch)_")
+    )
+    places = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
+    first = training.group_by(places, maintain_order=True).agg(pl.col("time").min())
+    found: dict[tuple[str, str], list[_Step]] = {}
+    for (worker,), own in first.group_by("worker", maintain_order=True):
+        most = own.group_by("source").len().sort("len", "source")["source"][-1]
+        rows = own.filter(pl.col("source") == most).sort("time").select("time", "epoch", "step").iter_rows()
+        found[str(worker), most] = [_Step(*row) for row in rows]
+    return found
+
+
+def _between(
+    steps: Sequence[_Step], saved: Sequence[_Saved], tried: Sequence[float]
+) -> Iterator[tuple[str, float, float]]:
+    """Kind, start and end of what lies between two steps for longer than a step usually takes."""
+    gaps = [(later.time - earlier.time, earlier, later) for earlier, later in pairwise(steps)]
+    if len(gaps) < _FEWEST:
+        return
+    usual = median(gap for gap, _, _ in gaps)
+    for gap, earlier, later in gaps:
+        if gap < max(_SHORTEST, usual * _SAVED):
+            continue
+        if any(_within(place, earlier, later) for place in saved):
+            yield "checkpoint", earlier.time, later.time
+        elif gap >= usual * _LONG:
+            evaluated = bisect_right(tried, earlier.time) < bisect_right(tried, later.time)
+            yield "evaluation" if evaluated else "pause", earlier.time, later.time
+
+
+def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:
+    """Whether a checkpoint was written between two steps, by the clock or else by the step before it."""
+    if place.time is not None:
+        return earlier.time <= place.time <= later.time
+    if place.step is None:
+        return False
+    if not earlier.epoch:
+        return earlier.step <= place.step < later.step
+    return (earlier.epoch, earlier.step) <= (place.epoch, place.step) < (later.epoch, later.step)
+
+
+def _saved(tables: Tables) -> dict[str, list[_Saved]]:
+    """Where each worker wrote a checkpoint."""
+    facts = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
+    if not facts.height:
+        return {}
+    shown = tables["scalars"].filter(
+        pl.col("line").is_not_null()
+        & pl.col("step").is_not_null()
+        & pl.col("source").is_in(facts["source"].unique().to_list())
+    )
+    places = {
+        source: own.sort("line").select("line", pl.col("epoch").fill_null(0), "step").rows()
+        for (source,), own in shown.group_by("source")
+    }
+    found: dict[str, list[_Saved]] = {}
+    for worker, source, line, time in facts.select("worker", "source", "line", "time").iter_rows():
+        above = places.get(source, [])
+        at = bisect_left(above, line, key=itemgetter(0)) if line is not None else 0
+        _, epoch, step = above[at - 1] if at else (0, 0, None)
+        found.setdefault(worker, []).append(_Saved(time, epoch, step))
+    return found
+
+
+def _tried(scalars: pl.DataFrame) -> dict[str, list[float]]:
+    """When each worker wrote down what an evaluation came to."""
+    told = scalars.filter(
+        pl.col("worker").is_not_null()
+        & pl.col("time").is_not_null()
+        & (pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_"))
+    )
+    return dict(told.group_by("worker").agg(pl.col("time").unique().sort()).iter_rows())
