@@ -36,6 +36,7 @@ from analyzer.trainer.faults.tf_config import TfConfig
 from analyzer.trainer.faults.throttle import Throttle
 from analyzer.trainer.faults.time_limit import TimeLimit
 from analyzer.trainer.faults.unsharded import Unsharded
+from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 
 __all__ = ["FAULTS", "Fault"]
 
@@ -76,4 +77,5 @@ FAULTS: dict[str, type[Fault]] = {
     "throttle": Throttle,
     "time_limit": TimeLimit,
     "unsharded": Unsharded,
+    "wrong_checkpoint": WrongCheckpoint,
 }
