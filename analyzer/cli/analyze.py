@@ -23,7 +23,6 @@ from analyzer.engine import RulePack
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.model import Diagnosis, Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
-from analyzer.redact import Redaction
 from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
@@ -34,6 +33,10 @@ _EXIT_CODES = """exit status:
   4    nothing could be read
   70   internal error
   130  interrupted"""
+
+
+XPROF_SECONDS = 120.0
+"""What XProf may take for all traces of a run together; some take it minutes."""
 
 
 def process() -> int:
@@ -90,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
     )
+    parser.add_argument(
+        "--xprof",
+        action="store_true",
+        help=f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`",
+    )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
@@ -106,21 +114,22 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyzed(paths, pack, arguments.redact, against)
+            diagnosis = _analyzed(paths, pack, arguments, against)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = _analyzed(paths, pack, arguments.redact, against)
+            diagnosis = _analyzed(paths, pack, arguments, against)
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
 def _analyzed(
-    paths: Sequence[Path], pack: RulePack, redaction: Redaction, against: Sequence[Path]
+    paths: Sequence[Path], pack: RulePack, arguments: argparse.Namespace, against: Sequence[Path]
 ) -> Diagnosis:
+    xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with Meter() as meter:
-        return analyze(paths, pack, redaction, against, meter)
+        return analyze(paths, pack, arguments.redact, against, meter, xprof)
 
 
 def _directory(name: str) -> Path:

@@ -74,4 +74,4 @@ def _told(parts: list[pl.DataFrame]) -> pl.DataFrame:
     lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]
     ordered = rows.with_columns(lacking).select(names).sort("worker", "tag", "attempt", "epoch", "step")
     empty = frame("series", [])
-    return pl.concat([empty, ordered.cast(dict(empty.schema))])
+    return pl.concat([empty, ordered.cast(empty.schema)])

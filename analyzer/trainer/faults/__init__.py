@@ -31,6 +31,7 @@ from analyzer.trainer.faults.send_signal import SendSignal
 from analyzer.trainer.faults.shared_folder import SharedFolder
 from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.small_disk import SmallDisk
+from analyzer.trainer.faults.stale_events import StaleEvents
 from analyzer.trainer.faults.supervised import Supervised
 from analyzer.trainer.faults.tf_config import TfConfig
 from analyzer.trainer.faults.throttle import Throttle
@@ -72,6 +73,7 @@ FAULTS: dict[str, type[Fault]] = {
     "shared_folder": SharedFolder,
     "slurm": Slurm,
     "small_disk": SmallDisk,
+    "stale_events": StaleEvents,
     "supervised": Supervised,
     "tf_config": TfConfig,
     "throttle": Throttle,
