@@ -18,17 +18,20 @@ _EPOCHS = r"^(?:(validation)/)?epoch_"
 
 
 def series(scalars: pl.DataFrame) -> pl.DataFrame:
-    """One row for each value of each worker, in order of tag, epoch and step."""
+    """One row for each value of each worker, in the order in which they were read."""
     written = pl.col("origin") == "event_file"
     wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS) & (pl.col("origin") != GAUGE)
-    values = scalars.filter(wanted).unique(
-        [*_OWN, "tag", "origin", "epoch", "step"], keep="last", maintain_order=True
+    values = (
+        scalars.filter(wanted)
+        .with_row_index("row")
+        .unique([*_OWN, "tag", "origin", "epoch", "step"], keep="last")
+        .sort("row")
     )
     logs = values.filter(~written).with_row_index("log")
     events = values.filter(written).with_row_index("event")
     if not logs.height or not events.height:
         return _told([values.with_columns(printed=pl.when(~written).then("value"), agree=None)])
-    pairs = pl.concat([_by_step(logs, events), _by_epoch(logs, events)]).unique("log", maintain_order=True)
+    pairs = pl.concat([_by_step(logs, events), _by_epoch(logs, events)])
     exact = events.select("event", exact="value", at="time", written_as="tag")
     both = logs.join(pairs.join(exact, on="event"), on="log").with_columns(
         origin=pl.lit("both"),
@@ -72,6 +75,6 @@ def _told(parts: list[pl.DataFrame]) -> pl.DataFrame:
     rows = pl.concat(parts, how="diagonal_relaxed")
     names = [column.name for column in SERIES]
     lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]
-    ordered = rows.with_columns(lacking).select(names).sort("worker", "tag", "attempt", "epoch", "step")
+    ordered = rows.sort("row").with_columns(lacking).select(names)
     empty = frame("series", [])
     return pl.concat([empty, ordered.cast(empty.schema)])
