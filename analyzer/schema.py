@@ -434,6 +434,12 @@ WAITS = (
         "step_time", "number", "seconds of a step, median; without steps, from one collective to the next"
     ),
     Column(
+        "outside_factor",
+        "number",
+        "how many times as long a step of its takes by its event files or its log, median, as one that was "
+        "traced: well above 1, the trace missed what makes the run slow",
+    ),
+    Column(
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
     ),
     Column("collective_percent", "number", "the same in percent, to one decimal"),

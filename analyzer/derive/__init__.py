@@ -35,6 +35,7 @@ def derive(read: Tables) -> Tables:
     lives = lifetimes({**read, "scalars": training}, tasks, raised, common)
     quiet = silences(lives, training, common)
     told = series(read["scalars"])
+    pace = paces(training, read["sources"])
     met, traced = collectives(read["spans"]), steps(read["spans"])
     return {
         **read,
@@ -48,10 +49,10 @@ def derive(read: Tables) -> Tables:
         "accusations": accusations(read["records"], read["facts"], lives),
         "series": told,
         "curves": curves(read["scalars"], tasks, told),
-        "paces": paces(training, read["sources"]),
+        "paces": pace,
         "collectives": met,
         "steps": traced,
-        "waits": waits({**read, "scalars": training}, met, traced, common),
+        "waits": waits({**read, "scalars": training}, met, traced, pace, common),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"]),
     }
