@@ -38,20 +38,22 @@ def analyze(
     against: Sequence[Path] = (),
     watch: Watch | None = None,
     given: Sequence[str] = (),
+    xprof: float = 0.0,
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
     `against` is a run that went well: what differs from it is said. `watch` is told how far the reading has
     come. `given` is how the paths were given, where that is not by their names: `-` for standard input.
-    No secret is in the diagnosis; redacted for `topology`, neither hosts, addresses nor people.
+    `xprof` is how many seconds XProf may take to say what it thinks of the traces. No secret is in the
+    diagnosis; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
-        UsageError: the paths hold more than one run.
+        UsageError: the paths hold more than one run, or XProf is asked for and not installed.
 
     """
-    return study(paths, pack, redaction, against, watch, given).diagnosis
+    return study(paths, pack, redaction, against, watch, given, xprof).diagnosis
 
 
 def study(
@@ -61,6 +63,7 @@ def study(
     against: Sequence[Path] = (),
     watch: Watch | None = None,
     given: Sequence[str] = (),
+    xprof: float = 0.0,
 ) -> Run:
     """The same, with the tables that it follows from; they are not redacted.
 
@@ -75,10 +78,12 @@ def study(
     tables = read(run, pack, watch)
     good = _good(against, pack) if against else None
     compared = ["--against", *_inputs(against, good.name)] if good else []
-    options = [*_options(pack, redaction), *compared]
+    options = [*_options(pack, redaction), *compared, *(["--xprof"] if xprof else [])]
     command = shlex.join(["mwms-analyze", *(given or _inputs(paths, run.name)), *options])
-    diagnosis = judge(run.name, tables, pack, good, command)
-    return Run(run.name, tables, Diagnosis(redact(diagnosis.document, redaction)))
+    document = judge(run.name, tables, pack, good, command).document
+    if xprof:
+        document = {**document, "xprof": _quoted(run, tables, xprof)}
+    return Run(run.name, tables, Diagnosis(redact(document, redaction)))
 
 
 def judge(
@@ -116,6 +121,17 @@ def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
             "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
     return derive(found)
+
+
+def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, object]]:
+    """What XProf says of the traces that were read without damage."""
+    from analyzer.ingest.xprof import quotes
+
+    read = tables["sources"].filter(
+        (tables["sources"]["kind"] == "trace") & (tables["sources"]["read"] == "complete")
+    )
+    whole = dict(read.select("source", "worker").iter_rows())
+    return [{**one._asdict(), "says": list(one.says)} for one in quotes(run.sources, whole, seconds)]
 
 
 def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:

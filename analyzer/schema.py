@@ -277,6 +277,28 @@ BARRIERS = (
     Column("time", "time", "when it was last seen there or before, on the common clock"),
 )
 
+SERIES = (
+    _WORKER,
+    _ATTEMPT,
+    Column("tag", "text", "what was measured, as the log calls it where it tells it"),
+    Column("epoch", "int", "epoch, from 1; null where none is told"),
+    Column("step", "int", "step; under `fit` within the epoch"),
+    _TIME,
+    Column("value", "number", "the value, of the event file where that has it, with all its digits"),
+    Column("printed", "number", "the value as the log prints it; null where it does not"),
+    Column("scope", "text", "global (all-reduced), local (of one replica) or unknown"),
+    Column("origin", "text", "both, event_file, or what kind of log: fit, loop or estimator"),
+    Column("written_as", "text", "tag under which the event file has it, where both tell it"),
+    Column(
+        "agree",
+        "bool",
+        "of both: log and event file tell the same value, to a thousandth, below 0.1 to a ten-thousandth; "
+        "null where not both tell a finite one",
+    ),
+    _SOURCE,
+    _LINE,
+)
+
 CURVES = (
     _WORKER,
     Column("tag", "text", "what was measured"),
@@ -300,6 +322,10 @@ CURVES = (
         "bool",
         "it begins at the first step, of the first epoch, and its worker was not restarted",
     ),
+    Column("jump", "number", "the largest ratio of a value to the one before it, of values above zero"),
+    Column("jump_step", "int", "step of that value"),
+    Column("jump_from", "number", "the value before it"),
+    Column("jump_to", "number", "the value itself"),
     Column("nonfinite", "int", "how many values are NaN or infinite"),
     Column("nonfinite_epoch", "int", "epoch of the first value that is not finite"),
     Column("nonfinite_step", "int", "its step"),
@@ -325,6 +351,25 @@ CURVES = (
     ),
     Column("anew", "bool", "after the restart it began where it had begun before it"),
     Column(
+        "resumed_lost",
+        "number",
+        "how much of what had been learnt the first value after the restart lacks: 0 where it is that of the "
+        "last ten values before it, 1 where it is that of the start; null where too few values tell",
+    ),
+    Column(
+        "resumed_rise",
+        "number",
+        "how far the lower of the first two values after it lies above the largest of those ten, in units of "
+        "what neighbouring values differ by; of several restarts, all these columns tell of the one with the "
+        "largest",
+    ),
+    Column("both", "int", "values that the worker's log and its event file both tell"),
+    Column("apart", "int", "of these, values that differ by more than a log rounds"),
+    Column("apart_share", "number", "the same as a share of them; null where there are none"),
+    Column("apart_step", "int", "step of the first value that differs"),
+    Column("apart_value", "number", "that value in the event file"),
+    Column("apart_printed", "number", "that value in the log"),
+    Column(
         "logged",
         "bool",
         "of an event file: the worker's log prints the same values, so these add none; null of logs",
@@ -344,7 +389,7 @@ PACES = (
     Column("last_event", "time", "its last value in an event file"),
     Column("last_log", "time", "latest time stamp of its logs"),
     Column("event_behind", "number", "seconds by which its log goes on after its last event"),
-    Column("evaluations", "int", "evaluations that its event files date"),
+    Column("evaluations", "int", "evaluations that its event files or its log date"),
     Column("evaluation_gap", "number", "seconds from one evaluation to the next, median"),
     Column("longest_gap", "number", "the longest of these"),
     Column("since_evaluation", "number", "seconds from the last evaluation to its last dated value"),
@@ -393,6 +438,12 @@ WAITS = (
     Column("steps", "int", "whole steps in its trace"),
     Column(
         "step_time", "number", "seconds of a step, median; without steps, from one collective to the next"
+    ),
+    Column(
+        "outside_factor",
+        "number",
+        "how many times as long a step of its takes by its event files or its log, median, as one that was "
+        "traced: well above 1, the trace missed what makes the run slow",
     ),
     Column(
         "collective_share", "number", "share of the time, first to last collective, that it spends in them"
@@ -484,6 +535,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "lifetimes": LIFETIMES,
     "silences": SILENCES,
     "barriers": BARRIERS,
+    "series": SERIES,
     "curves": CURVES,
     "paces": PACES,
     "collectives": COLLECTIVES,

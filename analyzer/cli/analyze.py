@@ -35,6 +35,10 @@ _EXIT_CODES = """exit status:
   130  interrupted"""
 
 
+XPROF_SECONDS = 120.0
+"""What XProf may take for all traces of a run together; some take it minutes."""
+
+
 def process() -> int:
     """`main`, as all that a process does: at its end no rubbish need be sorted, for a tenth of a second."""
     atexit.register(gc.freeze)
@@ -90,6 +94,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
     )
+    parser.add_argument(
+        "--xprof",
+        action="store_true",
+        help=f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`",
+    )
     parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
@@ -118,8 +127,9 @@ def _run(arguments: argparse.Namespace) -> int:
 def _analyzed(arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack) -> Diagnosis:
     against = [arguments.against] if arguments.against else []
     given = ["-"] if "-" in arguments.paths else []
+    xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with Meter() as meter:
-        return analyze(paths, pack, arguments.redact, against, meter, given)
+        return analyze(paths, pack, arguments.redact, against, watch=meter, given=given, xprof=xprof)
 
 
 def _directory(name: str) -> Path:

@@ -16,6 +16,7 @@ from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
 from analyzer.derive.paces import paces
+from analyzer.derive.series import series
 from analyzer.derive.silences import silences
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
@@ -33,6 +34,8 @@ def derive(read: Tables) -> Tables:
     common = CommonClock(offsets, read["sources"])
     lives = lifetimes({**read, "scalars": training}, tasks, raised, common)
     quiet = silences(lives, training, common)
+    told = series(read["scalars"])
+    pace = paces(training, read["sources"])
     met, traced = collectives(read["spans"]), steps(read["spans"])
     return {
         **read,
@@ -44,11 +47,12 @@ def derive(read: Tables) -> Tables:
         "barriers": barriers(lives, training, read["facts"], common),
         "matches": matches(read["matches"], lives, tasks),
         "accusations": accusations(read["records"], read["facts"], lives),
-        "curves": curves(read["scalars"], tasks),
-        "paces": paces(training, read["sources"]),
+        "series": told,
+        "curves": curves(read["scalars"], tasks, told),
+        "paces": pace,
         "collectives": met,
         "steps": traced,
-        "waits": waits({**read, "scalars": training}, met, traced, common),
+        "waits": waits({**read, "scalars": training}, met, traced, pace, common),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"]),
     }

@@ -1,6 +1,7 @@
 """The numbers of training, worker beside worker.
 
-Where they stop being finite, explode, stand still, are equal, or do not go on where a restart left them.
+Where they stop being finite, explode, stand still, jump, are equal, do not go on where a restart left them,
+or differ between a worker's log and its event file.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ _ENOUGH = 20
 """Values from which it can be told whether they fall."""
 _START = 3
 """First values, whose median the later ones are held against."""
+_LAST = 10
+"""The most values before a restart that the first one after it is held against."""
 
 
-def curves(scalars: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
-    """One row for each worker, tag and origin."""
+def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker, tag and origin; `series` says which values log and event file share."""
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
         "row"
     )
@@ -36,11 +39,13 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         by_tag[row["tag"], row["origin"]].append(row)
+    twins = _twins(series)
     for (tag, origin), group in by_tag.items():
         _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
         _first_nonfinite(group)
         for row in group:
-            row["logged"] = _logged(row, values)
+            row |= twins.get((row["worker"], tag, origin == "event_file"), {"both": 0, "apart": 0})
+            row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
     return frame("curves", rows)
 
@@ -62,6 +67,7 @@ def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
         "last_growth": _ratio(end, start),
         "spread": _spread(finite, start),
         "fall": _fall(finite["value"].to_list()),
+        **_jump(finite),
         "from_start": _from_start(group),
         "nonfinite": bad.height,
     }
@@ -92,6 +98,21 @@ def _fall(values: Sequence[float]) -> float | None:
     return distance / noise
 
 
+def _jump(finite: pl.DataFrame) -> dict[str, Any]:
+    """The largest step upwards from one value to the next, of values above zero."""
+    positive = finite.filter(pl.col("value") > 0)
+    ratios = positive["value"] / positive["value"].shift()
+    at = ratios.arg_max()
+    if at is None:
+        return {}
+    return {
+        "jump": ratios[at],
+        "jump_step": positive["step"][at],
+        "jump_from": positive["value"][at - 1],
+        "jump_to": positive["value"][at],
+    }
+
+
 def _from_start(group: pl.DataFrame) -> bool:
     """Whether the first value is of the first step, and of a first life."""
     first = group.row(0, named=True)
@@ -100,11 +121,14 @@ def _from_start(group: pl.DataFrame) -> bool:
 
 
 def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
-    """How the last life goes on where the one before it ended; nothing where there was but one."""
+    """How a life goes on where the one before it ended: of several, the one that does so worst."""
     lives = [life for _, life in finite.group_by("attempt", maintain_order=True)]
-    if len(lives) < 2:
-        return {}
-    before, after = lives[-2:]
+    start = finite["value"][: min(_START, lives[0].height)].median() if lives else None
+    found = [_gone_on(before, after, start) for before, after in pairwise(lives)]
+    return max(reversed(found), key=lambda one: one["resumed_rise"] or -math.inf, default={})
+
+
+def _gone_on(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
     last, first = before.row(-1, named=True), after.row(0, named=True)
     same = before.filter(
         pl.col("step").eq_missing(first["step"]) & pl.col("epoch").eq_missing(first["epoch"])
@@ -118,6 +142,27 @@ def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
         "resumed_value": first["value"],
         "resumed_growth": _ratio(first["value"], held["value"]),
         "anew": _order(first) <= _order(before.row(0, named=True)) and before.height > 1,
+        **_lost(before.filter(_reached(first)), after, start),
+    }
+
+
+def _reached(place: Mapping[str, Any]) -> pl.Expr:
+    """What comes before a place."""
+    epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
+    at_epoch, at_step = _order(place)
+    return (epoch < at_epoch) | ((epoch == at_epoch) & (step < at_step))
+
+
+def _lost(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
+    """How far the first values after a restart lie above the last ones before it, where these are enough."""
+    later = before["value"][before.height // 2 :].to_list()[-_LAST:]
+    if len(later) < _START or after.height < 2:
+        return {"resumed_lost": None, "resumed_rise": None}
+    held, noise = median(later), median(abs(one - other) for one, other in pairwise(later))
+    rise = min(after["value"][:2].to_list()) - max(later)
+    return {
+        "resumed_lost": (after["value"][0] - held) / (start - held) if start > held else None,
+        "resumed_rise": rise / noise if noise else math.copysign(math.inf, rise),
     }
 
 
@@ -125,18 +170,24 @@ def _order(row: Mapping[str, Any]) -> tuple[int, int]:
     return (row["epoch"] or 0, row["step"] or 0)
 
 
-def _logged(row: Mapping[str, Any], values: pl.DataFrame) -> bool | None:
-    """Whether a log of the same worker prints the same curve, as far as its digits go."""
-    if row["origin"] != "event_file":
-        return None
-    own = values.filter((pl.col("worker") == row["worker"]) & pl.col("step").is_not_null())
-    printed = own.filter((pl.col("tag") == row["tag"]) & ~pl.col("origin").is_in(["event_file", "fit"]))
-    written = own.filter((pl.col("tag") == row["tag"]) & (pl.col("origin") == "event_file"))
-    both = written.join(printed, on=["attempt", "step"], suffix="_printed").filter(
-        pl.col("value").is_finite() & pl.col("value_printed").is_finite()
-    )
-    apart = (both["value"] - both["value_printed"]).abs() > 1e-3 * both["value"].abs().clip(1e-1)
-    return both.height > 0 and not apart.any()
+def _twins(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
+    """(worker, tag, whether of an event file) → what log and event file both tell, and how often alike."""
+    found = {}
+    for (worker, tag, written), own in series.filter(pl.col("agree").is_not_null()).group_by(
+        "worker", "tag", "written_as", maintain_order=True
+    ):
+        apart = own.filter(~pl.col("agree"))
+        told: dict[str, Any] = {"both": own.height, "apart": apart.height}
+        told["apart_share"] = apart.height / own.height
+        if apart.height:
+            first = apart.row(0, named=True)
+            told |= {
+                "apart_step": first["step"],
+                "apart_value": first["value"],
+                "apart_printed": first["printed"],
+            }
+        found[str(worker), str(tag), False] = found[str(worker), str(written), True] = told
+    return found
 
 
 def _ends(finite: pl.DataFrame) -> tuple[float | None, float | None, float | None]:

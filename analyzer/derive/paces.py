@@ -61,7 +61,7 @@ def _row(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, 
         "changes": len(found) if timed else None,
         **_told(largest),
         **_written(worker, own, sources),
-        **_tried(own.filter(tried & (pl.col("origin") == "event_file")), own["time"].max()),
+        **_tried(own.filter(tried), own["time"].max()),
     }
 
 

@@ -42,8 +42,11 @@ class Window(NamedTuple):
     end: float | None
 
 
-def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, common: CommonClock) -> pl.DataFrame:
+def waits(
+    read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, paces: pl.DataFrame, common: CommonClock
+) -> pl.DataFrame:
     """One row for each worker with a trace."""
+    dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
     shared = collectives.filter("shared")
     stays = {worker: _stay(group) for (worker,), group in shared.group_by("worker", maintain_order=True)}
@@ -65,9 +68,14 @@ def waits(read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, common: 
             | _in_collectives(worker, stays, own["shared"])
             | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
             | in_steps
+            | {"outside_factor": _over(dated.get(worker), in_steps["step_time"])}
             | {"covers_end": _covers(window, last)}
         )
     return frame("waits", rows)
+
+
+def _over(seconds: float | None, traced: float | None) -> float | None:
+    return seconds / traced if seconds is not None and traced else None
 
 
 def _stay(own: pl.DataFrame) -> Stay:

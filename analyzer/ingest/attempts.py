@@ -6,10 +6,12 @@ into the same file.
 A process starts one gRPC server, so the second `Started server` begins the second life; it reaches back to
 the banner that TensorFlow prints when it is loaded, or to where Slurm says that it requeued the job. The
 other logs of the worker, as its stdout, are parted at the same times, or where they begin anew themselves.
+Each life writes event files of its own.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -25,6 +27,9 @@ Place = tuple[int, float]
 
 _SAID_ONCE = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
 """What a script says of itself when it starts, if it does; said again, it started again."""
+
+_EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
+"""Name of an event file: when it was begun, host, process, and which of its writers."""
 
 
 class _Log(NamedTuple):
@@ -50,6 +55,7 @@ def number(readings: Sequence[Reading]) -> None:
     _follow(readings)
     for lives in _by_worker(readings).values():
         _split(lives)
+    _match_events(readings)
     _close(readings)
 
 
@@ -217,6 +223,40 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
                 found.append(place)
             before = now
     return found if len(found) == count else []
+
+
+def _match_events(readings: Sequence[Reading]) -> None:
+    """Give event files the lives that the logs of their workers show."""
+    begun: dict[tuple[str, int], float] = {}
+    for reading in readings:
+        if reading.source.kind is Kind.LOG and reading.source.worker:
+            for row in (row for rows in _lived(reading) for row in rows):
+                life = reading.source.worker, row.get("attempt", reading.source.attempt)
+                begun[life] = min(begun.get(life, inf), row.get("time") or inf)
+    for worker in {worker for worker, attempt in begun if attempt > 1}:
+        lives = sorted(attempt for whose, attempt in begun if whose == worker)
+        own = [(r, made) for r in readings if r.source.worker == worker and (made := _made_by(r))]
+        numbers = _which([made for _, made in own], [begun[worker, life] for life in lives[1:]])
+        for (reading, _), number in zip(own, numbers, strict=False):
+            reading.source = reading.source._replace(attempt=lives[number])
+
+
+def _which(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequence[int]:
+    """Which life each event file is of, from 0; by its process, or by its time. Empty where neither tells."""
+    processes = list(dict.fromkeys(process for _, process in sorted(made)))
+    if len(processes) == len(starts) + 1:
+        return [processes.index(process) for _, process in made]
+    by_time = [bisect_right(starts, time) for time, _ in made]
+    return by_time if inf not in starts and {0, len(starts)} <= set(by_time) else ()
+
+
+def _made_by(reading: Reading) -> tuple[float, str] | None:
+    """When an event file was begun and by which process, by a name that counts no attempts."""
+    source = reading.source
+    found = _EVENTS.search(source.name) if source.kind is Kind.EVENT_FILE else None
+    if not found or attempt_of(source.name) is not None:
+        return None
+    return float(found[1]), f"{found[2]}.{found[3]}"
 
 
 def _close(readings: Sequence[Reading]) -> None:

@@ -62,6 +62,7 @@ class _Page(NamedTuple):
         if good := d.get("against"):
             title = f"Against {one_line(good['run'], 60)}"
             yield from self.section(title, self.against(good))
+        yield from self.section("What XProf says", self.bullets(words.of_xprof(d)))
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("Also seen, explained by the above", self.consequences())
         yield from self.section("What could not be read", self.unread())

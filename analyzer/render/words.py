@@ -350,3 +350,15 @@ def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
         if f["outcome"] == "fired" and f["role"] == "cause" and f["explained_by"]
     ]
     return [f"{title} ({workers})" if workers else title for title, workers in found]
+
+
+def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
+    """What XProf says of each trace, or why it says nothing."""
+    said = []
+    for quote in diagnosis.get("xprof", ()):
+        whose = quote["worker"] or quote["source"]
+        if quote["problem"]:
+            said.append(f"{whose}: {quote['problem']}")
+        else:
+            said += [f"{whose}: {text}" for text in quote["says"]]
+    return said

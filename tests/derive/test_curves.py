@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from analyzer.derive.curves import curves
+from analyzer.derive.series import series
 from analyzer.schema import frame
 
 WORKERS = frame("workers", [{"worker": "worker:0", "trains": True}])
@@ -25,8 +26,14 @@ def curve(values: Sequence[float], first: int = 1, **more: object) -> pl.DataFra
 
 def found(*parts: pl.DataFrame) -> dict[str, Any]:
     """The one curve of these scalars."""
-    (row,) = curves(pl.concat(parts), WORKERS).to_dicts()
+    (row,) = summed(*parts)
     return row
+
+
+def summed(*parts: pl.DataFrame) -> list[dict[str, Any]]:
+    """All curves of these scalars."""
+    scalars = pl.concat(parts)
+    return curves(scalars, WORKERS, series(scalars)).to_dicts()
 
 
 NOISE = [2.0 + 0.1 * math.sin(step * 2.4) for step in range(60)]
@@ -79,5 +86,48 @@ def test_a_restart_is_held_against_what_it_left() -> None:
 def test_a_curve_of_log_and_event_file_is_one(printed: float, logged: bool) -> None:
     """As far as the digits of the log go."""
     log, written = curve([printed, 0.5]), curve([2**0.5, 0.5], origin="event_file")
-    rows = {row["origin"]: row["logged"] for row in curves(pl.concat([log, written]), WORKERS).to_dicts()}
+    rows = {row["origin"]: row["logged"] for row in summed(log, written)}
     assert rows == {"loop": None, "event_file": logged}
+
+
+def test_log_and_event_file_disagree_from_a_step_on() -> None:
+    """Say, for the event file is of another job: both rows say at which step, and what each tells."""
+    log, written = curve([1.0, 0.9, 0.8, 0.7]), curve([1.0, 0.9, 0.5, 0.4], origin="event_file")
+    for row in summed(log, written):
+        assert (row["both"], row["apart"], row["apart_share"]) == (4, 2, 0.5)
+        assert (row["apart_step"], row["apart_value"], row["apart_printed"]) == (3, 0.5, 0.8)
+    (alone,) = summed(log)
+    assert (alone["both"], alone["apart"], alone["apart_share"]) == (0, 0, None)
+
+
+def test_the_largest_jump_of_a_learning_rate() -> None:
+    """The step at which it is, and both values; a rate of zero has none."""
+    row = found(curve([0.01, 0.02, 0.02, 4.0, 4.0]))
+    assert (row["jump_step"], row["jump_from"], row["jump_to"], row["jump"]) == (4, 0.02, 4.0, 200.0)
+    assert found(curve([0.0, 0.0]))["jump"] is None
+
+
+def test_weights_that_were_not_restored() -> None:
+    """Of what was learnt all is lost, or nothing; a noisy first value alone is no loss."""
+    before = curve(LEARNS[:30])
+    fresh = found(before, curve(LEARNS[:20], first=31, attempt=2))
+    assert fresh["resumed_lost"] == pytest.approx(1.5, abs=0.6)
+    assert fresh["resumed_rise"] > 10
+    went_on = found(before, curve(LEARNS[30:], first=31, attempt=2))
+    assert abs(went_on["resumed_lost"]) < 0.1
+    assert went_on["resumed_rise"] < 0
+    spike = found(before, curve([2.0, *LEARNS[31:]], first=31, attempt=2))
+    assert spike["resumed_rise"] < 0
+    again = found(before, curve(LEARNS[10:], first=11, attempt=2))
+    assert abs(again["resumed_lost"]) < 0.1
+    assert found(before, curve([2.0], first=31, attempt=2))["resumed_lost"] is None
+
+
+def test_of_several_restarts_the_worst_is_told() -> None:
+    """The second life lost all; the third goes on."""
+    first, second, third = (
+        curve(LEARNS[:30]),
+        curve(LEARNS[:20], first=31, attempt=2),
+        curve([0.1] * 5, first=51, attempt=3),
+    )
+    assert found(first, second, third)["resumed_step"] == 31

@@ -7,6 +7,7 @@ import pytest
 
 from analyzer.common_clock import CommonClock
 from analyzer.derive.collectives import collectives
+from analyzer.derive.paces import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.model import Tables
@@ -23,7 +24,8 @@ def found(
         "scalars": frame("scalars", []) if scalars is None else scalars,
     }
     common = CommonClock(frame("clocks", []), read["sources"])
-    return waits(read, collectives(spans), steps(spans), common).to_dicts()
+    paced = paces(read["scalars"], read["sources"])
+    return waits(read, collectives(spans), steps(spans), paced, common).to_dicts()
 
 
 def spans(spent: dict[str, float]) -> pl.DataFrame:
@@ -100,3 +102,22 @@ def test_a_collective_that_never_ended_is_watched_to_the_end_of_the_trace() -> N
     assert (stuck["open"], stuck["open_seconds"], stuck["covers_end"]) == (1, 30.0, True)
     assert (absent["open"], absent["open_seconds"], absent["covers_end"]) == (0, None, False)
     assert [row["covers_end"] for row in found(table)] == [None, None]
+
+
+def test_a_trace_of_quick_steps_is_told_from_a_slow_run() -> None:
+    """One collective a second is traced; by the event file a step takes four."""
+    told = [
+        {
+            "worker": "worker:0",
+            "attempt": 1,
+            "source": "e",
+            "tag": "loss",
+            "origin": "event_file",
+            "value": 1.0,
+        }
+        | {"step": step, "time": 100.0 + 4 * step}
+        for step in range(20)
+    ]
+    one, other = found(spans({"worker:0": 0.5, "worker:1": 0.5}), scalars=frame("scalars", told))
+    assert (one["step_time"], one["outside_factor"]) == (1.0, 4.0)
+    assert other["outside_factor"] is None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analyzer.discover import discover
@@ -187,3 +190,27 @@ def test_a_file_that_says_nothing_has_no_lives_to_tell_apart(tmp_path: Path) -> 
         "worker-2/stderr.txt": "complete",
         "worker-2/stdout.txt": "complete",
     }
+
+
+@pytest.mark.parametrize("pid", [None, "1"])
+def test_event_files_are_of_the_lives_that_the_logs_show(pid: str | None, tmp_path: Path) -> None:
+    """By the process that wrote them; in containers, where each life is process 1, by when they were begun."""
+    run = tmp_path / "run"
+    shutil.copytree(ROOT / "sample_runs" / "healthy-goes-on-tf211" / "run", run)
+    if pid:
+        for path in list(run.rglob("*tfevents*")):
+            path.rename(path.with_name(re.sub(r"\.\d+\.0\.v2$", f".{pid}.0.v2", path.name)))
+    found = tables(run)["scalars"].filter((pl.col("origin") == "event_file") & (pl.col("tag") == "loss"))
+    told = found.group_by("worker", "attempt").agg(pl.col("step").min()).sort("worker", "attempt")
+    assert told.rows() == [("worker:0", 1, 1), ("worker:0", 2, 31), ("worker:1", 1, 1), ("worker:1", 2, 31)]
+
+
+def test_a_clock_of_another_zone_parts_no_event_files(tmp_path: Path) -> None:
+    """Where all of them would be of one life, nothing is told."""
+    run = tmp_path / "run"
+    shutil.copytree(ROOT / "sample_runs" / "healthy-goes-on-tf211" / "run", run)
+    for path in list(run.rglob("*tfevents*")):
+        later = re.sub(r"\.(\d+)\.vm\.\d+", lambda m: f".{int(m[1]) + 7200}.vm.1", path.name)
+        path.rename(path.with_name(later))
+    found = tables(run)["scalars"].filter(pl.col("origin") == "event_file")
+    assert found["attempt"].unique().to_list() == [1]

@@ -25,10 +25,12 @@ from analyzer.trainer.faults.owner import NOBODY, Owner
 from analyzer.trainer.faults.peer_list import PeerList
 from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.tf_config import EDITS, TfConfig
+from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 from analyzer.trainer.handover import hand_over
 from analyzer.trainer.hosts import Hosts
 from analyzer.trainer.job import Outcome
 from analyzer.trainer.neutral import Neutral
+from analyzer.trainer.processes import Crew
 from analyzer.trainer.scenario import Scenario
 from analyzer.trainer.workspace import Workspace, tfrecords
 
@@ -243,3 +245,22 @@ def test_one_file_belongs_to_somebody_else(tmp_path: Path) -> None:
     others = [path for index in range(3) for path in job.folder(index).rglob("*")]
     assert [path for path in others if path.stat().st_uid != NOBODY] == [job.part_file(1)]
     assert job.part_file(1).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "left"), [("first", "of step 3"), ("latest", "of step 30"), ("none", None)]
+)
+def test_a_checkpoint_is_another_one_after_the_restart(found: str, left: str | None, tmp_path: Path) -> None:
+    """An old copy, the very same, or none."""
+    job = workspace(tmp_path)
+    fault = WrongCheckpoint(guilty=0, step=31, found=found)
+    fault.prepare(job)
+    kept = job.folder(1) / "checkpoints" / "latest.index"
+    kept.parent.mkdir()
+    kept.write_text("of step 3")
+    with Crew() as crew:
+        crew.start(1, ["sleep", "60"], tmp_path, {}, tmp_path / "log", tmp_path / "log")
+        fault.on_step(crew, 1, 4)
+        kept.write_text("of step 30")
+        fault.before_restart(1)
+    assert (kept.read_text() if kept.exists() else None) == left

@@ -31,11 +31,13 @@ from analyzer.trainer.faults.send_signal import SendSignal
 from analyzer.trainer.faults.shared_folder import SharedFolder
 from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.small_disk import SmallDisk
+from analyzer.trainer.faults.stale_events import StaleEvents
 from analyzer.trainer.faults.supervised import Supervised
 from analyzer.trainer.faults.tf_config import TfConfig
 from analyzer.trainer.faults.throttle import Throttle
 from analyzer.trainer.faults.time_limit import TimeLimit
 from analyzer.trainer.faults.unsharded import Unsharded
+from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 
 __all__ = ["FAULTS", "Fault"]
 
@@ -71,9 +73,11 @@ FAULTS: dict[str, type[Fault]] = {
     "shared_folder": SharedFolder,
     "slurm": Slurm,
     "small_disk": SmallDisk,
+    "stale_events": StaleEvents,
     "supervised": Supervised,
     "tf_config": TfConfig,
     "throttle": Throttle,
     "time_limit": TimeLimit,
     "unsharded": Unsharded,
+    "wrong_checkpoint": WrongCheckpoint,
 }

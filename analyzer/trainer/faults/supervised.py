@@ -42,7 +42,11 @@ class Supervised(SharedFolder):
         if index in self.died and time.monotonic() - self.died[index] > self.after:
             del self.died[index]
             self.starts[index] = self.starts.get(index, 0) + 1
+            self.before_restart(index)
             crew.restart(index)
+
+    def before_restart(self, index: int) -> None:
+        """Act when a worker is about to be started again."""
 
     def _has_ended_badly(self, crew: Crew, index: int) -> bool:
         return bool(crew.exit_codes()[index]) and self.starts.get(index, 0) < self.times

@@ -212,13 +212,13 @@ def stop_requested() -> None:
 class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
     """What happens around each step of `fit`."""
 
-    def __init__(self, args: argparse.Namespace, reporter: Reporter | None) -> None:
+    def __init__(self, args: argparse.Namespace, reporter: Reporter | None, local: Any) -> None:
         super().__init__()
         self.schedule, self.statistics = (
             Schedule(args.schedule),
             Statistics(args.statistics, args.refresh_every),
         )
-        self.reporter, self.target = reporter, args.target_loss
+        self.reporter, self.target, self.local = reporter, args.target_loss, local
         self.step, self.started = 0, 0.0
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
@@ -233,14 +233,38 @@ class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
         """Report the loss, and stop when it is good enough."""
         loss = float(logs["loss"])
         if self.reporter:
-            self.reporter.step(self.step, loss, loss, time.time() - self.started)
+            self.reporter.step(self.step, loss, self.local.own(), time.time() - self.started)
         if loss < self.target:
             self.model.stop_training = True
 
 
-def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None) -> list[Any]:
+def own_value() -> Any:
+    """Return a variable of which each worker has its own value."""
+    mean, on_read = tf.VariableAggregation.MEAN, tf.VariableSynchronization.ON_READ
+    return tf.Variable(0.0, aggregation=mean, synchronization=on_read, trainable=False)
+
+
+class LocalLoss:
+    """The loss of each step before it is reduced over the workers, which `fit` itself does not show."""
+
+    def __init__(self, strategy: Any, of_rows: Any) -> None:
+        self.strategy, self.of_rows = strategy, of_rows
+        self.last = own_value()
+
+    def __call__(self, loads: Any, predicted: Any) -> Any:
+        """Return the loss of each row, and keep their mean."""
+        losses = self.of_rows(loads, predicted)
+        self.last.assign(tf.reduce_mean(losses))
+        return losses
+
+    def own(self) -> float:
+        """Return that of this worker."""
+        return float(self.strategy.experimental_local_results(self.last)[0])
+
+
+def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None, local: LocalLoss) -> list[Any]:
     """Return what runs beside the training."""
-    callbacks: List[Any] = [PerStep(args, reporter)]  # noqa: UP006 (Python 3.8)
+    callbacks: List[Any] = [PerStep(args, reporter, local)]  # noqa: UP006 (Python 3.8)
     if args.logdir:
         profile = (args.profile, args.profile + 3) if args.profile else 0
         board = tf.keras.callbacks.TensorBoard(
@@ -260,7 +284,10 @@ def fit(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
     """Train with Keras; return the last loss."""
     with strategy.scope():
         model = build_model(args)
+        local = LocalLoss(strategy, loss_function(args))
         loss = "mse" if not args.classes else tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        if args.report != "loss":
+            loss = local
         model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss=loss)
     if args.restore:
         model.load_weights(args.restore)
@@ -273,17 +300,18 @@ def fit(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
         epochs=args.epochs,
         steps_per_epoch=None if args.until_end else args.steps,
         verbose=verbose,
-        callbacks=fit_callbacks(args, None if verbose else reporter),
+        callbacks=fit_callbacks(args, None if verbose else reporter, local),
         **validation,
     )
     return float(history.history["loss"][-1])
 
 
-def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any]:
-    """Return the model, the optimizer and the function of one step."""
+def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any, Any]:
+    """Return the model, the optimizer, the function of one step, and where it leaves the gradients' norm."""
     with strategy.scope():
         model = build_model(args)
         optimizer = tf.keras.optimizers.SGD(0.01)
+        norm = own_value()
     row_loss = loss_function(args)
 
     def replica_step(windows: Any, loads: Any) -> Any:
@@ -291,13 +319,15 @@ def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any]:
             loss = tf.reduce_mean(row_loss(loads, model(windows, training=True)))
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # noqa: B905 (Python 3.8)
+        if args.watch_gradients:
+            norm.assign(tf.linalg.global_norm(gradients))
         return loss
 
     def train_step(batch: Any) -> tuple[Any, Any]:
         losses = strategy.run(replica_step, args=batch)
         return strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=None), losses
 
-    return model, optimizer, tf.function(train_step)
+    return model, optimizer, tf.function(train_step), norm
 
 
 class Keeper:
@@ -307,14 +337,25 @@ class Keeper:
         self.checkpoint = tf.train.Checkpoint(**parts)
         self.every = args.checkpoint_every
         self.mine = not (args.save_on == "chief" and strategy.cluster_resolver.task_id)
-        self.prefix = args.checkpoints
+        self.prefix, self.progress = args.checkpoints, args.progress
         if args.restore:
             self.checkpoint.restore(args.restore).assert_existing_objects_matched()
 
+    def done(self) -> int:
+        """Return the step after which an earlier life was saved, with the model restored; 0 without one."""
+        if not self.progress or not Path(self.progress).exists():
+            return 0
+        if Path(f"{self.prefix}/latest.index").exists():
+            self.checkpoint.restore(f"{self.prefix}/latest")
+        return int(Path(self.progress).read_text())
+
     def save(self, step: int) -> None:
         """Save when it is time, on the workers that are to save."""
-        if self.every and step % self.every == 0 and self.mine:
-            self.checkpoint.write(f"{self.prefix}/step-{step:05d}")
+        if not (self.every and step % self.every == 0 and self.mine):
+            return
+        self.checkpoint.write(f"{self.prefix}/{'latest' if self.progress else f'step-{step:05d}'}")
+        if self.progress:
+            Path(self.progress).write_text(str(step))
 
 
 def evaluate(args: argparse.Namespace, model: Any) -> float:
@@ -336,14 +377,16 @@ def trace(args: argparse.Namespace, step: int) -> None:
 
 def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
     """Train step by step; return the last loss."""
-    model, optimizer, train_step = make_step(args, strategy)
+    model, optimizer, train_step, norm = make_step(args, strategy)
     keeper = Keeper(args, strategy, model=model, optimizer=optimizer)
     schedule, statistics = Schedule(args.schedule), Statistics(args.statistics, args.refresh_every)
     writer = tf.summary.create_file_writer(args.logdir) if args.logdir else tf.summary.create_noop_writer()
     batches = iter(distribute(args, strategy))
-    mean = float("nan")
+    mean, done = float("nan"), keeper.done()
+    if done:
+        reporter.say(f"going on after step {done}")
     with writer.as_default():
-        for step in range(1, args.epochs * args.steps + 1):
+        for step in range(done + 1, args.epochs * args.steps + 1):
             stop_requested()
             started = time.time()
             trace(args, step)
@@ -358,6 +401,10 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
             loss, losses = train_step(batch)
             mean, local = float(loss), float(strategy.experimental_local_results(losses)[0])
             tf.summary.scalar("loss", mean, step=step)
+            if args.watch_gradients:
+                tf.summary.scalar("learning_rate", schedule.rate(step), step=step)
+                own = strategy.experimental_local_results(norm)[0]
+                tf.summary.scalar("gradient_norm", own, step=step)
             reporter.step(step, mean, local, time.time() - started)
             keeper.save(step)
             if args.evaluate_every and step % args.evaluate_every == 0:
@@ -393,7 +440,7 @@ def parameter_server(args: argparse.Namespace, reporter: Reporter) -> float:
     strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
     coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
     reporter.say(f"replicas in sync: {strategy.num_replicas_in_sync}, task {resolver.task_type}:0")
-    _, _, train_step = make_step(args, strategy)
+    _, _, train_step, _ = make_step(args, strategy)
     paths = part_files(args)
     batches = iter(coordinator.create_per_worker_dataset(lambda: make_dataset(args, paths)))
     next_step = tf.function(lambda iterator: train_step(next(iterator))[0])
@@ -431,6 +478,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--checkpoint-every", type=int, default=0, help="steps")
     parser.add_argument("--checkpoints", default="checkpoints", help="where they are written")
     parser.add_argument("--backup", default="", help="where `fit` keeps what it needs to go on")
+    parser.add_argument("--progress", default="", help="where a custom loop notes the step to go on from")
     parser.add_argument("--save-on", choices=["all", "chief"], default="all")
     parser.add_argument("--restore", default="", help="a checkpoint to begin with")
     parser.add_argument("--count-rows", action="store_true", help="read all data once first")
@@ -441,6 +489,9 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--profile-for", type=float, default=0.0, help="seconds, in a custom loop")
     parser.add_argument("--log-style", default="plain")
     parser.add_argument("--report", choices=["loss", "local_loss", "both"], default="loss")
+    parser.add_argument(
+        "--watch-gradients", action="store_true", help="write their norm, and the learning rate"
+    )
     parser.add_argument("--log-batches", action="store_true")
     parser.add_argument("--strategy", choices=["multi-worker", "mirrored"], default="multi-worker")
     parser.add_argument("--devices", type=int, default=2, help="replicas of a mirrored strategy without GPUs")

@@ -1,0 +1,80 @@
+"""What a worker's log prints and what its event files hold of the same values, as one series.
+
+Of a value that both tell, the event file has all digits and the time, and the log the line where it stands.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from analyzer.schema import GAUGE, SERIES, frame
+
+_MARKS = ("step", "epoch")
+_OWN = ("worker", "attempt")
+_ROUNDED, _SMALL = 1e-3, 0.1
+"""A log agrees where it is right to a thousandth, below 0.1 to a ten-thousandth: it rounds."""
+_EPOCHS = r"^(?:(validation)/)?epoch_"
+"""What Keras calls the values of a whole epoch in event files; there epochs count from 0, in logs from 1."""
+
+
+def series(scalars: pl.DataFrame) -> pl.DataFrame:
+    """One row for each value of each worker, in the order in which they were read."""
+    written = pl.col("origin") == "event_file"
+    wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS) & (pl.col("origin") != GAUGE)
+    values = (
+        scalars.filter(wanted)
+        .with_row_index("row")
+        .unique([*_OWN, "tag", "origin", "epoch", "step"], keep="last")
+        .sort("row")
+    )
+    logs = values.filter(~written).with_row_index("log")
+    events = values.filter(written).with_row_index("event")
+    if not logs.height or not events.height:
+        return _told([values.with_columns(printed=pl.when(~written).then("value"), agree=None)])
+    pairs = pl.concat([_by_step(logs, events), _by_epoch(logs, events)])
+    exact = events.select("event", exact="value", at="time", written_as="tag")
+    both = logs.join(pairs.join(exact, on="event"), on="log").with_columns(
+        origin=pl.lit("both"),
+        agree=_agree(pl.col("value"), pl.col("exact")),
+        printed="value",
+        value="exact",
+        time=pl.coalesce("at", "time"),
+    )
+    return _told(
+        [
+            both,
+            logs.join(pairs, on="log", how="anti").with_columns(printed="value"),
+            events.join(pairs, on="event", how="anti"),
+        ]
+    )
+
+
+def _by_step(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
+    """Values of one tag and step; what `fit` prints counts steps within the epoch."""
+    counted = logs.filter((pl.col("origin") != "fit") & pl.col("step").is_not_null())
+    return counted.join(events, on=[*_OWN, "tag", "step"]).select("log", "event")
+
+
+def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
+    """What `fit` prints at the end of an epoch, and what its callback writes of that epoch."""
+    ends = logs.filter((pl.col("origin") == "fit") & pl.col("step").eq_missing(pl.col("steps")))
+    of_epochs = events.filter(pl.col("tag").str.contains(_EPOCHS)).with_columns(
+        tag=pl.col("tag").str.replace("^validation/", "val_").str.replace("epoch_", "", literal=True),
+        epoch=pl.col("step") + 1,
+    )
+    return ends.join(of_epochs, on=[*_OWN, "tag", "epoch"]).select("log", "event")
+
+
+def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
+    """Whether they are one value, as far as a log's digits go; null where either is not finite."""
+    near = (printed - exact).abs() <= _ROUNDED * pl.max_horizontal(exact.abs(), _SMALL)
+    return pl.when(printed.is_finite() & exact.is_finite()).then(near)
+
+
+def _told(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    rows = pl.concat(parts, how="diagonal_relaxed")
+    names = [column.name for column in SERIES]
+    lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]
+    ordered = rows.sort("row").with_columns(lacking).select(names)
+    empty = frame("series", [])
+    return pl.concat([empty, ordered.cast(empty.schema)])
