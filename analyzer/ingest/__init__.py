@@ -6,12 +6,12 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and one line 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
+from analyzer.ingest.ahead import Ahead
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -35,7 +35,7 @@ READERS: Mapping[Kind, str] = {
 }
 """Kind of source → module of its reader, imported when a run has such a source.
 
-That of logs, which can be large, takes a third argument: it tells how many bytes it has read.
+That of logs, which can be large, takes a third argument, which surveys them ahead of their turn.
 """
 
 Watch = Callable[[str, int, int], None]
@@ -61,16 +61,17 @@ def _read_all(sources: Sequence[Source], matcher: Matcher, watch: Watch) -> list
     twice = told_twice(sources)
     tally = _Tally(sources, watch)
     readings: list[Reading] = []
-    for source in sources:
-        if source.name not in twice:
-            readings += _read(source, matcher, tally)
+    with Ahead(sources, lambda: matcher.scout, _size, tally.within) as ahead:
+        for source in sources:
+            if source.name not in twice:
+                readings += _read(source, matcher, tally, ahead)
     traced = {reading.source.name for reading in readings if "spans" in reading.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
             readings.append(Reading(source))
             readings[-1].skip(f"the same session is read from {plane}")
         elif plane:
-            readings += _read(source, matcher, tally)
+            readings += _read(source, matcher, tally, None)
     return readings
 
 
@@ -102,14 +103,16 @@ def _unwatched(_source: str, _done: int, _all: int) -> None:
     """Nobody wants to know."""
 
 
-def _read(source: Source, matcher: Matcher, tally: _Tally) -> list[Reading]:
+def _read(source: Source, matcher: Matcher, tally: _Tally, ahead: Ahead | None) -> list[Reading]:
     try:
-        return _tried(source, matcher, partial(tally.within, source))
+        return _tried(source, matcher, ahead)
     finally:
         tally.behind(source)
+        if ahead:
+            ahead.behind(source)
 
 
-def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> list[Reading]:
+def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
@@ -118,7 +121,7 @@ def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> li
     else:
         try:
             module = import_module(f"analyzer.ingest.{READERS[source.kind]}")
-            more = (watch,) if source.kind is Kind.LOG else ()
+            more = (ahead,) if source.kind is Kind.LOG else ()
             read: Reading | list[Reading] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]
         except OSError as error:
