@@ -21,23 +21,24 @@ from benchmarks.traces import repeated
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "sample_runs" / "collective-stalled" / "run"
 
-_HEAD = """\
-2026-11-21 01:00:00.000000: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:447] Started server with \
-target: grpc://host-{worker}:1234
-INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {{'worker': {hosts}}}, task_type = 'worker', \
-task_id = {worker}, num_workers = {workers}, local_devices = ('/job:worker/replica:0/task:{worker}/device:CPU:0',), \
-communication = CommunicationImplementation.RING
-"""
+_HEAD = (
+    "2026-11-21 01:00:00.000000: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:447] "
+    "Started server with target: grpc://host-{worker}:1234\n"
+    "INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {{'worker': {hosts}}}, "
+    "task_type = 'worker', task_id = {worker}, num_workers = {workers}, "
+    "local_devices = ('/job:worker/replica:0/task:{worker}/device:CPU:0',), "
+    "communication = CommunicationImplementation.RING\n"
+)
 _RAISES = """\
 Traceback (most recent call last):
   File "/workspace/train.py", line 10, in <module>
     main()
 ValueError: could not convert string to float: 'abc'
 """
-_TOLD = """\
-2026-11-22 01:00:00.000000: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: \
-Collective ops is aborted by: Connection reset by peer
-"""
+_TOLD = (
+    "2026-11-22 01:00:00.000000: E tensorflow/core/common_runtime/ring_alg.cc:290] "
+    "Aborting RingReduce with UNAVAILABLE: Collective ops is aborted by: Connection reset by peer\n"
+)
 _AT_ONCE = 20_000
 """Lines that are joined before they are written."""
 
@@ -71,7 +72,8 @@ def bars(_worker: int) -> Iterator[str]:
 def quiet(_worker: int) -> Iterator[str]:
     """Keras with `verbose=2`: two lines an epoch."""
     for epoch in count(1):
-        yield f"Epoch {epoch}/10000000\n500/500 - 12s - loss: {1 / epoch + 0.1:.4f} - accuracy: 0.9123 - 12s/epoch\n"
+        loss = 1 / epoch + 0.1
+        yield f"Epoch {epoch}/10000000\n500/500 - 12s - loss: {loss:.4f} - accuracy: 0.9123 - 12s/epoch\n"
 
 
 STYLES: Mapping[str, Lines] = {"chatty": chatty, "bars": bars, "quiet": quiet}

@@ -44,7 +44,8 @@ _COLOURS = ("#0b6bcb", "#b3541e", "#4c7a34", "#7a4c8f")
 
 def lines(row: Row) -> Iterator[str]:
     """What one comparison says, for the terminal."""
-    yield f"{row['name']}: memory {row['memory']['median']:.0f} MB{_aim(row['memory']['median'], row['memory_goal'])}"
+    memory = row["memory"]["median"]
+    yield f"{row['name']}: memory {memory:.0f} MB{_aim(memory, row['memory_goal'])}"
     for name, took in row["took"].items():
         text = f"  {name:17} {_span(took['seconds'])} s"
         if name in row["ratios"]:
@@ -75,26 +76,26 @@ def write(measured: Path) -> None:
     """Write the page and the plots."""
     found = json.loads(measured.read_text(encoding="utf-8"))
     PAGE.write_text(page(found), encoding="utf-8")
-    PLOT.write_text(plot(found["comparisons"]), encoding="utf-8")
+    PLOT.write_text(plot(found), encoding="utf-8")
 
 
-def page(found: Mapping[str, Any]) -> str:
+def page(found: Sequence[Row]) -> str:
     """The page."""
     parts = [
         f"{_INTRODUCTION}Measured on {found['machine']}.\n\n![Time and memory over what grows](speed.svg)\n"
     ]
     for group, title in _GROUPS.items():
-        rows = [row for row in found["comparisons"] if row["group"] == group]
+        rows = [row for row in found if row["group"] == group]
         if rows:
             parts.append(f"\n## {title}\n\n{_table(rows)}")
-    staged = [row for row in found["comparisons"] if "stages" in row]
+    staged = [row for row in found if "stages" in row]
     if staged:
         parts.append(f"\n## Where the time goes\n\nSeconds of one diagnosis, by stage.\n\n{_stages(staged)}")
     return "".join(parts)
 
 
 def _table(rows: Sequence[Row]) -> str:
-    text = "| input | seconds | memory, MB | peer | seconds | ratio | CPU | aim |\n|---|---|---|---|---|---|---|---|\n"
+    text = f"| input | seconds | memory, MB | peer | seconds | ratio | CPU | aim |\n|{'---|' * 8}\n"
     for row in rows:
         head = f"| {row['name']} | {_span(row['took'][OURS]['seconds'])} | {row['memory']['median']:.0f}"
         head += f"{_aim(row['memory']['median'], row['memory_goal'])} "
@@ -155,10 +156,10 @@ def _panel(column: int, line: int, across: str, up: str, series: Sequence[_Serie
         y = ys.at(value)
         parts.append(f'<path d="M{_EDGE} {y:.0f}H{_WIDTH - 16}" stroke="#dddddd"/>')
         parts.append(f'<text x="{_EDGE - 4}" y="{y + 4:.0f}" text-anchor="end">{value:g}</text>\n')
-    for value in xs.ticks:
-        parts.append(
-            f'<text x="{xs.at(value):.0f}" y="{_HEIGHT - 26}" text-anchor="middle">{_power(value)}</text>\n'
-        )
+    parts += [
+        f'<text x="{xs.at(x):.0f}" y="{_HEIGHT - 26}" text-anchor="middle">{_power(x)}</text>\n'
+        for x in xs.ticks
+    ]
     for number, each in enumerate(series):
         colour = _COLOURS[number % len(_COLOURS)]
         places = " ".join(f"{xs.at(x):.1f},{ys.at(y):.1f}" for x, y in each.points)

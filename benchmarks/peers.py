@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 
 _MEASURED = """
 import json, os, re, sys, time
@@ -63,15 +62,30 @@ with ProfileData.from_file(path) as data:
 """,
 )
 WITH_RULES = _MEASURED.format(
-    imports="from analyzer.engine import load_kept\nfrom analyzer.pipeline import analyze\nfrom analyzer.render import render",
+    imports="""
+from analyzer.engine import load_kept
+from analyzer.pipeline import analyze
+from analyzer.render import render
+""",
     read='assert render(analyze([Path(path)], load_kept([Path(sys.argv[2])])).document, "html")',
 )
 
 
-def installed(name: str, module: str, command: Sequence[str]) -> dict[str, Sequence[str]]:
-    """The command of a peer, if its Python has the module; else nothing, and that is said."""
-    looked = subprocess.run([command[0], "-c", f"import {module}"], capture_output=True, check=False)  # noqa: S603
-    if looked.returncode:
+MODULES = {
+    "EventAccumulator": "tensorboard",
+    "tbparse": "tbparse",
+    "RustBoard": "tensorboard_data_server",
+    "ProfileData": "xprof",
+}
+"""What each peer is a part of."""
+
+
+def is_there(name: str, python: str) -> bool:
+    """Whether a Python has what a peer is a part of; where it lacks it, that is said."""
+    if name not in MODULES:
+        return True
+    command = [python, "-c", f"import {MODULES[name]}"]
+    found = subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
+    if not found:
         print(f"{name} is not installed, and left out")  # noqa: T201
-        return {}
-    return {name: command}
+    return found

@@ -1,6 +1,7 @@
 """Everything that docs/speed.md says, measured in one go: `python -m benchmarks.speed --inputs DIR`.
 
-Each comparison runs all its commands in turn, `--rounds` times; peers that are not installed are left out. The figures go to benchmarks/measured.json, and from there to the page and its plots.
+Each comparison runs all its commands in turn, `--rounds` times; peers that are not installed are left out.
+The figures go to benchmarks/measured.json, and from there to the page and its plots.
 """
 
 from __future__ import annotations
@@ -50,17 +51,16 @@ class Comparison(NamedTuple):
 
 
 def main() -> None:
-    """Measure, print, and write the page."""
+    """Measure, print, and write the page; what is not measured anew keeps its figures."""
     arguments = _arguments()
-    found = []
-    for each in comparisons(
-        arguments.inputs.resolve(), arguments.largest, arguments.xprof, arguments.tbparse
-    ):
-        if not arguments.only or arguments.only in f"{each.group} {each.name}":
-            found.append(measured(each, arguments.rounds))
-    if not arguments.only:
-        MEASURED.write_text(json.dumps({"machine": _machine(), "comparisons": found}, indent=1) + "\n")
-        page.write(MEASURED)
+    found = json.loads(MEASURED.read_text()) if arguments.only and MEASURED.exists() else []
+    every = comparisons(arguments.inputs.resolve(), arguments.largest, arguments.xprof, arguments.tbparse)
+    for one in every:
+        if arguments.only in f"{one.group} {one.name}":
+            row = {**measured(one, arguments.rounds), "machine": _machine(), "rounds": arguments.rounds}
+            found = [other for other in found if other["name"] != one.name] + [row]
+            MEASURED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    page.write(MEASURED)
 
 
 def _arguments() -> argparse.Namespace:
@@ -68,7 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=Path, required=True, help="where inputs are made, and found again")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--largest", type=float, default=1e10, help="bytes of the largest logs")
-    parser.add_argument("--only", default="", help="comparisons whose name holds this; nothing is written")
+    parser.add_argument("--only", default="", help="measure only what has this in its name")
     parser.add_argument("--xprof", default=sys.executable, help="a Python that has the package xprof")
     parser.add_argument("--tbparse", default=sys.executable, help="a Python that has the package tbparse")
     return parser.parse_args()
@@ -146,7 +146,13 @@ def _small(inputs: Path) -> Comparison:
     command = [sys.executable, "-m", "analyzer", str(SMALL), "-o", str(inputs / "small.html")]
     commands: Commands = {OURS: command, "import polars": [sys.executable, "-c", "import polars"]}
     return Comparison(
-        "two workers, with event files and traces", "small", 0, commands, {"import polars": 3.0}, SMALL
+        _nothing,
+        "two workers, with event files and traces",
+        "small",
+        0,
+        commands,
+        {"import polars": 3.0},
+        SMALL,
     )
 
 
@@ -158,13 +164,9 @@ def _events(inputs: Path, tbparse: str) -> Iterator[Comparison]:
         make, path = partial(write_events, file, scalars, mixed=name == "mixed"), str(file)
         commands: Commands = {
             OURS: [sys.executable, "-c", peers.EVENTS, path],
-            **peers.installed(
-                "EventAccumulator", "tensorboard", [sys.executable, "-c", peers.ACCUMULATOR, path]
-            ),
-            **peers.installed("tbparse", "tbparse", [tbparse, "-c", peers.TBPARSE, path]),
-            **peers.installed(
-                "RustBoard", "tensorboard_data_server", [sys.executable, "-c", peers.RUSTBOARD, path]
-            ),
+            "EventAccumulator": [sys.executable, "-c", peers.ACCUMULATOR, path],
+            "tbparse": [tbparse, "-c", peers.TBPARSE, path],
+            "RustBoard": [sys.executable, "-c", peers.RUSTBOARD, path],
         }
         aims = goals if name == "dense" else {}
         yield Comparison(make, f"{scalars:,} scalars, {name}", "events", scalars, commands, aims)
@@ -175,7 +177,7 @@ def _traces(inputs: Path, xprof: str) -> Iterator[Comparison]:
         path = inputs / f"trace-{size}" / "long.xplane.pb"
         commands: Commands = {
             OURS: [sys.executable, "-c", peers.TRACE, str(path)],
-            **peers.installed("ProfileData", "xprof", [xprof, "-c", peers.PROFILE_DATA, str(path)]),
+            "ProfileData": [xprof, "-c", peers.PROFILE_DATA, str(path)],
         }
         goals = {"ProfileData": 0.15} if size == 30 else {}
         memory = 10.0 * size if size == 30 else None
@@ -192,7 +194,8 @@ def _nothing() -> None:
 def measured(each: Comparison, rounds: int) -> dict[str, Any]:
     """Run one comparison, print it, and give its figures."""
     each.make()
-    samples = turns(each.commands, rounds)
+    commands = {name: command for name, command in each.commands.items() if peers.is_there(name, command[0])}
+    samples = turns(commands, rounds)
     row: dict[str, Any] = {
         "name": each.name,
         "group": each.group,
