@@ -81,9 +81,9 @@ def write(measured: Path) -> None:
 
 def page(found: Sequence[Row]) -> str:
     """The page."""
-    parts = [
-        f"{_INTRODUCTION}Measured on {found['machine']}.\n\n![Time and memory over what grows](speed.svg)\n"
-    ]
+    machines = sorted({f"{row['machine']}, {row['rounds']} turns" for row in found})
+    head = f"{_INTRODUCTION}Measured on {'; '.join(machines)}.\n\n"
+    parts = [f"{head}![Time and memory over what grows](speed.svg)\n"]
     for group, title in _GROUPS.items():
         rows = [row for row in found if row["group"] == group]
         if rows:
