@@ -557,14 +557,13 @@ READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
-    columns = TABLES[table]
-    values: dict[str, list[Any]] = {column.name: [] for column in columns}
+    columns, rows = TABLES[table], list(rows)
+    known = {column.name for column in columns}
     for row in rows:
-        if unknown := row.keys() - values.keys():
-            raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
-        for name, cells in values.items():
-            cells.append(row.get(name))
-    return pl.DataFrame({column.name: _series(column, values[column.name]) for column in columns})
+        if not row.keys() <= known:
+            raise KeyError(f"{table} has no column {', '.join(sorted(row.keys() - known))}")
+    cells = {name: [row.get(name) for row in rows] for name in known}
+    return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
 
 
 def _series(column: Column, cells: list[Any]) -> pl.Series:

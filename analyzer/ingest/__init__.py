@@ -6,12 +6,12 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and an entry 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
+from analyzer.ingest.ahead import Ahead
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -43,16 +43,17 @@ def _read_all(sources: Sequence[Source], matcher: Matcher, watch: Watch) -> list
     twice = told_twice(sources)
     tally = _Tally(sources, watch)
     readings: list[Reading] = []
-    for source in sources:
-        if source.name not in twice:
-            readings += _read(source, matcher, tally)
+    with Ahead(sources, lambda: matcher.scout, _size, tally.within) as ahead:
+        for source in sources:
+            if source.name not in twice:
+                readings += _read(source, matcher, tally, ahead)
     traced = {reading.source.name for reading in readings if "spans" in reading.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
             readings.append(Reading(source))
             readings[-1].skip(f"the same session is read from {plane}")
         elif plane:
-            readings += _read(source, matcher, tally)
+            readings += _read(source, matcher, tally, None)
     return readings
 
 
@@ -84,14 +85,16 @@ def _unwatched(_source: str, _done: int, _all: int) -> None:
     """Nobody wants to know."""
 
 
-def _read(source: Source, matcher: Matcher, tally: _Tally) -> list[Reading]:
+def _read(source: Source, matcher: Matcher, tally: _Tally, ahead: Ahead | None) -> list[Reading]:
     try:
-        return _tried(source, matcher, partial(tally.within, source))
+        return _tried(source, matcher, ahead)
     finally:
         tally.behind(source)
+        if ahead:
+            ahead.behind(source)
 
 
-def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> list[Reading]:
+def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
@@ -100,8 +103,8 @@ def _tried(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> li
     else:
         try:
             module = import_module(f"analyzer.ingest.{source.kind.reader}")
-            # A log may be large: its reader tells how many bytes it has read.
-            more = (watch,) if source.kind is Kind.LOG else ()
+            # A log may be large: it is surveyed ahead of its turn.
+            more = (ahead,) if source.kind is Kind.LOG else ()
             read: Reading | list[Reading] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]
         except OSError as error:

@@ -19,6 +19,13 @@ from analyzer.naming import tasks_in
 _TASK = r"(?P<{0}>/job:[a-z_]+/replica:\d+/task:\d+)"
 _OTHER_BATCHES = r"(?:global|total|effective|eval|evaluation|val|valid|validation|test|inference)[-_ ]"
 _IS_NUMBER = r"['\"]?\s{{0,2}}(?:[:=]|\bof\b|\bis\b|(?<=\s))\s{{0,2}}(?P<{0}>\d+)(?![\w.]*\w)"
+_VERSION_OF = (
+    "ensor",
+    "ersion",
+    "ERSION",
+    *(name + sign for name in ("TF", "tf") for sign in " \t:='\"vV12"),
+)
+"""Two letters alone would be found in every other line, and slow down the search for all the rest."""
 _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "server_address": (("Started server with target",), r"Started server with target: grpc(?:\+\w+)?://(?P<server_address>\S+)"),
     "process_banner": (("This TensorFlow binary is optimized",), None),
@@ -29,7 +36,7 @@ _TABLE: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "leader": (("Initializing CoordinationService",), None),
     "awaits": (("Example stragglers", "still waiting for response from worker", "imed out task names"), r"(?P<awaits>(?:/job:[a-z_]+/replica:\d+/task:\d+\s*)+)"),
     "sigterm": (("SIGTERM caught at",), r"SIGTERM caught at (?P<sigterm>\S+)"),
-    "tensorflow": (("ensor", "TF", "tf", "version"), r"(?i)(?<![\w./-])(?:tensorflow|tf)(?:[ _.-]*version(?:__)?)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?v?(?P<tensorflow>[12]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?)(?![\w.]*[/-])"),
+    "tensorflow": (_VERSION_OF, r"(?i)(?<![\w./-])(?:tensorflow|tf)(?:[ _.-]*version(?:__)?)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?v?(?P<tensorflow>[12]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?)(?![\w.]*[/-])"),
     "python": (("ython",), r"(?i)(?<![\w./-])python(?:[ _]*version)?['\"]?\s{0,3}[:=]{0,2}\s{0,3}['\"]?(?P<python>3\.\d{1,2}(?:\.\d{1,2}))(?![\w.]*/)"),
     "host": (("host",), r"(?i)(?<![\w-])host(?:_?name)?['\"]?\s{0,2}[:=]\s{0,2}['\"]?(?P<host>[A-Za-z0-9][\w.-]*)"),
     "replicas": (("eplicas",), r"(?i)(?:number of replicas|num_replicas(?:_in_sync)?|replicas(?: in sync)?)['\"]?\s*[:=]\s*(?P<replicas>\d{1,9})(?!\d)"),

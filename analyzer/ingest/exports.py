@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from analyzer.ingest import logs
+from analyzer.ingest.ahead import Survey
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.stamps import stated
-from analyzer.ingest.stretches import unwatched
 from analyzer.model import Source
 
 LARGEST = 32 << 20
@@ -29,9 +29,10 @@ _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
 _LISTS = ("events", "entries")
 
 Entry = dict[str, Any]
+Surveyed = Callable[[Source], Survey]
 
 
-def read(source: Source, matcher: Matcher, watch: Callable[[int], None] = unwatched) -> list[Reading]:
+def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[Reading]:
     """Everything that later stages can use of one log, exported or as it was printed.
 
     Raises:
@@ -41,14 +42,14 @@ def read(source: Source, matcher: Matcher, watch: Callable[[int], None] = unwatc
     with source.path.open("rb") as file:
         opening = file.read(_OPENING)
     if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
-        return logs.read(source, matcher, watch)
+        return logs.read(source, matcher, surveyed)
     if not _ARRAY.match(opening):
-        return _read_lines(source, matcher, watch)
+        return _read_lines(source, matcher, surveyed)
     if source.path.stat().st_size > LARGEST:
         return [_too_large(source)]
     entries = _entries(source.path)
     if entries is None:
-        readings = logs.read(source, matcher, watch)
+        readings = logs.read(source, matcher, surveyed)
         readings[0].lost("a JSON array that is broken, read as lines")
         return readings
     return _read_again(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
@@ -60,13 +61,13 @@ def _too_large(source: Source) -> Reading:
     return reading
 
 
-def _read_lines(source: Source, matcher: Matcher, watch: Callable[[int], None]) -> list[Reading]:
+def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[Reading]:
     """Entries, one a line; turned over where the last one is older than the first."""
     first, last = _outer(source.path)
     if first is None or last is None or first <= last:
-        return logs.read(source, matcher, watch)
+        return logs.read(source, matcher, surveyed)
     if source.path.stat().st_size > LARGEST:
-        readings = logs.read(source, matcher, watch)
+        readings = logs.read(source, matcher, surveyed)
         readings[0].lost("is newest first, and too large to be turned over; export it oldest first")
         return readings
     with source.path.open("rb") as file:

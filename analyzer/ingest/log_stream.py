@@ -96,12 +96,16 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
 
 def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
     for body in record.bodies:
-        marks = list(progress.marks(body))
+        marks = progress.marks(body)
         if marks and _no_place(marks[0]):
             reading.lost("a step or epoch whose number is too large to be one", line=record.line)
             continue
         for mark in marks:
-            reading.add("scalars", line=record.line, time=record.time, **mark._asdict())
+            reading.add(
+                "scalars", line=record.line, time=record.time, tag=mark.tag, epoch=mark.epoch,
+                epochs=mark.epochs, step=mark.step, steps=mark.steps, value=mark.value, scope=mark.scope,
+                origin=mark.origin,
+            )  # fmt: skip
 
 
 def _no_place(mark: Mark) -> bool:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from analyzer.ingest.ahead import Survey, survey
 from analyzer.ingest.collectors import streams, style_of
 from analyzer.ingest.log_stream import read_stream
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.packed import Parts
 from analyzer.ingest.readings import Reading
-from analyzer.ingest.stretches import Selection, select, unwatched
-from analyzer.ingest.text import Utf8
+from analyzer.ingest.stretches import Selection, unwatched
 from analyzer.model import Source
 from analyzer.naming import worker_of
 
@@ -24,26 +23,31 @@ _NO_YEAR = 1970
 """Where the log itself shows none; that of the file would be a guess."""
 
 
-def read(source: Source, matcher: Matcher, watch: Callable[[int], None] = unwatched) -> list[Reading]:
+def read(
+    source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None = None
+) -> list[Reading]:
     """Everything that later stages can use of one log; a file of several workers gives a reading for each.
+
+    `surveyed` gives a survey of it that was made before.
 
     Raises:
         OSError: the file cannot be read, or what it was packed with is broken.
     """
     matcher.begin_file()
-    parts = Parts(source.path)
-    text = Utf8(parts)
-    selection = select(text, lambda: matcher.scout, source.path.stat().st_size, watch)
+    if surveyed is None:
+        selection, damage, broken_at = survey(source, lambda: matcher.scout, unwatched)
+    else:
+        selection, damage, broken_at = surveyed(source)
     readings = _read_selection(source, selection, matcher)
-    for reading in readings if parts.damage else ():
-        reading.lost(parts.damage)
+    for reading in readings if damage else ():
+        reading.lost(damage)
     if selection.nul is not None:
         what = "holds NUL bytes, as a file does that was not closed properly"
         readings[0].lost(what, offset=selection.nul)
     if selection.undecodable is not None:
         readings[0].lost("holds bytes that are no UTF-8", offset=selection.undecodable)
-    if text.broken_at is not None:
-        readings[0].lost("holds bytes that are no UTF-16", offset=text.broken_at)
+    if broken_at is not None:
+        readings[0].lost("holds bytes that are no UTF-16", offset=broken_at)
     for pattern in sorted(matcher.slow):
         readings[0].add("damage", source=source.name, what=_given_up(pattern))
     return readings

@@ -22,9 +22,11 @@ LARGEST = 64 << 30
 LARGEST_WHOLE = 64 << 20
 """Bytes of a file that is held as a whole, as logs, event files and traces never are."""
 
-PART = 512 << 10
-"""Bytes of a plain file that are read at once."""
+FIRST_PART, PART = 512 << 10, 1 << 20
+"""Bytes of a plain file that are read at once: the first ones, and those behind them."""
 
+_LINE = 4 << 10
+"""Bytes before the end of a part in which the end of a line is looked for."""
 _CUT = "is compressed, and cut short"
 _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
@@ -75,13 +77,21 @@ class Parts:
 
     def _plain(self, file: BinaryIO) -> Iterator[bytes]:
         size = os.fstat(file.fileno()).st_size
-        while self.taken < size and (part := file.read(min(PART, size - self.taken))):
+        while self.taken < size and (part := os.pread(file.fileno(), self._most(file, size), self.taken)):
             self.taken += len(part)
             yield part
         if self.taken < size:
             self.damage = f"was cut to {self.taken} bytes while it was read"
         elif os.fstat(file.fileno()).st_size > size:
             self.damage = f"was still being written; read as far as it reached, {size} bytes"
+
+    def _most(self, file: BinaryIO, size: int) -> int:
+        """Bytes of the next part: all that are left, or so many that a line ends there, where one does."""
+        most = PART if self.taken else FIRST_PART
+        if size - self.taken <= most:
+            return size - self.taken
+        last = os.pread(file.fileno(), _LINE, self.taken + most - _LINE)
+        return most - len(last) + (last.rfind(b"\n") + 1 or len(last))
 
     def _decompressed(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
         size = 0

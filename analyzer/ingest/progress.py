@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.schema import LARGEST_INT
@@ -48,6 +49,9 @@ _NOT_PROGRESS = re.compile(
 )
 _ENDLESS = 25
 """Digits that no count has."""
+_LONGEST = 2_000
+"""Characters of a line in which somebody's own loop is looked for."""
+_ALIKE = str.maketrans("123456789", "000000000")
 
 
 class Mark(NamedTuple):
@@ -63,11 +67,56 @@ class Mark(NamedTuple):
     origin: str
 
 
+Span = tuple[int, int]
+"""Where something stands in a line."""
+
+
+class _Layout(NamedTuple):
+    """Where the numbers of a progress line stand; those of its place are epoch, epochs, step and steps."""
+
+    origin: str
+    place: tuple[Span | None, Span | None, Span | None, Span | None]
+    values: tuple[tuple[Span, Span, str], ...] = ()
+    """Tag, value and scope of each."""
+
+
 def is_progress(text: str) -> bool:
     """Whether a line tells how far training has come."""
-    if len(text) > 2_000 or not _HINT.search(text):
-        return False
-    return bool(_EPOCH.match(text) or _BAR.match(text) or _is_loop(text))
+    return len(text) <= _LONGEST and _layout(text.translate(_ALIKE)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _layout(shape: str) -> _Layout | None:
+    """What a line is made of whose digits are all zeros; None of a line that tells no progress.
+
+    A loop prints the same line with other numbers again and again. No expression of this module cares which
+    digit stands somewhere, so what holds of the shape holds of every line that has it.
+    """
+    if match := _EPOCH.match(shape):
+        return _Layout("epoch", (match.span(1), match.span(2), None, None))
+    if match := _BAR.match(shape):
+        steps = None if match[2] == "Unknown" else match.span(2)
+        return _Layout("fit", (None, None, match.span(1), steps), tuple(_metrics(shape)))
+    if len(shape) > _LONGEST or not _HINT.search(shape) or not _is_loop(shape):
+        return None
+    step, epoch = _TQDM.match(shape) or _STEP.search(shape), _LOOP_EPOCH.search(shape)
+    around = _VALUE.sub("", shape)
+    return _Layout(
+        "estimator" if shape.startswith("loss = ") else "loop",
+        (*_spans(epoch), *_spans(step)),
+        tuple((at.span(1), at.span(2), scope_of(at[1], around)) for at in _VALUE.finditer(shape)),
+    )
+
+
+def _metrics(shape: str) -> Iterator[tuple[Span, Span, str]]:
+    for metric in _METRIC.finditer(shape):
+        if metric[1] != "ETA" and not shape[metric.end() : metric.end() + 1].isalpha():
+            yield metric.span(1), metric.span(2), "global"
+
+
+def _spans(match: re.Match[str] | None) -> tuple[Span | None, Span | None]:
+    """Where a count stands, and where that of how many there are."""
+    return (match.span(1), match.span(2) if match[2] else None) if match else (None, None)
 
 
 def _is_loop(text: str) -> bool:
@@ -86,37 +135,26 @@ class Progress:
     epoch: int | None = None
     epochs: int | None = None
 
-    def marks(self, text: str) -> Iterator[Mark]:
+    def marks(self, text: str) -> list[Mark]:
         """The values of one progress line; none of any other line."""
-        if match := _EPOCH.match(text):
-            self.epoch, self.epochs = _count(match[1]), _count(match[2])
-            yield Mark("epoch", self.epoch, self.epochs, 0, None, float(self.epoch), "global", "fit")
-        elif match := _BAR.match(text):
-            yield from self._bar(match, text)
-        elif is_progress(text):
-            yield from self._loop(text)
-
-    def _bar(self, match: re.Match[str], text: str) -> Iterator[Mark]:
-        step, steps = _count(match[1]), None if match[2] == "Unknown" else _count(match[2])
-        place = (self.epoch, self.epochs, step, steps)
-        yield Mark("step", *place, float(step), "global", "fit")
-        for metric in _METRIC.finditer(text):
-            if metric[1] != "ETA" and not text[metric.end() : metric.end() + 1].isalpha():
-                yield Mark(metric[1], *place, float(metric[2]), "global", "fit")
-
-    def _loop(self, text: str) -> Iterator[Mark]:
-        step, epoch = _TQDM.match(text) or _STEP.search(text), _LOOP_EPOCH.search(text)
-        origin = "estimator" if text.startswith("loss = ") else "loop"
-        place = (
-            _count(epoch[1]) if epoch else None,
-            _count(epoch[2]) if epoch and epoch[2] else None,
-            _count(step[1]) if step else None,
-            _count(step[2]) if step and step[2] else None,
-        )
-        yield Mark("step", *place, float(place[2] or 0), "unknown", origin)
-        around = _VALUE.sub("", text)
-        for value in _VALUE.finditer(text):
-            yield Mark(value[1], *place, float(value[2]), scope_of(value[1], around), origin)
+        layout = _layout(text.translate(_ALIKE))
+        if layout is None:
+            return []
+        origin = layout.origin
+        epoch, epochs, step, steps = (None if at is None else _count(text[slice(*at)]) for at in layout.place)
+        if origin == "epoch":
+            self.epoch, self.epochs = epoch, epochs
+            return [Mark("epoch", epoch, epochs, 0, None, float(epoch or 0), "global", "fit")]
+        if origin == "fit":
+            epoch, epochs = self.epoch, self.epochs
+        scope = "global" if origin == "fit" else "unknown"
+        return [
+            Mark("step", epoch, epochs, step, steps, float(step or 0), scope, origin),
+            *(
+                Mark(text[start:end], epoch, epochs, step, steps, float(text[low:high]), of, origin)
+                for (start, end), (low, high), of in layout.values
+            ),
+        ]
 
 
 def _count(digits: str) -> int:

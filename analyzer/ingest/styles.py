@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 _WORDS = {
@@ -24,6 +25,7 @@ _LOGGER = re.compile(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
 _DATED = re.compile(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL = re.compile(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
+_NAME_LEVEL = re.compile(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
 _EPOCH = re.compile(
     rf"(?:\[(1\d{{9}}(?:\.\d+)?)\]|(1\d{{9}}\.\d+)|(1\d{{9}})(?= (?:{_LEVELS})\b))[ :](.*)", re.DOTALL
 )
@@ -33,6 +35,7 @@ _SYSLOG = re.compile(
     r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
     re.DOTALL,
 )
+_WHOLE = len("2026-11-21 01:02:03")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _JSON_TIME = re.compile(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
@@ -56,11 +59,12 @@ def head(line: str, year: int) -> Head | None:
     first = line[:1]
     if first in "IWEFD" and (found := _absl(line) or _glog(line, year)):
         return found
-    if first.isdigit() and (match := _CLASSIC.match(line)):
-        return Head("cpp", seconds(match[1]), match[2], _basename(match[3]), match[5])
-    if match := _LOGGER.match(line):
+    if first.isdigit():
+        if match := _CLASSIC.match(line):
+            return Head("cpp", seconds(match[1]), match[2], _basename(match[3]), match[5])
+    elif match := _LOGGER.match(line):
         return Head("python", None, _WORDS[match[1]], match[2], match[3])
-    if match := _LEVEL_FIRST.match(line):
+    elif match := _LEVEL_FIRST.match(line):
         return _python(seconds(match[2]), _WORDS[match[1]], match[3])
     if (match := _DATED.match(line)) and (time := seconds(match[1])) is not None:
         return _dated(time, match[2])
@@ -108,7 +112,7 @@ def _dated(time: float, rest: str) -> Head:
         return Head("python", time, _WORDS[match[1]], match[2], match[3])
     if match := _LEVEL.match(rest[:60]):
         return _python(time, _WORDS[match[1]], rest[match.start(2) :])
-    if match := re.match(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?", rest[:90]):
+    if match := _NAME_LEVEL.match(rest[:90]):
         return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip())
     return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
 
@@ -126,6 +130,16 @@ def _basename(path: str) -> str:
 
 def seconds(stamp: str) -> float | None:
     """A date with time as seconds since the epoch; None when it is no date."""
+    fraction = stamp[_WHOLE + 1 :]
+    if stamp[_WHOLE : _WHOLE + 1] not in {".", ","} or not (fraction.isascii() and fraction.isdigit()):
+        return _moment(stamp)
+    whole = _moment(stamp[:_WHOLE])
+    return None if whole is None else (int(whole) * 10**6 + int(f"{fraction:0<6.6}")) / 10**6
+
+
+@lru_cache(maxsize=1024)
+def _moment(stamp: str) -> float | None:
+    """The same; many lines are of one second."""
     text = stamp.replace("/", "-").replace(",", ".").replace(" ", "T")
     whole, dot, fraction = text.partition(".")
     if dot:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -81,15 +81,20 @@ def storable(text: str) -> str:
 def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
     """Every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
+        if physical.isprintable():
+            yield from _parted(number, shorten(physical.rstrip()))
+            continue
         if "\x1b" in physical:
             physical = _ESCAPES.sub("", physical)
         for state in _states(physical):
-            clean = shorten(_CONTROLS.sub("", state).rstrip())
-            if not _may_be_glued(clean):
-                yield Line(number, clean)
-                continue
-            for piece in _GLUED.split(clean):
-                yield Line(number, piece)
+            yield from _parted(number, shorten(_CONTROLS.sub("", state).rstrip()))
+
+
+def _parted(number: int, clean: str) -> Sequence[Line]:
+    """A line, apart where several loggers wrote into it."""
+    if not _may_be_glued(clean):
+        return (Line(number, clean),)
+    return [Line(number, piece) for piece in _GLUED.split(clean)]
 
 
 def _may_be_glued(text: str) -> bool:

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from analyzer.errors import UsageError
 from analyzer.ingest.packed import plain
 from analyzer.ingest.sessions import is_chrome
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 
 TOOLS = ("overview_page", "input_pipeline_analyzer")
 _PROGRAM = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from analyzer.ingest import event_files
 from analyzer.ingest.event_files import EventFile, Scalar, read_scalars
+from benchmarks.inputs import write_events
 
 FIXTURES = Path(__file__).parent / "fixtures_binary"
 FILES = ("v1.tfevents", "v2.tfevents")
@@ -184,3 +186,22 @@ def test_foreign_files_are_said(data: bytes, tmp_path: Path) -> None:
     (damage,) = read(tmp_path, data).damage
     assert (damage.offset, damage.length) == (0, len(data))
     assert "empty" in damage.what or "not a TensorBoard event file" in damage.what
+
+
+def test_the_records_of_a_large_file_are_read_as_those_of_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a table, whatever is wrong with some of them."""
+    chance = random.Random(1)
+    for mixed in (False, True):
+        write_events(tmp_path / f"{mixed}", 3_000, mixed=mixed)
+        sound = (tmp_path / f"{mixed}").read_bytes()
+        for flaws in (0, 1, 5, 40):
+            data = bytearray(sound)
+            for _ in range(flaws):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            monkeypatch.setattr(event_files, "_HUGE", 1 << 60)
+            one_by_one = read(tmp_path, bytes(data))
+            monkeypatch.setattr(event_files, "_HUGE", 0)
+            assert repr(read(tmp_path, bytes(data))) == repr(one_by_one)
+            assert flaws or len(one_by_one.scalars) == 3_000

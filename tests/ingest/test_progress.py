@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
+from analyzer.ingest import progress
 from analyzer.ingest.progress import Mark, Progress, is_progress
 
 
@@ -85,3 +87,14 @@ def test_other_lines_are_no_progress(line: str) -> None:
 def test_a_line_that_begins_with_its_step_is_progress_without_a_value() -> None:
     """It tells how far a worker came, which is what a stall is found by."""
     assert marks("step 18: batch of 64 ready")[0].step == 18
+
+
+def test_no_expression_cares_which_digit_stands_somewhere() -> None:
+    """Else a line could not be taken apart like another one whose digits differ."""
+    expressions = [each for each in vars(progress).values() if isinstance(each, re.Pattern)]
+    assert len(expressions) > 9
+    for expression in expressions:
+        assert not re.search(r"\d", re.sub(r"\{\d+(?:,\d*)?\}|\(\?<[=!].*?\)", "", expression.pattern))
+    first, second = (Progress().marks(f"step {n}/900 top_{n % 10}_acc: 0.{n}") for n in (123, 456))
+    assert [mark.tag for mark in (*first, *second)] == ["step", "top_3_acc", "step", "top_6_acc"]
+    assert [mark.value for mark in (*first, *second)] == [123.0, 0.123, 456.0, 0.456]

@@ -17,7 +17,8 @@ from analyzer.discover import discover
 from analyzer.errors import UsageError
 from analyzer.ingest import xprof
 from analyzer.ingest.xprof import ASK, TOOLS, Quote, quotes, read_answers
-from analyzer.model import Kind, Source
+from analyzer.kinds import Kind
+from analyzer.model import Source
 from analyzer.render import render
 from tests.conftest import ROOT
 

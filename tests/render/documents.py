@@ -3,6 +3,7 @@
 import copy
 import json
 import zlib
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,7 @@ def document(name: str) -> Json:
     return made() if made else load(name)
 
 
-_MADE = {
+_MADE: Mapping[str, Callable[[], Json]] = {
     "whole": whole,
     "many-workers": many_workers,
     "long-line": partial(long_line, 1_000_000),

@@ -1,0 +1,58 @@
+"""The page on speed says what was measured, and its inputs are the same wherever they are made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import page
+from benchmarks.inputs import write_events, write_logs
+from benchmarks.measure import ratio, sample
+from benchmarks.speed import LITERALS, MEASURED
+
+MADE = {
+    "chatty": "a7c47eaa34f2",
+    "bars": "4f572eb6cecd",
+    "quiet": "5299335877c7",
+    "interleaved": "f244be1359b7",
+}
+"""The first digits of the SHA-256 of logs of two workers and 100 kB."""
+
+
+def test_the_page_says_what_was_measured() -> None:
+    """`python -m benchmarks.page` writes it."""
+    found = json.loads(MEASURED.read_text(encoding="utf-8"))
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(found)
+    assert page.PLOT.read_text(encoding="utf-8") == page.plot(found)
+
+
+def test_the_yardstick_stays() -> None:
+    """Thirty literals."""
+    lines = LITERALS.read_text(encoding="utf-8").splitlines()
+    assert len(set(lines)) == len(lines) == 30
+    assert hashlib.sha256(LITERALS.read_bytes()).hexdigest()[:12] == "726e8a5753b6"
+
+
+@pytest.mark.parametrize("style", MADE)
+def test_logs_are_made_alike_everywhere(style: str, tmp_path: Path) -> None:
+    """Byte for byte."""
+    write_logs(tmp_path / "run", style, 2, 100_000)
+    whole = b"".join(path.read_bytes() for path in sorted((tmp_path / "run").iterdir()))
+    assert hashlib.sha256(whole).hexdigest()[:12] == MADE[style]
+
+
+def test_event_files_are_made_alike_everywhere(tmp_path: Path) -> None:
+    """Byte for byte."""
+    write_events(tmp_path / "made", 100, mixed=True)
+    assert hashlib.sha256((tmp_path / "made").read_bytes()).hexdigest()[:12] == "95cd951dbfb7"
+
+
+def test_a_command_is_measured_from_outside_unless_it_measures_itself() -> None:
+    """Ratios are those of neighbours."""
+    assert 0 < sample(["python3", "-c", "print(1)"]).megabytes < 500
+    told = '{"seconds": 1.5, "cpu": 1, "megabytes": 3}'
+    assert sample(["python3", "-c", f"print('{told}')"]) == (1.5, 1, 3)
+    assert ratio([1, 4, 9], [1, 2, 3]) == (2, 1, 3)
