@@ -200,10 +200,15 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
         yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
+def kind_of(name: str) -> Kind:
+    """What a file holds, as far as its name tells."""
+    bare = _COMPRESSED.sub("", name).lower()
+    return next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
+
+
 def _source(path: Path, name: str) -> Source:
     name = printable(name)
-    bare = _COMPRESSED.sub("", name).lower()
-    kind = next((kind for kind, pattern in _KINDS if pattern.search(bare)), Kind.OTHER)
+    kind = kind_of(name)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
         kind = _kind_by_opening(path)
