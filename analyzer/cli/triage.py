@@ -85,8 +85,9 @@ def _run(arguments: argparse.Namespace) -> int:
         rules=rules,
         digest=_digest(rules),
     )
-    night = triage(order, _engine(arguments), _noted)
+    night = triage(order, _engine(arguments))
     say(_told(night))
+    say(f"Index: {arguments.output / 'index.html'}\n")
     return _status(night, arguments.fail_on)
 
 
@@ -101,10 +102,6 @@ def _digest(rules: Sequence[str]) -> str:
     from analyzer.pipeline import load_rules
 
     return load_rules([Path(each) for each in rules]).digest
-
-
-def _noted(_place: str) -> None:
-    """Nobody looks on at night."""
 
 
 def _told(night: Night) -> str:

@@ -204,4 +204,6 @@ def _listed(shelf: Shelf, place: str) -> Listing | None:
 
 
 def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file or directory"
     return (error.strerror or str(error) or type(error).__name__).lower()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -18,7 +19,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    RowMapping,
+    Select,
     String,
     Table,
     Text,
@@ -33,10 +34,11 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from analyzer.errors import UsageError
-from analyzer.triage.examine import Examined
+from analyzer.triage.examine import Examined, Host
+from analyzer.triage.restarts import job_of
 from analyzer.triage.upgrades import UPGRADES
 
 VERSION = 1 + len(UPGRADES)
@@ -79,13 +81,30 @@ RUNS = Table(
     Column("fingerprint", String(16)),
     Column("culprits", Text),
     Column("report", Text),
+    Column("owner", Text),
+    Column("job", Text),
+    Column("started", Float),
+    Column("ended", Float),
     Index("runs_place", "place"),
     Index("runs_night", "night"),
+    Index("runs_fingerprint", "fingerprint", "night"),
+    Index("runs_job", "job", "started"),
 )
 """One row for each run and night in which it was examined; the `latest` of a run is what counts.
 
 `told` is set once an exit status has spoken of it. `tries` counts nights lost to a problem that may pass.
 """
+HOSTS = Table(
+    "hosts",
+    _META,
+    Column("run", Integer, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("host", Text, nullable=False),
+    Column("workers", Integer, nullable=False),
+    Column("culprits", Integer, nullable=False),
+    Index("hosts_run", "run"),
+    Index("hosts_host", "host"),
+)
+"""One row for each machine of a run: how many workers ran there, and how many of them are culprits."""
 
 
 class Known(NamedTuple):
@@ -138,20 +157,11 @@ class History:
             rows = connection.execute(wanted, {"places": list(places)})
             return {place: Known(stamp, content, tries) for place, stamp, content, tries in rows}
 
-    def record(self, date: str, examined: Examined, report: str | None) -> None:
-        """Keep what became of a run, instead of what an earlier attempt of the same night kept of it."""
-        place = storable(examined.task.place)
-        ours = RUNS.c.place == place
+    def record(self, date: str, examined: Iterable[tuple[Examined, str | None]]) -> None:
+        """Keep what became of runs, each with its report, instead of what this night kept of them before."""
         with self.engine.begin() as connection:
-            if examined.outcome == "same":
-                stamp = {"stamp": examined.task.stamp, "tries": 0}
-                connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(**stamp))
-                return
-            tries = _tries(connection, examined, place)
-            connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
-            connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
-            values = _values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
-            connection.execute(insert(RUNS).values(values))
+            for each, report in examined:
+                _keep(connection, date, each, report)
 
     def untold(self) -> list[tuple[str | None, str]]:
         """Verdict and problem of every run that no exit status has spoken of yet."""
@@ -170,10 +180,10 @@ class History:
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.night < before).values(report=None))
 
-    def rows(self, statement: Any, **values: Any) -> list[RowMapping]:  # noqa: ANN401 - any select
+    def rows(self, statement: Select[Any]) -> list[dict[str, Any]]:
         """What a query gives."""
         with self.engine.connect() as connection:
-            return list(connection.execute(statement, values).mappings())
+            return [dict(row) for row in connection.execute(statement).mappings()]
 
 
 def open_history(url: str) -> History:
@@ -200,6 +210,20 @@ def open_history(url: str) -> History:
     return History(engine, guard)
 
 
+@contextmanager
+def told_failures() -> Iterator[None]:
+    """A database that fails in the midst, as an error that the user can mend.
+
+    Raises:
+        UsageError: instead of what SQLAlchemy raises.
+
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise UsageError(f"the history: {_said(error)}") from error
+
+
 def beside(folder: Path) -> str:
     """The URL of the history that lies in a directory."""
     return f"sqlite:///{folder.resolve() / 'history.sqlite'}"
@@ -208,6 +232,22 @@ def beside(folder: Path) -> str:
 def storable(told: str) -> str:
     """A text as every database can hold it: without the one sign that PostgreSQL does not take."""
     return told.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
+
+
+def _keep(connection: Connection, date: str, examined: Examined, report: str | None) -> None:
+    place = storable(examined.task.place)
+    ours = RUNS.c.place == place
+    if examined.outcome == "same":
+        stamp = {"stamp": examined.task.stamp, "tries": 0}
+        connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(**stamp))
+        return
+    tries = _tries(connection, examined, place)
+    connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
+    connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
+    values = _values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
+    (run,) = connection.execute(insert(RUNS).values(values)).inserted_primary_key or (0,)
+    if hosts := examined.told.hosts if examined.told else ():
+        connection.execute(insert(HOSTS), [_host(run, each) for each in hosts])
 
 
 def _values(examined: Examined) -> dict[str, Any]:
@@ -223,14 +263,22 @@ def _values(examined: Examined) -> dict[str, Any]:
     if told:
         values |= {
             "verdict": told.verdict,
-            "cause": told.cause,
-            "rule": told.rule,
+            "cause": storable(told.cause or "") or None,
+            "rule": storable(told.rule or "") or None,
             "confidence": told.confidence,
             "summary": storable(told.summary),
             "fingerprint": told.fingerprint,
             "culprits": storable(json.dumps(told.culprits)),
+            "owner": told.owner,
+            "job": storable(job_of(task.place) or "") or None,
+            "started": told.started,
+            "ended": told.ended,
         }
     return values
+
+
+def _host(run: int, host: Host) -> dict[str, Any]:
+    return {"run": run, "host": storable(host.name), "workers": host.workers, "culprits": host.culprits}
 
 
 def _tries(connection: Connection, examined: Examined, place: str) -> int:
@@ -288,5 +336,5 @@ def _shown(url: str) -> str:
 
 
 def _said(error: Exception) -> str:
-    inner = error.orig if isinstance(error, OperationalError) and error.orig else error
+    inner = error.orig if isinstance(error, DBAPIError) and error.orig else error
     return " ".join(str(inner).split())[:300]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.triage.examine import Examined, Task
 from analyzer.triage.finding import Unlisted, find, holder
-from analyzer.triage.history import History, open_history
+from analyzer.triage.history import History, open_history, told_failures
 from analyzer.triage.lock import locked
 from analyzer.triage.outputs import put, remove, report_of, sweep
 from analyzer.triage.shelves import is_url
@@ -21,6 +22,8 @@ from analyzer.triage.shelves import is_url
 T = TypeVar("T")
 _BATCH = 200
 """Runs that history is asked about at once."""
+_PAUSE = 0.5
+"""Seconds of work that a kill may cost: so often is kept what was found out."""
 
 
 class Order(NamedTuple):
@@ -70,7 +73,7 @@ class Night(NamedTuple):
     """Verdict and problem of each run that no exit status has spoken of yet."""
 
 
-def triage(order: Order, engine: Engine, note: Callable[[str], None]) -> Night:
+def triage(order: Order, engine: Engine) -> Night:
     """Look at every run that is new or changed, and bring history and outputs to this night.
 
     Raises:
@@ -82,12 +85,15 @@ def triage(order: Order, engine: Engine, note: Callable[[str], None]) -> Night:
     for root in roots:
         _keep_out(order.folder, root)
     date, tally = datetime.fromtimestamp(order.now, UTC).date().isoformat(), Tally()
-    with locked(order.folder), open_history(order.history) as history:
+    with locked(order.folder), open_history(order.history) as history, told_failures():
         sweep(order.folder)
         history.begin(date, order.now)
-        for examined in engine.examined(_tasks(order, roots, history, tally)):
-            _record(order.folder, history, date, examined, tally, note)
+        for batch in _by_time(engine.examined(_tasks(order, roots, history, tally)), _PAUSE):
+            kept = [(each, _report(order.folder, each)) for each in batch if each.outcome != "written"]
+            tally.waiting += len(batch) - len(kept)
+            history.record(date, kept)
         _retire(order, history)
+        _tell(order.folder, history, date, tally)
         untold = tuple(history.untold())
         history.end(date, order.now, tally.found, tally.waiting, tally.unlisted)
     if not tally.found:
@@ -121,19 +127,26 @@ def _tasks(order: Order, roots: Sequence[str], history: History, tally: Tally) -
                 yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest)
 
 
-def _record(
-    folder: Path, history: History, date: str, examined: Examined, tally: Tally, note: Callable[[str], None]
-) -> None:
-    """The report first: a row of history never names one that is not there."""
-    if examined.outcome == "written":
-        tally.waiting += 1
-        return
-    report = None
-    if examined.told:
-        report = report_of(examined.told.name, examined.task.place)
-        put(folder / report, zlib.decompress(examined.report))
-    history.record(date, examined, report)
-    note(examined.task.place)
+def _report(folder: Path, examined: Examined) -> str | None:
+    """Write the report, before history names it, and give its name."""
+    if not examined.told:
+        return None
+    report = report_of(examined.told.name, examined.task.place)
+    put(folder / report, zlib.decompress(examined.report))
+    return report
+
+
+def _by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
+    """Items as they come, a batch at most so often: a transaction costs more than a run's row."""
+    batch: list[T] = []
+    last = time.monotonic()
+    for item in items:
+        batch.append(item)
+        if time.monotonic() - last >= pause:
+            yield batch
+            batch, last = [], time.monotonic()
+    if batch:
+        yield batch
 
 
 def _retire(order: Order, history: History) -> None:
@@ -141,6 +154,18 @@ def _retire(order: Order, history: History) -> None:
     last = datetime.fromtimestamp(order.now - order.keep, UTC).date().isoformat()
     remove(order.folder, history.retired(last))
     history.forget_reports(last)
+
+
+def _tell(folder: Path, history: History, date: str, tally: Tally) -> None:
+    """Write what is made of history; the page last, for the others are beside it."""
+    from analyzer.triage import digest, lines, metrics, page, standing
+
+    told = standing.standing(history, date, tally.found, tally.waiting, tally.unlisted)
+    runs = standing.tonight(history, date)
+    put(folder / "runs.jsonl", lines.lines(runs, told).encode())
+    put(folder / "digest.md", digest.digest(told).encode())
+    put(folder / "metrics.prom", metrics.metrics(told))
+    put(folder / "index.html", page.page(told).encode())
 
 
 def _keep_out(folder: Path, root: str) -> None:
