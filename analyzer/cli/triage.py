@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
     add("--processes", metavar="N", type=int, help="default: one for each core")
+    add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
     add(
         "--fail-on",
         choices=("failed", "degraded"),
@@ -94,6 +95,11 @@ def _run(arguments: argparse.Namespace) -> int:
 def _engine(arguments: argparse.Namespace) -> Engine:
     from analyzer.triage.workers import Processes, cores
 
+    if arguments.scheduler:
+        from analyzer.triage.cluster import Cluster
+
+        _need("distributed")
+        return Cluster(arguments.scheduler, _length("--timeout", arguments.timeout))
     return Processes(arguments.processes or cores(), _length("--timeout", arguments.timeout))
 
 
@@ -122,7 +128,7 @@ def _status(night: Night, fail_on: str) -> int:
 
 def _need(*modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed; the extra [triage] brings what this needs")
+        raise UsageError(f"{', '.join(missing)} not installed; the extra [cluster] or [triage] brings it")
 
 
 def _directory(name: str) -> Path:
