@@ -98,9 +98,8 @@ def nights(count: int) -> None:
     single = statistics.median(alone)
     quarters = [max(memory[k * len(memory) // 4 : (k + 1) * len(memory) // 4]) for k in range(4)]
     say(f"a lone run         {single:8.2f} s  ({min(alone):.2f} to {max(alone):.2f})")
-    say(
-        f"{count:,} runs        {first:8.2f} s  {first / count:.3f} s a run, {first / count / single:.3f} of a lone one"
-    )
+    each = first / count
+    say(f"{count:,} runs        {first:8.2f} s  {each:.3f} s a run, {each / single:.3f} of a lone one")
     say(f"{NEW} more            {second:8.2f} s  {second / first:.3f} of the first night")
     say(f"memory by quarters {', '.join(f'{each / 1e6:.0f} MB' for each in quarters)}")
 

@@ -40,11 +40,14 @@ def calendar(nights: Sequence[Night], last: str) -> Calendar:
     end = date.fromisoformat(last)
     begin = max(end - timedelta(days=YEAR - 1), date.fromisoformat(min([*by_date, last])))
     monday = begin - timedelta(days=begin.weekday())
-    days, months, shown = [], [], ""
+    days: list[Day] = []
+    months: list[tuple[int, str]] = []
+    shown = ""
     for number in range((end - monday).days + 1):
         day = monday + timedelta(days=number)
         x, y = _LEFT + number // 7 * _PITCH, _TOP + number % 7 * _PITCH
         if number % 7 == 0 and (month := f"{day:%b}") != shown:
+            months = [each for each in months if x - each[0] > _PITCH]  # a lone week leaves its name no room
             months.append((x, month))
             shown = month
         if day >= begin:
