@@ -1,4 +1,5 @@
-# The command in a small image. The run is mounted read-only: docker run --rm -v "$PWD/run:/run_dir:ro" mwms-analyze
+# Both commands in a small image. The run is mounted read-only: docker run --rm -v "$PWD/run:/run_dir:ro" mwms-analyze
+# The triage: docker run --rm --entrypoint mwms-triage -v "$PWD/runs:/runs:ro" -v "$PWD/triage:/triage" mwms-analyze /runs -o /triage
 FROM python:3.11-slim AS build
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
@@ -6,10 +7,11 @@ COPY analyzer analyzer
 COPY rules rules
 COPY reports reports
 COPY sample_runs/scenarios sample_runs/scenarios
-RUN python -m venv /opt/mwms && /opt/mwms/bin/pip install --no-cache-dir -c constraints.txt .
+RUN python -m venv /opt/mwms && /opt/mwms/bin/pip install --no-cache-dir -c constraints.txt '.[triage,postgres,s3,cluster]'
 
 FROM python:3.11-slim
 COPY --from=build /opt/mwms /opt/mwms
+ENV PATH=/opt/mwms/bin:$PATH
 RUN useradd --create-home --uid 10001 analyst
 USER analyst
 WORKDIR /home/analyst

@@ -132,10 +132,14 @@ def _sources_of(path: Path, name: str) -> Iterator[Source]:
         yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
+def kind_of(name: str) -> Kind:
+    """What a file holds, as far as its name tells."""
+    return kind_by_name(_COMPRESSED.sub("", name).lower())
+
+
 def _source(path: Path, name: str) -> Source:
     name = printable(name)
-    bare = _COMPRESSED.sub("", name).lower()
-    kind = kind_by_name(bare)
+    kind = kind_of(name)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
         kind = _kind_inside(path)

@@ -33,6 +33,7 @@ def test_a_generated_document_is_current(path: Path) -> None:
         "docs/collect.md",
         "docs/formats.md",
         "docs/notebook.md",
+        "docs/triage.md",
         "rules/README.md",
     ],
 )

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -84,10 +84,26 @@ def _asset(name: str) -> Markup:
 
 
 def _hash(name: str) -> Markup:
-    digest = hashlib.sha256(_text(name).encode()).digest()
-    return Markup("sha256-" + base64.b64encode(digest).decode())  # noqa: S704
+    return _digest(_text(name))
 
 
 @cache
 def _text(name: str) -> str:
     return "\n" + resource("reports", "templates", name).read_text(encoding="utf-8")
+
+
+def fill_with(template: str, styles: Sequence[str], scripts: Sequence[str], view: Mapping[str, Any]) -> str:
+    """Fill another page's template, with styles and scripts of its own, by the same rules."""
+    style, script = ("".join(map(_text, names)) for names in (styles, scripts))
+    assets = {
+        "style": Markup(style),  # noqa: S704  (our own files)
+        "script": Markup(script),  # noqa: S704
+        "style_hash": _digest(style),
+        "script_hash": _digest(script),
+    }
+    return _environment().get_template(template).render({**view, **assets})
+
+
+def _digest(text: str) -> Markup:
+    digest = hashlib.sha256(text.encode()).digest()
+    return Markup("sha256-" + base64.b64encode(digest).decode())  # noqa: S704

@@ -1,0 +1,165 @@
+"""`mwms-triage`: every run of the last night, and what of it is new."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer import __version__
+from analyzer.cli.ending import ended, say
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.triage.night import Engine, Night
+
+_EXIT_CODES = """exit status:
+  0    nothing new failed
+  1    a run that is new or changed failed or is degraded
+  2    wrong usage, a rule file is wrong, or another mwms-triage is at work
+  3    nothing new failed, but of a new run the files cannot tell, or it could not be examined
+  4    there is nothing to look at
+  70   internal error
+  130  interrupted; the next call goes on from there"""
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return ended("mwms-triage", lambda: _run(_parser().parse_args(argv)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mwms-triage",
+        description="Looks at every run that is new since last time, and tells what is new, known or back.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("roots", nargs="+", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
+    add("-o", "--output", metavar="DIR", type=Path, required=True, help="reports, index page and history")
+    add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
+    add("--since", metavar="WHEN", help="leave out runs last written before: 3d, 12h, or 2026-11-20")
+    add("--limit", metavar="N", type=int, help="examine so many runs at most; the rest is left for next time")
+    add("--timeout", metavar="TIME", default="15m", help="for one run, then it is given up (default: 15m)")
+    add("--settle", metavar="TIME", default="10m", help="a run written to so lately is left (default: 10m)")
+    add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
+    add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
+    add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
+    add("--processes", metavar="N", type=int, help="default: one for each core")
+    add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
+    add(
+        "--fail-on",
+        choices=("failed", "degraded"),
+        default="degraded",
+        help="the least verdict that gives exit status 1 (default: degraded)",
+    )
+    add("--now", help=argparse.SUPPRESS)
+    add("--version", action="version", version=f"mwms-triage {__version__}")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    _need("sqlalchemy", "pebble", "fsspec")
+    from analyzer.triage.history import beside
+    from analyzer.triage.night import Order, triage
+
+    now = _instant(arguments.now) if arguments.now else time.time()
+    rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
+    order = Order(
+        roots=arguments.roots,
+        folder=arguments.output,
+        history=arguments.history or beside(arguments.output),
+        now=now,
+        since=_since(arguments.since, now) if arguments.since else 0.0,
+        limit=arguments.limit,
+        settle=_length("--settle", arguments.settle),
+        keep=_length("--keep", arguments.keep),
+        pattern=arguments.runs,
+        rules=rules,
+        digest=_digest(rules),
+    )
+    night = triage(order, _engine(arguments))
+    say(_told(night))
+    say(f"Index: {arguments.output / 'index.html'}\n")
+    return _status(night, arguments.fail_on)
+
+
+def _engine(arguments: argparse.Namespace) -> Engine:
+    from analyzer.triage.workers import Processes, cores
+
+    if arguments.scheduler:
+        from analyzer.triage.cluster import Cluster
+
+        _need("distributed")
+        return Cluster(arguments.scheduler, _length("--timeout", arguments.timeout))
+    return Processes(arguments.processes or cores(), _length("--timeout", arguments.timeout))
+
+
+def _digest(rules: Sequence[str]) -> str:
+    """Of all rules: loaded here first, so that a wrong one is told before anything is begun."""
+    from analyzer.pipeline import load_rules
+
+    return load_rules([Path(each) for each in rules]).digest
+
+
+def _told(night: Night) -> str:
+    failed = sum(verdict in {"failed", "degraded"} for verdict, _ in night.untold)
+    said = f"{night.date}: {night.found} runs, {night.examined} examined, {failed} of them failed or degraded"
+    more = [f"{night.waiting} still being written"] * (night.waiting > 0)
+    more += [f"{night.left} left for the next time"] * (night.left > 0)
+    return ", ".join([said, *more]) + "\n"
+
+
+def _status(night: Night, fail_on: str) -> int:
+    bad = {"failed"} if fail_on == "failed" else {"failed", "degraded"}
+    if any(verdict in bad for verdict, _ in night.untold):
+        return 1
+    cannot_tell = any(verdict == "inconclusive" or problem for verdict, problem in night.untold)
+    return 3 if cannot_tell or night.unlisted else 0
+
+
+def _need(*modules: str) -> None:
+    if missing := [each for each in modules if find_spec(each) is None]:
+        raise UsageError(f"{', '.join(missing)} not installed; the extra [cluster] or [triage] brings it")
+
+
+def _directory(name: str) -> Path:
+    if not Path(name).is_dir():
+        raise UsageError(f"--rules {name}: no such directory")
+    return Path(name)
+
+
+def _length(option: str, given: str) -> float:
+    """A length of time in seconds: `90`, `90s`, `15m`, `12h`, `3d`, `2w`."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhdw]?)", given)
+    if not match:
+        raise UsageError(f"{option} {given}: give a length of time, such as 90s, 15m, 12h or 3d")
+    return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+def _since(given: str, now: float) -> float:
+    return now - _length("--since", given) if given[-1] in _UNITS else _instant(given)
+
+
+def _instant(given: str) -> float:
+    try:
+        return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _dated(given)
+    except ValueError:
+        raise UsageError(f"{given}: give a length of time such as 3d, or a date such as 2026-11-20") from None
+
+
+def _dated(given: str) -> float:
+    moment = datetime.fromisoformat(given)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

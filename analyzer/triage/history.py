@@ -1,0 +1,340 @@
+"""What all nights found, in a database: SQLite beside the reports, or a server that SQLAlchemy speaks to."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    Text,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from analyzer.errors import UsageError
+from analyzer.triage.examine import Examined, Host
+from analyzer.triage.restarts import job_of
+from analyzer.triage.upgrades import UPGRADES
+
+VERSION = 1 + len(UPGRADES)
+"""Of the tables; an older history is carried over when it is opened."""
+MOST_TRIES = 3
+"""Nights on which a run is tried whose problem may pass."""
+_LOCK = 0x6D776D73
+"""The number of our advisory lock on a server; spells mwms."""
+
+_META = MetaData()
+ABOUT = Table("about", _META, Column("version", Integer, nullable=False))
+NIGHTS = Table(
+    "nights",
+    _META,
+    Column("date", String(10), primary_key=True),
+    Column("began", Float, nullable=False),
+    Column("ended", Float),
+    Column("found", Integer, nullable=False, default=0),
+    Column("waiting", Integer, nullable=False, default=0),
+    Column("unlisted", Text, nullable=False, default="[]"),
+)
+RUNS = Table(
+    "runs",
+    _META,
+    Column("id", Integer, primary_key=True),
+    Column("place", Text, nullable=False),
+    Column("night", String(10), ForeignKey("nights.date"), nullable=False),
+    Column("latest", Boolean, nullable=False),
+    Column("told", Boolean, nullable=False),
+    Column("stamp", String(32), nullable=False),
+    Column("content", String(32), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("verdict", String(16)),
+    Column("cause", Text),
+    Column("rule", Text),
+    Column("confidence", Float),
+    Column("summary", Text),
+    Column("fingerprint", String(16)),
+    Column("culprits", Text),
+    Column("report", Text),
+    Column("owner", Text),
+    Column("job", Text),
+    Column("started", Float),
+    Column("ended", Float),
+    Index("runs_place", "place"),
+    Index("runs_night", "night"),
+    Index("runs_fingerprint", "fingerprint", "night"),
+    Index("runs_job", "job", "started"),
+)
+"""One row for each run and night in which it was examined; the `latest` of a run is what counts.
+
+`told` is set once an exit status has spoken of it. `tries` counts nights lost to a problem that may pass.
+"""
+HOSTS = Table(
+    "hosts",
+    _META,
+    Column("run", Integer, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("host", Text, nullable=False),
+    Column("workers", Integer, nullable=False),
+    Column("culprits", Integer, nullable=False),
+    Index("hosts_run", "run"),
+    Index("hosts_host", "host"),
+)
+"""One row for each machine of a run: how many workers ran there, and how many of them are culprits."""
+
+
+class Known(NamedTuple):
+    """What history knows of a run, as far as it says whether to examine it again."""
+
+    stamp: str
+    content: str
+    tries: int
+
+    def stands(self, stamp: str) -> bool:
+        """Whether nothing is to be done about a run that has this stamp now."""
+        return stamp == self.stamp and not 0 < self.tries < MOST_TRIES
+
+
+class History:
+    """An open history; every method is one transaction."""
+
+    def __init__(self, engine: Engine, guard: Connection | None = None) -> None:
+        self.engine = engine
+        self._guard = guard
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._guard is not None:
+            self._guard.close()
+        self.engine.dispose()
+
+    def begin(self, date: str, now: float) -> None:
+        """Begin a night, or go on with the one of that date."""
+        with self.engine.begin() as connection:
+            if connection.execute(select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
+                connection.execute(insert(NIGHTS).values(date=date, began=now))
+
+    def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
+        """End a night, once all of its outputs are written: what it found has been told."""
+        said = storable(json.dumps([list(each) for each in unlisted]))
+        with self.engine.begin() as connection:
+            night = update(NIGHTS).where(NIGHTS.c.date == date)
+            connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=said))
+            connection.execute(update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
+
+    def known(self, places: Sequence[str]) -> dict[str, Known]:
+        """What is known of those of the places that were examined before."""
+        wanted = select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
+            RUNS.c.latest, RUNS.c.place.in_(bindparam("places", expanding=True))
+        )
+        with self.engine.connect() as connection:
+            rows = connection.execute(wanted, {"places": list(places)})
+            return {place: Known(stamp, content, tries) for place, stamp, content, tries in rows}
+
+    def record(self, date: str, examined: Iterable[tuple[Examined, str | None]]) -> None:
+        """Keep what became of runs, each with its report, instead of what this night kept of them before."""
+        with self.engine.begin() as connection:
+            for each, report in examined:
+                _keep(connection, date, each, report)
+
+    def untold(self) -> list[tuple[str | None, str]]:
+        """Verdict and problem of every run that no exit status has spoken of yet."""
+        wanted = select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
+        with self.engine.connect() as connection:
+            return [(verdict, problem) for verdict, problem in connection.execute(wanted)]
+
+    def retired(self, before: str) -> list[str]:
+        """Reports that belong to nights before a date, and to no later examination of the same run."""
+        old = select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
+        with self.engine.connect() as connection:
+            return list(connection.execute(old).scalars())
+
+    def forget_reports(self, before: str) -> None:
+        """No report of nights before a date is named any more."""
+        with self.engine.begin() as connection:
+            connection.execute(update(RUNS).where(RUNS.c.night < before).values(report=None))
+
+    def rows(self, statement: Select[Any]) -> list[dict[str, Any]]:
+        """What a query gives."""
+        with self.engine.connect() as connection:
+            return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def open_history(url: str) -> History:
+    """Open a history by its URL, made where there is none and carried over where it is an old one.
+
+    Raises:
+        UsageError: it cannot be reached, is newer than this program, or is being written by another one.
+
+    """
+    try:
+        engine = create_engine(make_url(url))
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        hint = "; the extra [postgres] brings the driver" if "postgres" in url else ""
+        raise UsageError(f"--history {_shown(url)}: {_said(error)}{hint}") from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _sqlite)
+        event.listen(engine, "begin", _begin_at_once)
+    try:
+        guard = _guarded(engine)
+        with engine.begin() as connection:
+            _carry_over(connection)
+    except SQLAlchemyError as error:
+        raise UsageError(f"--history {_shown(url)}: {_said(error)}") from error
+    return History(engine, guard)
+
+
+@contextmanager
+def told_failures() -> Iterator[None]:
+    """A database that fails in the midst, as an error that the user can mend.
+
+    Raises:
+        UsageError: instead of what SQLAlchemy raises.
+
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise UsageError(f"the history: {_said(error)}") from error
+
+
+def beside(folder: Path) -> str:
+    """The URL of the history that lies in a directory."""
+    return f"sqlite:///{folder.resolve() / 'history.sqlite'}"
+
+
+def storable(told: str) -> str:
+    """A text as every database can hold it: without the one sign that PostgreSQL does not take."""
+    return told.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
+
+
+def _keep(connection: Connection, date: str, examined: Examined, report: str | None) -> None:
+    place = storable(examined.task.place)
+    ours = RUNS.c.place == place
+    if examined.outcome == "same":
+        stamp = {"stamp": examined.task.stamp, "tries": 0}
+        connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(**stamp))
+        return
+    tries = _tries(connection, examined, place)
+    connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
+    connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
+    values = _values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
+    (run,) = connection.execute(insert(RUNS).values(values)).inserted_primary_key or (0,)
+    if hosts := examined.told.hosts if examined.told else ():
+        connection.execute(insert(HOSTS), [_host(run, each) for each in hosts])
+
+
+def _values(examined: Examined) -> dict[str, Any]:
+    task, told = examined.task, examined.told
+    values: dict[str, Any] = {
+        "latest": True,
+        "told": False,
+        "stamp": task.stamp,
+        "content": examined.content,
+        "problem": storable(examined.problem),
+        "name": storable(told.name if told else task.place.rstrip("/").rpartition("/")[2]),
+    }
+    if told:
+        values |= {
+            "verdict": told.verdict,
+            "cause": storable(told.cause or "") or None,
+            "rule": storable(told.rule or "") or None,
+            "confidence": told.confidence,
+            "summary": storable(told.summary),
+            "fingerprint": told.fingerprint,
+            "culprits": storable(json.dumps(told.culprits)),
+            "owner": told.owner,
+            "job": storable(job_of(task.place) or "") or None,
+            "started": told.started,
+            "ended": told.ended,
+        }
+    return values
+
+
+def _host(run: int, host: Host) -> dict[str, Any]:
+    return {"run": run, "host": storable(host.name), "workers": host.workers, "culprits": host.culprits}
+
+
+def _tries(connection: Connection, examined: Examined, place: str) -> int:
+    if not examined.passes:
+        return 0
+    before = select(func.max(RUNS.c.tries)).where(
+        RUNS.c.place == place, RUNS.c.latest, RUNS.c.stamp == examined.task.stamp
+    )
+    return int(connection.execute(before).scalar() or 0) + 1
+
+
+def _carry_over(connection: Connection) -> None:
+    """Make the tables, or bring old ones to this version; all of it or nothing."""
+    if not inspect(connection).has_table(ABOUT.name):
+        _META.create_all(connection)
+        connection.execute(insert(ABOUT).values(version=VERSION))
+        return
+    version = connection.execute(select(ABOUT.c.version)).scalar_one()
+    if version > VERSION:
+        raise UsageError(f"the history is of version {version}, and this program knows {VERSION} at most")
+    for statements in UPGRADES[version - 1 :]:
+        for statement in statements:
+            connection.execute(text(statement))
+    if version < VERSION:
+        connection.execute(update(ABOUT).values(version=VERSION))
+
+
+def _guarded(engine: Engine) -> Connection | None:
+    """On a server, a connection that holds a lock while it lives: two directories may share a history."""
+    if engine.dialect.name != "postgresql":
+        return None
+    connection = engine.connect()
+    if not connection.execute(select(func.pg_try_advisory_lock(_LOCK))).scalar():
+        connection.close()
+        raise UsageError("--history: another mwms-triage is writing to it")
+    connection.commit()
+    return connection
+
+
+def _sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    """Let SQLAlchemy begin transactions, so that they hold changes of tables too."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_at_once(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _shown(url: str) -> str:
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return url.partition("://")[0]
+
+
+def _said(error: Exception) -> str:
+    inner = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    return " ".join(str(inner).split())[:300]

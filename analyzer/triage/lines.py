@@ -1,0 +1,14 @@
+"""The runs of the night as JSON lines, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from analyzer.triage.standing import Run, Standing
+
+
+def lines(runs: Iterable[Run], told: Standing) -> str:
+    """One object a run, with the state of its group; equal nights are equal bytes."""
+    made = ({**run._asdict(), "state": told.states.get(run.fingerprint or "")} for run in runs)
+    return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)

@@ -1,0 +1,31 @@
+"""One triage at a time for a directory: the kernel holds the lock until the process ends."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from analyzer.errors import UsageError
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a directory; its file stays, for removing it would let a third one in.
+
+    Raises:
+        UsageError: another process holds it, or the directory cannot be written to.
+
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("a", encoding="ascii")
+    except OSError as error:
+        raise UsageError(f"-o {folder}: cannot be written to: {error.strerror}") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"-o {folder}: another mwms-triage is at work there") from None
+        yield

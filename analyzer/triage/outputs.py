@@ -1,0 +1,48 @@
+"""Files in the directory of a triage: each is there whole or not at all, and old reports go."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+REPORTS = "reports"
+_DRAFT = ".mwms-"
+_LONGEST = 80
+
+
+def put(target: Path, content: bytes) -> None:
+    """Write a file, all or nothing, into a directory that is made where it is missing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_DRAFT)
+    try:
+        with os.fdopen(handle, "wb") as draft:
+            draft.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def report_of(name: str, place: str) -> str:
+    """Where the report of a run lies, relative to the directory: the same for the same place."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:_LONGEST].strip(".-") or "run"
+    digest = hashlib.blake2b(place.encode("utf-8", "backslashreplace"), digest_size=5).hexdigest()
+    return f"{REPORTS}/{plain}-{digest}.html"
+
+
+def remove(folder: Path, reports: Iterable[str]) -> None:
+    """Remove reports; only what is called like one of ours."""
+    for report in reports:
+        if re.fullmatch(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html", report):
+            (folder / report).unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the drafts that a killed process left; nobody else writes here while the lock is held."""
+    for each in (folder, folder / REPORTS):
+        for draft in each.glob(_DRAFT + "*"):
+            draft.unlink(missing_ok=True)

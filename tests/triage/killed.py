@@ -1,0 +1,45 @@
+"""Calls that are killed: each a fork of a process that has loaded everything, so that a kill comes anywhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+
+from analyzer.pipeline import load_rules
+from analyzer.triage import digest, lines, metrics, page, standing
+from analyzer.triage.examine import Examined, Task, examine
+from analyzer.triage.history import beside
+from analyzer.triage.night import Order, triage
+
+LOADED = (digest, lines, metrics, page, standing)
+
+
+class Alone:
+    """Examines in the process that asks."""
+
+    def examined(self, tasks: Iterable[Task]) -> Iterator[Examined]:
+        """What became of each task."""
+        return map(examine, tasks)
+
+
+def main(runs: str, out: str, now: str, kills: str, seconds: str) -> None:
+    """Begin a call and kill it, so many times, each after a random part of some seconds."""
+    order = Order([runs], Path(out), beside(Path(out)), float(now), digest=load_rules().digest)
+    chance = Random(20261121)
+    for _ in range(int(kills)):
+        child = os.fork()
+        if not child:
+            triage(order, Alone())
+            os._exit(0)
+        time.sleep(chance.uniform(0, float(seconds)))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

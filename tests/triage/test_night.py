@@ -1,0 +1,133 @@
+"""Call after call: what is examined, what is left alone, and how each call ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from analyzer.triage.history import RUNS, beside, open_history
+from tests.conftest import ROOT
+from tests.triage.conftest import Desk
+
+
+def rows(desk: Desk) -> dict[str, tuple[str | None, str]]:
+    """Verdict and problem of each run that history knows, by the name of its directory."""
+    with open_history(beside(desk.out)) as history:
+        found = history.rows(select(RUNS).where(RUNS.c.latest))
+    return {Path(row["place"]).name: (row["verdict"], row["problem"]) for row in found}
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a directory, with its time and content."""
+    return {str(p): (p.stat().st_mtime_ns, p.read_bytes()) for p in folder.rglob("*") if p.is_file()}
+
+
+def test_only_what_is_new_or_changed_is_examined(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing that is below the root is ever written to."""
+    desk.write("good")
+    desk.write("bad", "KeyError: 'label'")
+    (desk.runs / "broken").mkdir()
+    (desk.runs / "broken" / "worker-0.log").touch()
+    before = state(desk.runs)
+    assert desk.call() == 1
+    assert state(desk.runs) == before
+    found = rows(desk)
+    assert found["bad"][0] == "failed"
+    assert found["good"][0] != "failed"
+    assert "empty" in found["broken"][1]
+    reports = state(desk.out / "reports")
+    assert len(reports) == 2
+
+    assert desk.call() == 0
+    log = desk.runs / "bad" / "worker-0.log"
+    os.utime(log, (1_800_000_500, 1_800_000_500))
+    assert desk.call() == 0, "a later time and the same content is no change"
+    assert state(desk.out / "reports") == reports
+
+    desk.write("bad", "ValueError: another thing")
+    desk.write("worse", "KeyError: 'label'")
+    assert desk.call("--limit", "1") == 1
+    assert "1 left for the next time" in capsys.readouterr().out
+    assert "worse" not in rows(desk)
+    assert desk.call("--fail-on", "failed") == 1
+    assert desk.call() == 0
+    changed = {name for name, each in state(desk.out / "reports").items() if reports.get(name) != each}
+    assert {Path(name).name.rpartition("-")[0] for name in changed} == {"bad", "worse"}
+
+
+def test_a_run_that_is_being_written_waits(desk: Desk) -> None:
+    """Until nobody has written to it for a while; a clock that is far ahead is no writer."""
+    log = desk.write("going-on", "KeyError: 1") / "worker-0.log"
+    now = time.time()
+    os.utime(log, (now, now))
+    assert desk.call(now=str(now)) == 0
+    assert rows(desk) == {}
+    assert desk.call(now=str(now + 1_000)) == 1
+
+
+def test_a_run_without_end_costs_its_process_and_no_other(desk: Desk) -> None:
+    """It is tried again on the next two calls, and then no more."""
+    desk.write("slow", "KeyError: 1")
+    for _ in range(3):
+        assert desk.call("--timeout", "0.01") == 3
+        assert rows(desk)["slow"] == (None, "it took longer than 0.01 s")
+    assert desk.call("--timeout", "0.01") == 0
+    os.utime(desk.runs / "slow" / "worker-0.log", (1, 1))
+    assert desk.call() == 1
+
+
+def test_two_calls_do_not_overlap(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second is told so; the lock of one that was killed is gone with it."""
+    desk.write("good")
+    holding = "import fcntl, sys, time; f = open(sys.argv[1], 'a'); fcntl.flock(f, 2); print(flush=True); time.sleep(60)"
+    desk.out.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(desk.out / ".lock")], stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        assert desk.call() == 2
+        holder.kill()
+    assert "another mwms-triage is at work" in capsys.readouterr().err
+    assert desk.call() == 0
+
+
+def test_old_reports_go_and_history_stays(desk: Desk) -> None:
+    """A report is kept for its time; what an unknown hand put there is left."""
+    desk.write("old", "KeyError: 1")
+    desk.call("--keep", "2d")
+    desk.write("new", "KeyError: 1")
+    (desk.out / "reports" / ".mwms-draft").touch()
+    (desk.out / "reports" / "mine.html").touch()
+    desk.call("--keep", "2d", now="2026-11-24T06:00:00")
+    left = sorted(path.name.rpartition("-")[0] for path in (desk.out / "reports").iterdir())
+    assert left == ["", "new"]
+    assert {*rows(desk)} == {"old", "new"}
+
+
+def test_usage_is_told_before_anything_is_written(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory in a run, a root that is not there, lengths of time that are none, a wrong database."""
+    run = desk.write("good")
+    assert desk._replace(out=run / "reports").call() == 2
+    assert not (run / "reports").exists()
+    assert desk._replace(runs=desk.runs / "gone").call() == 4
+    assert desk.call("--since", "yesterday") == 2
+    assert desk.call("--timeout", "soon") == 2
+    assert desk.call("--history", "oracle://u:hunter2@h/x") == 2
+    assert "hunter2" not in capsys.readouterr().err
+    assert desk.call("--since", "2026-11-20") == 0
+    assert desk.call("--since", "99999d") == 0
+
+
+def test_a_lone_run_starts_without_what_only_the_triage_needs() -> None:
+    """The packages of the extras are not imported by `mwms-analyze`."""
+    heavy = ["sqlalchemy", "fsspec", "pebble", "distributed", "prometheus_client", "psycopg"]
+    code = f"import sys, analyzer.cli.analyze; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,216 @@
+"""The real things beyond one machine: an object store, a database server, a cluster. Each test starts its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from moto.server import ThreadedMotoServer
+from sqlalchemy import func, select
+
+from analyzer.triage.history import RUNS, beside, open_history
+from tests.conftest import ROOT, SAMPLE_RUNS, expected
+from tests.triage.conftest import NOW, Desk
+from tests.triage.planted import told_files
+from tests.triage.test_kill import remembered
+
+
+def verdicts(url: str) -> dict[str, tuple[str | None, str | None, str]]:
+    """Verdict, cause and problem by place."""
+    with open_history(url) as history:
+        rows = history.rows(select(RUNS).where(RUNS.c.latest))
+    return {row["place"]: (row["verdict"], row["cause"], row["problem"]) for row in rows}
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An S3 server on the loopback; its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (
+        ("AWS_ACCESS_KEY_ID", "nobody"),
+        ("AWS_SECRET_ACCESS_KEY", "nothing"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("AWS_ENDPOINT_URL", f"http://{host}:{port}"),
+    ):
+        monkeypatch.setenv(name, value)
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.mark.usefixtures("store")
+def test_runs_of_an_object_store_are_examined(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """As on a disk: new ones, changed ones, none twice; a key that would lead out of the directory does not."""
+    import s3fs
+
+    system = s3fs.S3FileSystem(anon=False, skip_instance_cache=True)
+    system.mkdir("nightly")
+    sample = next(each for each in SAMPLE_RUNS if each.name == "worker-killed")
+    system.put(str(sample / "run"), "nightly/runs/worker-killed", recursive=True)
+    system.pipe("nightly/runs/odd/worker-0.log", b"step 1 loss 0.5\n")
+    system.pipe("nightly/runs/odd/../../escaped.log", b"step 1 loss 0.5\n")
+    url = "s3://nightly/runs"
+    arguments = desk._replace(runs=Path("unused"))
+    call = [url, "-o", str(arguments.out), "--processes", "1", "--settle", "0"]
+    from analyzer.cli.triage import main
+
+    assert main(call) == 1
+    found = verdicts(beside(desk.out))
+    truth = expected(sample)
+    assert found[f"{url}/worker-killed"] == ("failed", truth["cause"], "")
+    assert {*found} == {f"{url}/worker-killed", f"{url}/odd"}
+    assert "worker-killed" in (desk.out / "index.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(call) == 0
+    assert " 0 examined" in capsys.readouterr().out
+    system.pipe("nightly/runs/odd/worker-0.log", b"step 1 loss 0.5\nstep 2 loss 0.4\n")
+    main(call)
+    assert " 1 examined" in capsys.readouterr().out
+    assert main(["s3://nobody-has-this/runs", *call[1:]]) == 4
+    assert main(["nosuch://bucket/runs", *call[1:]]) == 2
+
+
+def _binaries() -> Path | None:
+    """Where a PostgreSQL server lies."""
+    homes = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    named = shutil.which("postgres")
+    return homes[-1].parent if homes else Path(named).resolve().parent if named else None
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[str]:
+    """A PostgreSQL server of its own, in the test's directory, on the loopback; the URL of its database."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL server is installed here; .ci/run installs one")
+    home, port = tmp_path / "postgres", free_port()
+    home.mkdir()
+    runner: list[str] = []
+    if os.geteuid() == 0:  # the server refuses to run as root
+        runner = ["runuser", "-u", "nobody", "--"]
+        os.chown(home, pwd.getpwnam("nobody").pw_uid, -1)
+        for folder in (home, *home.parents)[:-1]:
+            if folder.stat().st_uid == 0 and not folder.stat().st_mode & 1:
+                folder.chmod(folder.stat().st_mode | 0o011)
+    data = home / "data"
+    initdb = [
+        *runner,
+        str(binaries / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "triage",
+        "-A",
+        "trust",
+        "-N",
+        "-E",
+        "UTF8",
+    ]
+    subprocess.run(initdb, check=True, capture_output=True, cwd="/")
+    options = ["-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", str(home), "-F"]
+    with subprocess.Popen(
+        [*runner, str(binaries / "postgres"), *options], stderr=subprocess.PIPE, cwd="/"
+    ) as server:
+        url = f"postgresql+psycopg://triage@127.0.0.1:{port}/postgres"
+        _answers(url, server)
+        yield url
+        server.terminate()
+
+
+def _answers(url: str, server: subprocess.Popen[bytes]) -> None:
+    import psycopg
+
+    for _ in range(300):
+        assert server.poll() is None
+        try:
+            psycopg.connect(url.replace("+psycopg", "")).close()
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail("the server does not answer")
+
+
+def test_a_database_server_keeps_the_same_history(
+    desk: Desk, postgres: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The outputs are those of SQLite, byte by byte; two directories that share it do not write at once."""
+    desk.write("good")
+    desk.write("bad", "KeyError: 'label'")
+    desk.write("null", "ValueError: \0 and \\u0000")
+    (desk.runs / "broken").mkdir()
+    (desk.runs / "broken" / "worker-0.log").touch()
+    beside_it = desk._replace(out=desk.out.parent / "sqlite")
+    assert beside_it.call() == 1
+    assert desk.call("--history", postgres) == 1
+    assert told_files(desk.out) == told_files(beside_it.out)
+    assert desk.call("--history", postgres) == 0
+    with open_history(postgres) as history:
+        assert history.rows(select(func.count().label("n")).select_from(RUNS)) == [{"n": 4}]
+        assert desk._replace(out=desk.out.parent / "third").call("--history", postgres) == 2
+    assert "another mwms-triage" in capsys.readouterr().err
+    assert not (desk.out / "history.sqlite").exists()
+
+
+def test_a_cluster_that_loses_a_worker_ends_all_the_same(desk: Desk) -> None:
+    """Two worker processes; one is killed while it examines, and nothing is missing or told twice."""
+    for number in range(12):
+        desk.write(f"run-{number}", f"KeyError: {number % 3}" if number % 2 else "")
+    alone = desk._replace(out=desk.out.parent / "alone")
+    assert alone.call() == 1
+    address = f"tcp://127.0.0.1:{free_port()}"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    worker = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        address,
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--no-nanny",
+    ]
+    command = [sys.executable, "-m", "analyzer.cli.triage", str(desk.runs), "-o", str(desk.out), "--now", NOW]
+    started = [subprocess.Popen(scheduler, **quiet)]  # type: ignore[call-overload]
+    try:
+        started += [subprocess.Popen(worker, **quiet) for _ in range(2)]  # type: ignore[call-overload]
+        call = subprocess.Popen([*command, "--scheduler", address], **quiet)  # type: ignore[call-overload]
+        started.append(call)
+        while len(list((desk.out / "reports").glob("*.html"))) < 3:
+            assert call.poll() is None
+            time.sleep(0.05)
+        started[1].kill()
+        assert call.wait(120) == 1
+    finally:
+        for each in started:
+            for child in psutil.Process(each.pid).children(recursive=True) if each.poll() is None else []:
+                child.kill()
+            each.kill()
+            each.wait()
+    assert remembered(desk.out) == remembered(alone.out)
+    assert told_files(desk.out) == told_files(alone.out)
+
+
+def test_a_scheduler_that_is_not_there_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """As wrong usage, and nothing is recorded."""
+    desk.write("bad", "KeyError: 1")
+    assert desk.call("--scheduler", "nonsense://x") == 2
+    assert "--scheduler" in capsys.readouterr().err
