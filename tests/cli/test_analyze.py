@@ -119,7 +119,7 @@ def test_wrong_usage_is_2(
 ) -> None:
     """One line that says what is wrong, before anything is read or made."""
     before = digest(KILLED)
-    monkeypatch.setattr("analyzer.cli.analyze.analyze", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr("analyzer.cli.analyze.analyze", lambda *_, **_named: pytest.fail("it was read"))
     given = [each.replace("@", str(KILLED)) for each in arguments]
     assert main([str(KILLED), *given]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -289,10 +289,10 @@ def test_a_mistake_of_ours_is_70_and_an_interruption_130(
 ) -> None:
     """They are told apart from what the run and the user did."""
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **_named: object) -> None:
         raise RuntimeError("ours")
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("analyzer.cli.analyze.analyze", broken)
