@@ -43,7 +43,7 @@ def test_what_escapes_a_command_is_its_status(
 ) -> None:
     """One line for what the user can mend; a traceback only for what is ours to mend."""
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **_named: object) -> None:
         raise error
 
     main, inner, arguments = COMMANDS[name]
