@@ -131,11 +131,9 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     if diagnosis["culprits"]:
         several = len(diagnosis["culprits"]) > 1
         return ("culprits" if several else "culprit", names(diagnosis["culprits"]))
-    if diagnosis["suspects"]:
-        return (
-            "one of" if diagnosis["verdict"] != "inconclusive" else "not cleared",
-            names(diagnosis["suspects"]),
-        )
+    if suspects := diagnosis["suspects"]:
+        title = "one of" if len(suspects) > 1 else "suspect"
+        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", names(suspects))
     return ("", "")
 
 
