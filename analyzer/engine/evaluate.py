@@ -227,6 +227,7 @@ def _values(
     values: dict[str, Mapping[str, object] | str] = {
         "subject": listed([subject for subject in subjects if subject])
         or ("one of the workers" if rule.binds else ""),
+        "subjects": {"count": len(subjects)},
         "others": listed([worker for worker in crew.training if worker not in subjects]),
         "life": crew.lives.get(first, {}),
         "job": crew.job,
@@ -262,6 +263,7 @@ def _evidence(
                     said = {
                         **values,
                         "subject": subject or values["subject"],
+                        "subjects": {"count": 1},
                         name: row,
                         "life": crew.lives.get(subject, {}),
                     }

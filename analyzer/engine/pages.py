@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from analyzer.engine.expressions import Expression
 from analyzer.engine.language import Case, Rule, RulePack, Signal
-from analyzer.engine.texts import placeholders
+from analyzer.engine.texts import numbered, placeholders
 from analyzer.model import Pattern
 
 _WHOSE: Mapping[str, str] = MappingProxyType(
@@ -205,6 +205,7 @@ def _case(case: Case) -> str:
 
 def _plain(text: str) -> str:
     """A text whose placeholders read as what they stand for."""
+    text = numbered(text)
     for name, column in placeholders(text):
         text = text.replace(f"{{{name}.{column}}}" if column else f"{{{name}}}", _stand_in(name, column))
     return text

@@ -5,6 +5,7 @@
 {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
 {life.column}      the subject's row of `lifetimes`
 {job.column}       the one row of `job`
+{was|were}         the one word where the subject is one worker, the other where it is several
 """
 
 from __future__ import annotations
@@ -12,8 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-LONGEST_VALUE = 240
+LONGEST_VALUE = 160
 _PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*)(?:\.(?P<column>[a-z_][a-z0-9_]*))?\}")
+_BY_NUMBER = re.compile(r"\{(?P<one>[a-z']*)\|(?P<many>[a-z']*)\}")
+_INTERNAL = re.compile(
+    r"\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
+)
+"""What TensorFlow writes into a message for itself: names of nodes and ops. Evidence quotes it unchanged."""
 
 Values = Mapping[str, Mapping[str, object] | str]
 
@@ -27,7 +33,14 @@ def fill(text: str, values: Values) -> str:
             value = value.get(match["column"]) if isinstance(value, Mapping) else None
         return _spell(value)
 
-    return _PLACEHOLDER.sub(replace, text)
+    subjects = values.get("subjects")
+    several = isinstance(subjects, Mapping) and subjects["count"] != 1
+    return _PLACEHOLDER.sub(replace, numbered(text, several=several))
+
+
+def numbered(text: str, *, several: bool = False) -> str:
+    """The text with the words chosen that fit one worker, or several."""
+    return _BY_NUMBER.sub(lambda words: words["many" if several else "one"], text)
 
 
 def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
@@ -41,8 +54,11 @@ def _spell(value: object) -> str:
         return "unknown"
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…"
+    text = " ".join(_INTERNAL.sub("", str(value)).split())
+    if len(text) <= LONGEST_VALUE:
+        return text
+    cut = text[:LONGEST_VALUE]
+    return (cut.rpartition(" ")[0] or cut) + "…"
 
 
 def listed(workers: Sequence[str]) -> str:

@@ -142,6 +142,31 @@ def test_title_is_the_verdict(name: str, title: str) -> None:
     assert f"<title>{title}</title>" in render(load(name), "html")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Compare `cluster` in TF_CONFIG.", "Compare <code>cluster</code> in TF_CONFIG."),
+        ("a `<b>` and & `", "a `&lt;b&gt;` and &amp; `"),
+        ("`<script>`", "<code>&lt;script&gt;</code>"),
+    ],
+)
+def test_code_in_a_sentence_looks_like_code(text: str, shown: str) -> None:
+    """A name between backticks is set as code, and still escaped; a backtick without a partner is one."""
+    page = render(load("r101") | {"next": [{"text": text, "command": None}]}, "html")
+    assert f"<li><bdi>{shown}</bdi></li>" in page
+
+
+def test_being_collected_is_no_sign_of_trouble() -> None:
+    """A job that stood still until it was stopped: the end of a suspect says nothing of when it began."""
+    assert "first sign of trouble" in render(load("r101"), "html")
+    stalled = load("r111")
+    workers = [w | {"ended": w["ended"] | {"how": "stopped"}} for w in stalled["workers"]]
+    events = [e for e in stalled["timeline"] if e["kind"] not in {"error", "silence"}]
+    page = render(stalled | {"workers": workers, "timeline": events}, "html")
+    assert any(e["kind"] == "end" for e in events)
+    assert "first sign of trouble" not in page
+
+
 def test_absence_is_shown() -> None:
     """What is not in a file is shown as such."""
     assert "Absent:" in render(load("r101"), "html")

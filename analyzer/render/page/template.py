@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from analyzer.render import words
 from analyzer.render.visible import one_line, visible
@@ -38,6 +38,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "anchor": anchor,
+        "coded": coded,
         "confidence": words.confidence,
         "duration": words.duration,
         "embedded": embedded,
@@ -61,6 +62,16 @@ def _environment() -> Environment:
 def anchor(name: str) -> str:
     """Make a name fit for an id: `worker:1` becomes `worker-1`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:80]
+
+
+def coded(text: str) -> Markup:
+    """Write a sentence of a rule, with what stands between backticks as code."""
+    pieces = visible(text).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(visible(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
+    )
 
 
 def embedded(document: Any) -> Markup:  # noqa: ANN401  (JSON)

@@ -12,6 +12,13 @@ Json = Mapping[str, Any]
 WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
 _MOST_LANES, _MOST_TOLD, _NUMBER_GAP, _MOST_ENDED = 80, 12, 15.0, 50
 _TROUBLE = frozenset({"error", "signal", "silence", "end"})
+_LATER = {
+    "finished": frozenset({"end"}),
+    "aborted_by_peer": frozenset({"end"}),
+    "stopped": frozenset({"end", "signal"}),
+    "running": frozenset({"end", "signal"}),
+}
+"""By how a worker ended: what then says nothing of when its trouble began."""
 PAUSES: Mapping[str, str] = {
     "compile": "compiles",
     "checkpoint": "writes a checkpoint",
@@ -164,14 +171,17 @@ def _times(events: Sequence[Json]) -> list[float]:
 
 
 def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | None:
-    """Return the first sign that a blamed worker of a failed job was in trouble."""
+    """Return the first sign that a blamed worker of a failed job was in trouble.
+
+    How a worker ended is none where others, or whoever collected the files, put an end to it.
+    """
     if diagnosis["verdict"] != "failed":
         return None
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     ended = {w["id"]: w["ended"]["how"] for w in diagnosis["workers"]}
     for event, time in events:
         worker = event["worker"]
-        kinds = _TROUBLE - {"end"} if ended.get(worker) in {"finished", "aborted_by_peer"} else _TROUBLE
+        kinds = _TROUBLE - _LATER.get(ended.get(worker, ""), frozenset())
         if worker in blamed and event["kind"] in kinds:
             return Moment(axis(time), f"first sign of trouble of {worker}")
     return None

@@ -1,0 +1,49 @@
+"""What a rule says of a run reads as a sentence: its number agrees, and TensorFlow's own marks are gone."""
+
+import pytest
+
+from analyzer.engine.texts import LONGEST_VALUE, fill
+
+
+@pytest.mark.parametrize(
+    ("subject", "count", "said"),
+    [
+        ("worker:1", 1, "worker:1 was killed; the others lost it."),
+        ("worker:1 and worker:2", 2, "worker:1 and worker:2 were killed; the others lost them."),
+        ("one of the workers", 1, "one of the workers was killed; the others lost it."),
+    ],
+)
+def test_words_agree_with_the_number_of_workers(subject: str, count: int, said: str) -> None:
+    """In number, and nobody counts as one."""
+    text = "{subject} {was|were} killed; the others lost {it|them}."
+    assert fill(text, {"subject": subject, "subjects": {"count": count}}) == said
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (
+            "{{function_node __wrapped__SaveV2_dtypes_15_device_/job:worker/replica:0/task:1/device:CPU:0}} "
+            "checkpoints/step-20_temp; No space left on device [Op:SaveV2]",
+            "checkpoints/step-20_temp; No space left on device",
+        ),
+        ("Graph execution error:\n\nReceived a label value of 396", "Received a label value of 396"),
+        (
+            "/mnt/data.tfrecord; Stale file handle [Op:IteratorGetNext] name: ",
+            "/mnt/data.tfrecord; Stale file handle",
+        ),
+        ("[Op:", "[Op:"),
+        ("a: {b|c} {{d}} {subject}", "a: {b|c} {{d}} {subject}"),
+    ],
+)
+def test_what_tensorflow_writes_for_itself_is_left_out(message: str, said: str) -> None:
+    """And nothing that a message holds is taken for a placeholder."""
+    assert fill("{raised.message}", {"raised": {"message": message}, "subject": "worker:1"}) == said
+
+
+def test_a_long_value_is_cut_between_words() -> None:
+    """A headline is read at night: it is no place for a stack of labels."""
+    said = fill("{raised.message}", {"raised": {"message": "label " * 100}})
+    assert said.endswith("label…")
+    assert len(said) <= LONGEST_VALUE + 1
+    assert len(fill("{raised.message}", {"raised": {"message": "x" * 1000}})) == LONGEST_VALUE + 1
