@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer, get_ident
+from typing import TYPE_CHECKING
 
 from analyzer.errors import NothingReadable, UsageError, UserError
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 _CUT_OFF = 141
 """The reader had gone before the work was done; what a shell says of a program that SIGPIPE ended."""
@@ -25,6 +31,7 @@ def ended(name: str, work: Callable[[], int]) -> int:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    sys.unraisablehook = _press_again
     try:
         status = work()
         say("")
@@ -42,6 +49,17 @@ def ended(name: str, work: Callable[[], int]) -> int:
         print(f"{name}: this is a mistake of ours; please report it with the lines above", file=sys.stderr)
         return 70
     return status
+
+
+def _press_again(lost: UnraisableHookArgs) -> None:
+    """Interrupt anew where Python had to swallow it: in a callback, as imports have many.
+
+    A moment later, for what is raised here is swallowed too.
+    """
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        Timer(0.01, signal.pthread_kill, (get_ident(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def say(text: str) -> None:
