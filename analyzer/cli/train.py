@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from analyzer.cli.ending import ended
 from analyzer.cli.live import audience
 from analyzer.errors import UserError
-from analyzer.trainer import catalogue, interpreter
+from analyzer.pipeline import load_rules
+from analyzer.trainer import catalogue, first_tries, interpreter
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder
 from analyzer.trainer.scoreboard import mark_all, reasons_below, scoreboard
@@ -75,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     matrix.set_defaults(command=_matrix)
     score = commands.add_parser("score", help="how the analyzer does on recordings")
     score.add_argument("home", type=Path, nargs="?", default=catalogue.SAMPLE_RUNS, metavar="DIR")
+    score.add_argument(
+        "--first-tries",
+        type=Path,
+        metavar="FILE",
+        help="keep what was said of recordings that the file does not name yet",
+    )
     score.set_defaults(command=_score)
     for command in (run, record):
         command.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
@@ -134,7 +141,11 @@ def _matrix(args: argparse.Namespace) -> int:
 
 
 def _score(args: argparse.Namespace) -> int:
-    _print_scores(args.home)
+    marks = mark_all(args.home)
+    if args.first_tries:
+        new = first_tries.keep(args.first_tries, marks, load_rules().digest)
+        print(f"{args.first_tries}: {len(new)} first tries more\n")
+    print(scoreboard(marks, reasons_below(args.home)))
     return 0
 
 

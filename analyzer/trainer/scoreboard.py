@@ -102,6 +102,16 @@ def scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def first_scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
+    """Tables per version and band of confidence, of runs that had no part in making the rules."""
+    parts = [
+        _counted("TensorFlow", marks, lambda mark: mark.version),
+        _reliability(marks),
+        _not_right(marks, reasons),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def reasons_below(home: Path) -> dict[str, str]:
     """Read why some recordings are not told, by their names."""
     path = home / KNOWN

@@ -11,8 +11,16 @@ from analyzer.discover import discover
 from analyzer.pipeline import load_rules, read
 from analyzer.trainer.baselines import answers
 from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
+from analyzer.trainer.first_tries import NAME, keep, load
 from analyzer.trainer.matrix import cells, missing
-from analyzer.trainer.scoreboard import Mark, judge_cause, judge_culprit, scoreboard, wilson
+from analyzer.trainer.scoreboard import (
+    Mark,
+    first_scoreboard,
+    judge_cause,
+    judge_culprit,
+    scoreboard,
+    wilson,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +71,22 @@ def test_the_scoreboard_hides_none() -> None:
         "| two | peer.killed worker:1 | healthy (0.50) | wrong | abstained | the log ends too early |" in told
     )
     assert "| three | healthy | unknown (0.10) | abstained | right | not explained yet |" in told
+
+
+def test_a_first_try_stays_what_it_was(tmp_path: Path) -> None:
+    """Rules that know better today do not change what was said then; the reason is added by hand."""
+    file = tmp_path / NAME
+    before = Mark("one", "2.17", "peer.killed worker:1", "unknown", 0.0, "abstained", "abstained")
+    after = Mark("one", "2.17", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right")
+    other = Mark("two, of three", "2.4", "healthy", "healthy", 0.95, "right", "right")
+    assert [one.recording for one in keep(file, [before], "1a")] == ["one"]
+    assert [one.recording for one in keep(file, [after, other], "2b")] == ["two, of three"]
+    first, second = load(file)
+    assert (first.mark, first.rules) == (before, "1a")
+    assert (second.mark, second.rules) == (other, "2b")
+    told = first_scoreboard([first.mark, second.mark], {"one": "its log was cut"}).splitlines()
+    assert "| together | 1 |  | 1 | 1 |  | 1 |" in told
+    assert "| one | peer.killed worker:1 | unknown (0.00) | abstained | abstained | its log was cut |" in told
 
 
 def test_simpler_ways_are_measured_beside_it() -> None:
