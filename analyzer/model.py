@@ -7,13 +7,14 @@ from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from analyzer.kinds import Kind
 
-Tables = Mapping[str, pl.DataFrame]
+if TYPE_CHECKING:
+    import polars as pl
+
+Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 """Table name (see `schema.TABLES`) to frame."""
 
 

@@ -10,13 +10,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer import __version__
-from analyzer.derive import derive
-from analyzer.derive.jobs import several_jobs
-from analyzer.diagnose import GoodRun, diagnose
 from analyzer.discover import discover
-from analyzer.engine import RulePack, load_kept, match
+from analyzer.engine import RulePack, load_kept
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
@@ -25,6 +23,9 @@ from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
+
+if TYPE_CHECKING:
+    from analyzer.diagnose import GoodRun
 
 _MOST_NAMES = 8
 """Files that the command line names one by one."""
@@ -90,6 +91,9 @@ def judge(
     name: str, tables: Tables, pack: RulePack, good: GoodRun | None = None, command: str = ""
 ) -> Diagnosis:
     """The diagnosis of a run that was read; nothing is masked in it yet."""
+    from analyzer.diagnose import diagnose
+    from analyzer.engine.evaluate import match
+
     return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
 
 
@@ -106,7 +110,7 @@ def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
         UsageError: it is not one run.
 
     """
-    found = ingest(run, pack.patterns, watch)
+    found = ingest(run, pack.patterns, watch, _import_later_stages)
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
@@ -115,12 +119,22 @@ def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
         raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
     if not opened["bytes"].sum():
         raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
+    from analyzer.derive import derive
+    from analyzer.derive.jobs import several_jobs
+
     if jobs := several_jobs(found["facts"]):
         raise UsageError(
             f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
             "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
     return derive(found)
+
+
+def _import_later_stages() -> None:
+    """Import what only those need: polars alone takes longer than all other imports."""
+    import analyzer.derive
+    import analyzer.diagnose
+    import analyzer.engine.evaluate  # noqa: F401
 
 
 def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, object]]:
@@ -136,6 +150,8 @@ def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, ob
 
 def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
     run = discover(paths)
+    from analyzer.diagnose import GoodRun
+
     return GoodRun(run.name, read(run, pack), masked_lines(run))
 
 

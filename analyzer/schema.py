@@ -6,26 +6,15 @@ Times are seconds since 1970-01-01 UTC. A null says "the files do not tell", nev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
-
-import polars as pl
-
-DTYPES: Mapping[str, pl.DataType] = {
-    "text": pl.String(),
-    "int": pl.Int64(),
-    "number": pl.Float64(),
-    "time": pl.Float64(),
-    "bool": pl.Boolean(),
-}
-
+from collections.abc import Mapping
+from typing import NamedTuple
 
 LARGEST_INT = 2**63 - 1
 """The largest number that a column of type `int` holds."""
 
 
 class Column(NamedTuple):
-    """One column: its type is a key of `DTYPES`."""
+    """One column: its type is a key of `frames.DTYPES`."""
 
     name: str
     type: str
@@ -553,31 +542,3 @@ GAUGE = "gauge"
 
 READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 """The tables that ingest fills; all others are derived from them."""
-
-
-def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
-    columns, rows = TABLES[table], list(rows)
-    known = {column.name for column in columns}
-    for row in rows:
-        if not row.keys() <= known:
-            raise KeyError(f"{table} has no column {', '.join(sorted(row.keys() - known))}")
-    cells = {name: [row.get(name) for row in rows] for name in known}
-    return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
-
-
-def _series(column: Column, cells: list[Any]) -> pl.Series:
-    """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
-    try:
-        series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
-    except (TypeError, OverflowError, UnicodeEncodeError):
-        series = pl.Series(column.name, [_fitting(cell) for cell in cells], dtype=DTYPES[column.type])
-    if column.type == "time" and not series.is_finite().all():
-        return series.set(~series.is_finite(), None)
-    return series
-
-
-def _fitting(cell: object) -> object:
-    if isinstance(cell, int) and not -LARGEST_INT <= cell <= LARGEST_INT:
-        return None
-    return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell

@@ -14,9 +14,10 @@ from pathlib import Path
 from analyzer.cli.ending import ended
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
-from analyzer.engine import RulePack, coverage, match, pages
+from analyzer.engine import RulePack, coverage, pages
 from analyzer.engine.cases import Trial, tried
 from analyzer.engine.draft import draft
+from analyzer.engine.evaluate import match
 from analyzer.engine.language import ID
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema

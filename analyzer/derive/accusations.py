@@ -15,8 +15,8 @@ import polars as pl
 
 from analyzer.derive.places import behind_end, line_at
 from analyzer.derive.workers import cluster_specs
+from analyzer.frames import frame
 from analyzer.naming import DEVICE, device_of, in_order, tasks_in
-from analyzer.schema import frame
 
 _TARGET = re.compile(
     r"Additional GRPC error information from remote target "

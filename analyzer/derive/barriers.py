@@ -13,8 +13,8 @@ import polars as pl
 
 from analyzer.common_clock import CommonClock
 from analyzer.derive.progress import Place, comparable, last_places
+from analyzer.frames import frame
 from analyzer.naming import place
-from analyzer.schema import frame
 
 _ASSEMBLED = ("joined", "training", "finished")
 

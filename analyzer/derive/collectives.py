@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 _OWN_THREADS = r"^collective_ops"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 _MARKS = ("step", "epoch")
 _KEY = ("worker", "tag", "origin")

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.places import comes_after, dated, last_progress, line_at
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 PASSED_ON = (
     "Collective ops is aborted by", "Additional GRPC error information from remote target",

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.places import behind_end
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 _QUIET_ENDS = ("running", "stopped", "unknown", "vanished", "signal")
 

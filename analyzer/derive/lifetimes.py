@@ -19,7 +19,7 @@ from analyzer.derive.closings import closings
 from analyzer.derive.places import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 _STARTING_UP = frozenset(
     {

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.schema import VALIDATION, frame
+from analyzer.frames import frame
+from analyzer.schema import VALIDATION
 
 _FEWEST = 8
 """Steps on either side of a change."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.schema import GAUGE, SERIES, frame
+from analyzer.frames import frame
+from analyzer.schema import GAUGE, SERIES
 
 _MARKS = ("step", "epoch")
 _OWN = ("worker", "attempt")

@@ -13,7 +13,7 @@ import polars as pl
 
 from analyzer.common_clock import CommonClock
 from analyzer.derive.clocks import SAME
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 SHORTEST = 5.0
 """Seconds without progress, at least, before it counts as a silence."""

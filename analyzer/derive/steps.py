@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 SPENT = ("compile", "compute", "copy", "collective", "input")
 """What time is spent on, the first that is under way counts."""

@@ -15,8 +15,8 @@ import polars as pl
 from analyzer.common_clock import CommonClock
 from analyzer.derive.progress import last_times
 from analyzer.derive.steps import covered, shares, waits_for_input
+from analyzer.frames import frame
 from analyzer.model import Tables
-from analyzer.schema import frame
 
 
 class Stay(NamedTuple):

@@ -37,6 +37,18 @@ class _Step(NamedTuple):
     step: int
 
 
+class _Gap(NamedTuple):
+    """Between two places, one shown after the other; `steps` lie between them, not all of them shown."""
+
+    earlier: _Step
+    later: _Step
+    steps: float
+
+    @property
+    def seconds(self) -> float:
+        return self.later.time - self.earlier.time
+
+
 class _Saved(NamedTuple):
     """When a checkpoint was written, and the last place in training that the same log shows above it."""
 
@@ -54,11 +66,11 @@ def pauses(tables: Tables) -> Mapping[str, list[Pause]]:
     for worker, source, start, end in _compiled(tables):
         found.setdefault(worker, []).append(_pause("compile", clock, worker, source, start, end))
     for (worker, source), own in steps.items():
-        kept = found.setdefault(worker, [])
+        compiled = tuple(found.setdefault(worker, []))
         for kind, start, end in _between(own, saved.get(worker, []), tried.get(worker, [])):
             pause = _pause(kind, clock, worker, source, start, end)
-            if kind != "pause" or not any(_overlap(pause, other) for other in kept):
-                kept.append(pause)
+            if kind != "pause" or not any(_overlap(pause, other) for other in compiled):
+                found[worker].append(pause)
     return {worker: _longest(own) for worker, own in found.items() if own}
 
 
@@ -138,19 +150,31 @@ def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
 def _between(
     steps: Sequence[_Step], saved: Sequence[_Saved], tried: Sequence[float]
 ) -> Iterator[tuple[str, float, float]]:
-    """Kind, start and end of what lies between two steps for longer than a step usually takes."""
-    gaps = [(later.time - earlier.time, earlier, later) for earlier, later in pairwise(steps)]
+    """Kind, start and end of what lies between two steps for longer than so many steps usually take."""
+    gaps = _gaps(steps)
     if len(gaps) < _FEWEST:
         return
-    usual = median(gap for gap, _, _ in gaps)
-    for gap, earlier, later in gaps:
-        if gap < max(_SHORTEST, usual * _SAVED):
+    one_step = median(gap.seconds / gap.steps for gap in gaps)
+    for gap in gaps:
+        usual = one_step * gap.steps
+        if gap.seconds < max(_SHORTEST, usual * _SAVED):
             continue
+        earlier, later = gap.earlier, gap.later
         if any(_within(place, earlier, later) for place in saved):
             yield "checkpoint", earlier.time, later.time
-        elif gap >= usual * _LONG:
+        elif gap.seconds >= usual * _LONG:
             evaluated = bisect_right(tried, earlier.time) < bisect_right(tried, later.time)
             yield "evaluation" if evaluated else "pause", earlier.time, later.time
+
+
+def _gaps(steps: Sequence[_Step]) -> list[_Gap]:
+    """What lies between each two steps; where the count starts anew, as many steps as usually."""
+    counts = [later.step - earlier.step for earlier, later in pairwise(steps)]
+    usually = max(1.0, median(counts)) if counts else 1.0
+    return [
+        _Gap(earlier, later, count if count > 0 else usually)
+        for (earlier, later), count in zip(pairwise(steps), counts, strict=True)
+    ]
 
 
 def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:

@@ -18,19 +18,28 @@ from analyzer.ingest.readings import Reading
 from analyzer.ingest.sessions import told_twice
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
-from analyzer.schema import READ, TABLES, frame
+from analyzer.schema import READ, TABLES
 
 Watch = Callable[[str, int, int], None]
 """Told the name of a source, and how many bytes of how many in all are read."""
 
 
-def ingest(run: RunDir, patterns: Sequence[Pattern], watch: Watch | None = None) -> Tables:
+def ingest(
+    run: RunDir,
+    patterns: Sequence[Pattern],
+    watch: Watch | None = None,
+    meanwhile: Callable[[], None] | None = None,
+) -> Tables:
     """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
+
+    `meanwhile` is called once, when threads are at work on the large logs, or would be.
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
-    readings = _read_all(run.sources, matcher, watch or _unwatched)
+    readings = _read_all(run.sources, matcher, watch or _unwatched, meanwhile or _nothing)
+    from analyzer.frames import frame
+
     attribute(readings)
     attempts.number(readings)
     packages.tell_releases(readings)
@@ -38,12 +47,15 @@ def ingest(run: RunDir, patterns: Sequence[Pattern], watch: Watch | None = None)
     return {table: frame(table, _rows(table, readings)) for table in READ}
 
 
-def _read_all(sources: Sequence[Source], matcher: Matcher, watch: Watch) -> list[Reading]:
+def _read_all(
+    sources: Sequence[Source], matcher: Matcher, watch: Watch, meanwhile: Callable[[], None]
+) -> list[Reading]:
     """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
     twice = told_twice(sources)
     tally = _Tally(sources, watch)
     readings: list[Reading] = []
     with Ahead(sources, lambda: matcher.scout, _size, tally.within) as ahead:
+        meanwhile()
         for source in sources:
             if source.name not in twice:
                 readings += _read(source, matcher, tally, ahead)
@@ -79,6 +91,10 @@ def _size(source: Source) -> int:
         return 0 if source.skip else source.path.stat().st_size
     except OSError:
         return 0
+
+
+def _nothing() -> None:
+    """There is nothing else to do."""
 
 
 def _unwatched(_source: str, _done: int, _all: int) -> None:

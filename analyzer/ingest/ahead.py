@@ -7,6 +7,7 @@ chosen by that is taken apart in its turn, one log after the other.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
@@ -25,6 +26,8 @@ LARGE = 4 << 20
 _MOST_THREADS = 16
 _HELD = 2
 """Surveys for each thread that are done, or under way, before the turn of their logs."""
+_SWITCH = 0.0005
+"""Seconds for which a thread holds the interpreter at most; surveys want it often, and each time briefly."""
 _LOOK = 0.1
 """Seconds between two looks at how far the threads have come."""
 
@@ -75,8 +78,11 @@ class Ahead:
         self._stop = Event()
         self._cores = min(len(self._waiting), os.cpu_count() or 1, _MOST_THREADS)
         self._threads = ThreadPoolExecutor(self._cores, "survey") if self._waiting else None
+        self._switch = sys.getswitchinterval()
 
     def __enter__(self) -> Self:
+        if self._threads:
+            sys.setswitchinterval(_SWITCH)
         self._begin()
         return self
 
@@ -89,6 +95,7 @@ class Ahead:
         self._stop.set()
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
+            sys.setswitchinterval(self._switch)
 
     def __call__(self, source: Source) -> Survey:
         """The survey of a log, as soon as it is there.

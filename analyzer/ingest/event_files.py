@@ -120,6 +120,16 @@ class _Steps(dict[bytes, int]):
         return step
 
 
+def _texts(table: Any) -> Any:  # noqa: ANN401 - numpy, which is imported where it is wanted
+    """Each row of a table of bytes as one text, which numpy compares faster than one byte after the other.
+
+    Texts of one length are equal where their bytes are, though numpy leaves zeros at their end out of it.
+    """
+    import numpy as np
+
+    return np.ascontiguousarray(table).view(f"S{table.shape[1]}")[:, 0]
+
+
 class _Reader:
     """Reads one file; `buffer[pos]`, at `base + pos` of the file, begins the next record."""
 
@@ -171,18 +181,19 @@ class _Reader:
             end = start + shape.raw
             behind = end + shape.prefix
             width = np.dtype(shape.value).itemsize
-            fits = (table[:, : _HEADER + 1] == table[0, : _HEADER + 1]).all(axis=1)
+            fits = _texts(table[:, : _HEADER + 1]) == table[0, : _HEADER + 1].tobytes()
             steps = np.zeros(count, np.int64)
             if shape.raw:
                 fits &= (table[:, start] == 0x10) & (table[:, end - 1] < 0x80)
                 fits &= (table[:, start + 1 : end - 1] >= 0x80).all(axis=1)
                 for nth in range(shape.raw - 1):
                     steps |= (table[:, start + 1 + nth].astype(np.int64) & 0x7F) << 7 * nth
-            tags = np.full(count, -1)
+            tags = np.full(count, -1, np.int8)
+            around = _texts(
+                np.delete(table, [*range(end), *range(behind, behind + width), -4, -3, -2, -1], 1)
+            )
             for nth, (prefix, (_, suffix)) in enumerate(shape.tags.items()):
-                own = (table[:, end:behind] == np.frombuffer(prefix, np.uint8)).all(axis=1)
-                own &= (table[:, behind + width : -4] == np.frombuffer(suffix, np.uint8)).all(axis=1)
-                tags[own] = nth
+                tags[around == prefix + suffix] = nth
             fits &= tags >= 0
             count = count if fits.all() else int(fits.argmin())
             if count < _FEWEST_ALIKE:

@@ -20,11 +20,11 @@ from analyzer.ingest.scout import TRACEBACK, Scout
 
 WHOLE = FIRST_PART
 """Bytes of a log that is read from end to end."""
-EDGE = 128 << 10
+EDGE = 64 << 10
 """Bytes of head and tail of a larger one that are."""
 FIRST, LAST = 200, 60
 """Places at which one thing is read: the first ones, and of those behind them, one in a block, the last."""
-SAMPLES = 1_500
+SAMPLES = 500
 """Samples that are kept of one log at most, at even distances."""
 MOST = 24 << 20
 """Bytes around places that are read of one log; beyond them `FEW` places are the first of each thing."""

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from analyzer.derive.paces import Timed, changes, paces
-from analyzer.schema import frame
+from analyzer.frames import frame
 
 
 def steps(seconds: list[float]) -> list[Timed]:

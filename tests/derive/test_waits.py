@@ -10,8 +10,8 @@ from analyzer.derive.collectives import collectives
 from analyzer.derive.paces import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
+from analyzer.frames import frame
 from analyzer.model import Tables
-from analyzer.schema import frame
 
 
 def found(

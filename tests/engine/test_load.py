@@ -16,14 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.diagnose import diagnose
-from analyzer.engine import RulePack, match
+from analyzer.engine import RulePack
 from analyzer.engine.cases import difference
 from analyzer.engine.conditions import OPERATORS, expression, fault
+from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
 from analyzer.engine.load import load
 from analyzer.errors import RuleError
+from analyzer.frames import frame
 from analyzer.model import Outcome, Tables
-from analyzer.schema import TABLES, Column, frame
+from analyzer.schema import TABLES, Column
 from tests.conftest import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]

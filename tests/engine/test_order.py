@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
-from analyzer.engine import match
+from analyzer.engine.evaluate import match
 from analyzer.engine.load import load
 from analyzer.errors import RuleError
 from analyzer.model import Finding, Outcome

@@ -1,0 +1,47 @@
+"""Rows → the declared frames. It imports polars, which takes longer than all else that a run imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from analyzer.schema import LARGEST_INT, TABLES, Column
+
+DTYPES: Mapping[str, pl.DataType] = {
+    "text": pl.String(),
+    "int": pl.Int64(),
+    "number": pl.Float64(),
+    "time": pl.Float64(),
+    "bool": pl.Boolean(),
+}
+"""The types that a column of `schema.TABLES` may have."""
+
+
+def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
+    columns, rows = TABLES[table], list(rows)
+    known = {column.name for column in columns}
+    for row in rows:
+        if not row.keys() <= known:
+            raise KeyError(f"{table} has no column {', '.join(sorted(row.keys() - known))}")
+    cells = {name: [row.get(name) for row in rows] for name in known}
+    return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
+
+
+def _series(column: Column, cells: list[Any]) -> pl.Series:
+    """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
+    try:
+        series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
+    except (TypeError, OverflowError, UnicodeEncodeError):
+        series = pl.Series(column.name, [_fitting(cell) for cell in cells], dtype=DTYPES[column.type])
+    if column.type == "time" and not series.is_finite().all():
+        return series.set(~series.is_finite(), None)
+    return series
+
+
+def _fitting(cell: object) -> object:
+    if isinstance(cell, int) and not -LARGEST_INT <= cell <= LARGEST_INT:
+        return None
+    return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
