@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -30,7 +30,26 @@ def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
 
 
-def _series(column: Column, cells: list[Any]) -> pl.Series:
+def frame_of_columns(
+    table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Columns of one length as the declared frame, with constants; what neither holds is null."""
+    height = max(map(len, columns.values()), default=0)
+    made = [
+        _series(column, columns[column.name])
+        if column.name in columns
+        else _series(column, [constants.get(column.name)]).new_from_index(0, height)
+        for column in TABLES[table]
+    ]
+    return pl.DataFrame(made)
+
+
+def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Frames of one table as one."""
+    return pl.concat(frames) if frames else frame(table, [])
+
+
+def _series(column: Column, cells: Sequence[Any]) -> pl.Series:
     """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
     try:
         series = pl.Series(column.name, cells, dtype=DTYPES[column.type])

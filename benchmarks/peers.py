@@ -19,7 +19,7 @@ print(json.dumps({{"seconds": seconds, "cpu": cpu, "megabytes": peak}}))
 
 EVENTS = _MEASURED.format(
     imports="from analyzer.ingest.event_files import read_scalars",
-    read="assert read_scalars(Path(path)).scalars",
+    read="assert read_scalars(Path(path)).values",
 )
 ACCUMULATOR = _MEASURED.format(
     imports="from tensorboard.backend.event_processing.event_accumulator import EventAccumulator",

@@ -66,7 +66,7 @@ def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
         "growth": _ratio(top, start),
         "last_growth": _ratio(end, start),
         "spread": _spread(finite, start),
-        "fall": _fall(finite["value"].to_list()),
+        "fall": _fall(finite["value"]),
         **_jump(finite),
         "from_start": _from_start(group),
         "nonfinite": bad.height,
@@ -87,15 +87,20 @@ def _before(finite: pl.DataFrame, row: int) -> dict[str, Any]:
     return {"finite_epoch": last["epoch"], "finite_step": last["step"], "finite_value": last["value"]}
 
 
-def _fall(values: Sequence[float]) -> float | None:
+def _fall(values: pl.Series) -> float | None:
     """How far the later half lies under the start, in units of what neighbouring values differ by."""
     if len(values) < _ENOUGH:
         return None
-    distance = median(values[:_START]) - median(values[len(values) // 2 :])
-    noise = median(abs(one - other) for one, other in pairwise(values))
+    distance = _median(values[:_START]) - _median(values[len(values) // 2 :])
+    noise = _median(values.diff().abs().drop_nulls())
     if not noise:
         return math.copysign(math.inf, distance) if distance else 0.0
     return distance / noise
+
+
+def _median(values: pl.Series) -> float:
+    middle: float = values.median()  # type: ignore[assignment]  # of numbers
+    return middle
 
 
 def _jump(finite: pl.DataFrame) -> dict[str, Any]:
@@ -211,8 +216,8 @@ def _ratio(value: float | None, start: float | None) -> float | None:
 
 
 def _scope(group: pl.DataFrame) -> str:
-    scopes = set(group["scope"].to_list())
-    return scopes.pop() if len(scopes) == 1 else "unknown"
+    scopes = group["scope"].unique().to_list()
+    return str(scopes[0]) if len(scopes) == 1 else "unknown"
 
 
 def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:

@@ -6,9 +6,10 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and an entry 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from importlib import import_module
-from itertools import chain
-from typing import Any
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
 from analyzer.ingest.ahead import Ahead
@@ -19,6 +20,9 @@ from analyzer.ingest.sessions import told_twice
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Watch = Callable[[str, int, int], None]
 """Told the name of a source, and how many bytes of how many in all are read."""
@@ -38,13 +42,11 @@ def ingest(
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
     readings = _read_all(run.sources, matcher, watch or _unwatched, meanwhile or _nothing)
-    from analyzer.frames import frame
-
     attribute(readings)
     attempts.number(readings)
     packages.tell_releases(readings)
     checkpoints.miss(readings, run.sources)
-    return {table: frame(table, _rows(table, readings)) for table in READ}
+    return {table: _table(table, readings) for table in READ}
 
 
 def _read_all(
@@ -130,18 +132,32 @@ def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Readin
     return [reading]
 
 
-def _rows(table: str, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
+    """One table of all readings, in their order."""
+    from analyzer.frames import frame, frame_of_columns, joined
+
     if table == "sources":
-        return [_source_row(reading) for reading in readings]
+        return frame(table, map(_source_row, readings))
     names = {column.name for column in TABLES[table]}
-    return list(chain.from_iterable(_filled(table, names, reading) for reading in readings))
+    frames: list[pl.DataFrame] = []
+    for in_columns, group in groupby(readings, lambda reading: table in reading.columns):
+        if in_columns:
+            frames += [frame_of_columns(table, each.columns[table], _own(names, each)) for each in group]
+        else:
+            frames.append(frame(table, chain.from_iterable(_filled(table, names, each) for each in group)))
+    return joined(table, frames)
 
 
-def _filled(table: str, names: set[str], reading: Reading) -> list[dict[str, Any]]:
+def _filled(table: str, names: AbstractSet[str], reading: Reading) -> list[dict[str, Any]]:
+    own = _own(names, reading)
+    return [own | row for row in reading.rows.get(table, [])]
+
+
+def _own(names: AbstractSet[str], reading: Reading) -> dict[str, Any]:
+    """What all rows of a reading have in common, of the columns of a table."""
     source = reading.source
     place = {"worker": source.worker, "attempt": source.attempt, "source": source.name}
-    own = {name: value for name, value in place.items() if name in names}
-    return [own | row for row in reading.rows.get(table, [])]
+    return {name: value for name, value in place.items() if name in names}
 
 
 def _source_row(reading: Reading) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import os
 import re
 import struct
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,10 +71,36 @@ class Damage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventFile:
-    """What one event file holds: every scalar in the order of the file, and what could not be read."""
+    """What one event file holds: every scalar in the order of the file, and what could not be read.
 
-    scalars: list[Scalar] = field(default_factory=list)
+    The scalars lie in four columns of one length: a file can hold a million of them.
+    """
+
+    tags: list[str] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    """Wall times, in seconds since the epoch."""
+    values: list[float] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
+
+    @property
+    def scalars(self) -> list[Scalar]:
+        """The scalars one by one."""
+        return list(zip(self.tags, self.steps, self.times, self.values, strict=True))
+
+    def add(self, rows: Sequence[Scalar]) -> None:
+        """Put some scalars behind the others."""
+        if rows:
+            self.extend(*zip(*rows, strict=True))
+
+    def extend(
+        self, tags: Iterable[str], steps: Iterable[int], times: Iterable[float], values: Iterable[float]
+    ) -> None:
+        """Put some scalars, column by column, behind the others."""
+        self.tags.extend(tags)
+        self.steps.extend(steps)
+        self.times.extend(times)
+        self.values.extend(values)
 
 
 def read_scalars(path: Path) -> EventFile:
@@ -205,15 +231,16 @@ class _Reader:
 
             names = [tag for tag, _ in shape.tags.values()]
             named = [names[nth] for nth in tags[:count].tolist()]
-            values = map(float, cells(behind, behind + width, shape.value))
+            counted = steps[:count].tolist()
             times = cells(_HEADER + 1, start, "<f8")
-            rows = list(zip(named, steps[:count].tolist(), times, values, strict=True))
+            values = cells(behind, behind + width, shape.value)
             checks = table[:count, -4:].copy().view("<u4")[:, 0]
             if (self.sums(table[:count, _HEADER:-4]) == checks).all():
-                self.found.scalars.extend(rows)
+                self.found.extend(named, counted, times, values)
             else:
                 ends = range(self.pos + shape.size - 4, self.pos + count * shape.size, shape.size)
                 length = shape.size - _FRAME
+                rows = list(zip(named, counted, times, values, strict=True))
                 self._keep(rows, [self.buffer[at - length : at] for at in ends], checks.tolist())
             self.pos += count * shape.size
 
@@ -243,12 +270,12 @@ class _Reader:
     def _keep(self, rows: list[Scalar], payloads: list[bytes], checks: list[int]) -> None:
         sums = _masked(payloads)
         if sums == array("Q", checks):
-            self.found.scalars.extend(rows)
+            self.found.add(rows)
             return
         offset = self.base + self.pos
         for row, payload, ours, theirs in zip(rows, payloads, sums, checks, strict=True):
             if ours == theirs:
-                self.found.scalars.append(row)
+                self.found.add([row])
             else:
                 self._bad_data(offset, len(payload))
             offset += len(payload) + _FRAME
@@ -291,7 +318,7 @@ class _Reader:
         if not start and not event.file_version.startswith(b"brain.Event"):
             self._lost(0, length + _FRAME, f"{_FOREIGN}: its first record names no version")
         rows = list(_rows(event))
-        self.found.scalars.extend(rows)
+        self.found.add(rows)
         if len(rows) == len(event.summary.value) == 1:
             self._learn(head, payload, event, rows[0])
 

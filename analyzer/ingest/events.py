@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import PurePosixPath
 
 from analyzer.ingest.event_files import read_scalars
@@ -29,15 +31,27 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         found = read_scalars(path)
     if broken:
         reading.lost(broken)
-    for tag, step, time, value in found.scalars:
+    for time in _span(found.times):
         reading.saw(time)
-        reading.add(
-            "scalars", tag=folder + tag, step=step, time=time, value=value,
-            scope="global" if tag.startswith("epoch_") else scope_of(tag), origin="event_file",
-        )  # fmt: skip
+    tags = {tag: folder + tag for tag in set(found.tags)}
+    scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in tags}
+    reading.columns["scalars"] = {
+        "tag": [tags[tag] for tag in found.tags],
+        "step": found.steps,
+        "time": found.times,
+        "value": found.values,
+        "scope": [scopes[tag] for tag in found.tags],
+        "origin": ["event_file"] * len(found.tags),
+    }
     for damage in found.damage:
         reading.lost(damage.what, offset=damage.offset, length=damage.length)
     return reading
+
+
+def _span(times: Sequence[float]) -> Iterator[float]:
+    """The first and the last of the times that are times."""
+    if finite := [time for time in times if isfinite(time)]:
+        yield from (min(finite), max(finite))
 
 
 def _folder(name: str) -> str:

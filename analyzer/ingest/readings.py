@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from math import isfinite
@@ -13,6 +13,8 @@ from analyzer.ingest.text import decode
 from analyzer.model import Source
 
 Row = dict[str, Any]
+Columns = Mapping[str, Sequence[Any]]
+"""Columns of one length by their names; one that is left out is null."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class Reading:
     thinned: str = ""
     """Which of its lines were read, of a log too large to read them all."""
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    columns: dict[str, Columns] = field(default_factory=dict)
+    """By table: rows so many and so alike that they are held as columns, instead of in `rows`."""
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """One row; which worker, attempt and source it belongs to is filled in."""
