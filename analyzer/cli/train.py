@@ -69,9 +69,9 @@ def _parser() -> argparse.ArgumentParser:
         "matrix", help="record scenarios × versions × guilty × numbers of workers, then score"
     )
     matrix.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
-    matrix.add_argument("--guilty", type=int, nargs="*", default=[], metavar="INDEX")
-    matrix.add_argument("--workers", type=int, nargs="*", default=[], metavar="N")
-    matrix.add_argument("--python", type=Path, nargs="+", default=[Path(sys.executable)], metavar="PATH")
+    matrix.add_argument("--guilty", type=_numbers, default=(), metavar="INDEX[,INDEX]")
+    matrix.add_argument("--workers", type=_numbers, default=(), metavar="N[,N]")
+    matrix.add_argument("--python", type=Path, action="append", metavar="PATH", help="once for each version")
     matrix.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
     matrix.set_defaults(command=_matrix)
     score = commands.add_parser("score", help="how the analyzer does on recordings")
@@ -94,6 +94,10 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--communication", choices=["auto", "ring", "nccl"], default="auto")
         command.add_argument("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     return parser
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -126,7 +130,12 @@ def _record(args: argparse.Namespace) -> int:
 def _matrix(args: argparse.Namespace) -> int:
     """Record what is not there yet, as far as it can be, and say how the analyzer does on all of it."""
     names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
-    wanted = cells(names, [interpreter.ask(path) for path in args.python], args.guilty, args.workers)
+    wanted = cells(
+        names,
+        [interpreter.ask(path) for path in args.python or [Path(sys.executable)]],
+        args.guilty,
+        args.workers,
+    )
     status = 0
     for cell in missing(wanted, args.output):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
