@@ -53,8 +53,12 @@ class Matcher:
         """Ids of the patterns that were given up on the present file."""
         self._wasted: dict[str, float] = {}
         self._expressions: dict[str, regex.Pattern[str]] = {}
-        self.literals = sorted({literal for pattern in patterns for literal in pattern.literals})
-        self._wanting = [[p.id for p in patterns if literal in p.literals] for literal in self.literals]
+        wanting: dict[str, list[str]] = {}
+        for pattern in patterns:
+            for literal in pattern.literals:
+                wanting.setdefault(literal, []).append(pattern.id)
+        self.literals = sorted(wanting)
+        self._wanting = [wanting[literal] for literal in self.literals]
         self._database = _database([literal.encode() for literal in self.literals])
 
     @cached_property
