@@ -257,8 +257,12 @@ SILENCES = (
 )
 
 BARRIERS = (
-    Column("barrier", "text", "startup, step (the last one that any worker finished) or end"),
-    Column("place", "text", "of a step, which one: `epoch 2, step 14`"),
+    Column(
+        "barrier",
+        "text",
+        "startup, step (the last one that any worker finished), checkpoint (the last one) or end",
+    ),
+    Column("place", "text", "of a step, which one: `epoch 2, step 14`; of a checkpoint, its name"),
     _WORKER,
     Column("arrived", "bool", "it came there; false where it was awaited, null where the files do not tell"),
     _SOURCE,

@@ -1,12 +1,13 @@
 """Where all training workers had to meet: who arrived, and who was awaited.
 
 The cluster assembles at start-up, every synchronous step ends together, and so does the training. Saving is
-a meeting too, but only the leader prints it: who was awaited there, no file tells.
+a meeting too; often the leader alone prints it, and then no file tells who was awaited there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -29,7 +30,7 @@ def barriers(
     shown = last_places(scalars)
     places = {life["worker"]: shown.get((life["worker"], max(1, life["attempts"]))) for life in lives}
     told = {worker: found for worker, found in places.items() if found}
-    rows = [*_startup(lives, facts), *_step(lives, told), *_end(lives)]
+    rows = [*_startup(lives, facts), *_step(lives, told), *_checkpoint(lives, facts), *_end(lives)]
     return frame("barriers", (row | {"time": _time(row, clock)} for row in rows))
 
 
@@ -74,6 +75,25 @@ def _step(lives: list[dict[str, Any]], told: Mapping[str, Place]) -> Iterator[di
             "arrived": arrived,
             **where,
         }
+
+
+def _checkpoint(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The last checkpoint that anybody wrote, where several workers say what they write."""
+    written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
+    own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
+    for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):
+        if (saved := own.get(row["worker"])) is not None:
+            name = PurePosixPath(row["value"]).name
+            times = sum(name == before for before, _ in saved)  # one that is written over is written again
+            saved[name, times] = row
+    if sum(map(bool, own.values())) < 2:
+        return
+    last = [*max(own.values(), key=len)][-1]
+    for worker, saved in own.items():
+        row = saved.get(last) or ([*saved.values()][-1] if saved else {})
+        where = {key: row.get(key) for key in ("source", "line", "time")}
+        arrived = last in saved if saved else None
+        yield {"barrier": "checkpoint", "place": last[0], "worker": worker, "arrived": arrived, **where}
 
 
 def _end(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -37,6 +37,35 @@ def test_who_did_not_come_to_the_last_step_was_awaited() -> None:
     )
 
 
+def test_who_did_not_write_the_last_checkpoint_was_awaited(tables_of: TablesOf) -> None:
+    """Saving needs every worker; where the leader alone prints it, nothing is said of it."""
+    logs = {
+        f"worker-{n}.log": "".join(
+            f"step {step} loss 0.5\nsaved checkpoint to /ckpt/{'tmp_1/' * n}ckpt-{step}\n"
+            for step in range(1, last)
+        )
+        for n, last in enumerate([5, 4])
+    }
+    table = tables_of(logs)["barriers"]
+    rows = [row for row in table.iter_rows(named=True) if row["barrier"] == "checkpoint"]
+    assert [(row["worker"], row["place"], row["arrived"], row["line"]) for row in rows] == [
+        ("worker:0", "ckpt-4", True, 8),
+        ("worker:1", "ckpt-4", False, 6),
+    ]
+    logs["worker-1.log"] = "step 1 loss 0.5\nstep 2 loss 0.4\n"
+    assert "checkpoint" not in tables_of(logs)["barriers"]["barrier"]
+
+
+def test_all_wrote_the_checkpoints_of_a_healthy_run() -> None:
+    """Under other names of directories, as Keras has it."""
+    saved = met("healthy-pauses-fit-tf215")["checkpoint"]
+    assert (saved["place"], saved["arrived"], saved["awaited"]) == (
+        "weights-03",
+        ["worker:0", "worker:1"],
+        [],
+    )
+
+
 def test_who_never_came_to_the_start_was_awaited() -> None:
     """Those that the leader had let in stand there and wait."""
     barriers = met("worker-never-joined")

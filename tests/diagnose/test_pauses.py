@@ -67,6 +67,16 @@ def test_a_compilation_that_xla_complains_of(tables_of: TablesOf, took: str, sec
     assert [e["text"] for e in events if e["kind"] == "compile"] == [f"compiled for {seconds:.1f} s"]
 
 
+def test_steps_that_are_not_shown_are_no_pause(tables_of: TablesOf) -> None:
+    """As between the lines that are read of a large log; a long one is seen there all the same."""
+    shown = [*range(1, 60), *range(100, 1000, 40), *range(1000, 1060)]
+    times = {n: float(n) for n in shown}
+    assert pauses(tables_of({"worker-0.log": steps(times)})) == {}
+    late = {n: float(n + 900 * (n > 500)) for n in shown}
+    (pause,) = pauses(tables_of({"worker-0.log": steps(late)}))["worker:0"]
+    assert (pause["kind"], pause["end"] - pause["start"]) == ("pause", 940.0)
+
+
 def test_only_the_longest_pauses_are_kept(tables_of: TablesOf) -> None:
     """In the order of time."""
     times = {n: float(n + 9 * (n // 10)) for n in range(1, 200)}
