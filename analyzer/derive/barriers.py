@@ -6,6 +6,7 @@ a meeting too; often the leader alone prints it, and then no file tells who was 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -81,11 +82,12 @@ def _checkpoint(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[di
     """The last checkpoint that anybody wrote, where several workers say what they write."""
     written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
+    times: Counter[tuple[str, str]] = Counter()
     for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):
         if (saved := own.get(row["worker"])) is not None:
             name = PurePosixPath(row["value"]).name
-            times = sum(name == before for before, _ in saved)  # one that is written over is written again
-            saved[name, times] = row
+            times[row["worker"], name] += 1  # one that is written over is written again
+            saved[name, times[row["worker"], name]] = row
     if sum(map(bool, own.values())) < 2:
         return
     last = [*max(own.values(), key=len)][-1]
