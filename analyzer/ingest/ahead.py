@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.stretches import Selection, select
+from analyzer.ingest.stretches import WHOLE, Room, Selection, room, select
 from analyzer.ingest.text import Utf8
 from analyzer.kinds import Kind
 from analyzer.model import Source
@@ -43,7 +43,7 @@ class Survey(NamedTuple):
     broken_at: int | None
 
 
-def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], None]) -> Survey:
+def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], None], room: Room) -> Survey:
     """Go through a log from end to end.
 
     Raises:
@@ -52,7 +52,7 @@ def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], No
     """
     parts = Parts(source.path)
     text = Utf8(parts)
-    selection = select(text, scout, source.path.stat().st_size, watch)
+    selection = select(text, scout, source.path.stat().st_size, watch, room)
     return Survey(selection, parts.damage, text.broken_at)
 
 
@@ -71,7 +71,9 @@ class Ahead:
         watch: Watch,
     ) -> None:
         self._scout, self._watch = scout, watch
-        large = [s for s in sources if s.kind is Kind.LOG and not s.skip and size(s) >= LARGE]
+        logs = {s.name: size(s) for s in sources if s.kind is Kind.LOG and not s.skip}
+        self._room = room(sum(size > WHOLE for size in logs.values()))
+        large = [s for s in sources if logs.get(s.name, 0) >= LARGE]
         self._waiting = large if len(large) > 1 else []
         self._begun: dict[str, Future[Survey]] = {}
         self._offsets: dict[str, int] = {}
@@ -106,7 +108,7 @@ class Ahead:
         """
         future = self._begun.get(source.name)
         if future is None:
-            return survey(source, self._scout, lambda offset: self._watch(source, offset))
+            return survey(source, self._scout, lambda offset: self._watch(source, offset), self._room)
         while not wait([future], _LOOK).done:
             self._watch(source, self._offsets.get(source.name, 0))
         return future.result()
@@ -127,4 +129,4 @@ class Ahead:
                 raise _NobodyWaitsError
             self._offsets[source.name] = offset
 
-        return survey(source, lambda: self._scout().twin(), watch)
+        return survey(source, lambda: self._scout().twin(), watch, self._room)

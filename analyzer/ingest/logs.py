@@ -11,7 +11,7 @@ from analyzer.ingest.collectors import streams, style_of
 from analyzer.ingest.log_stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
-from analyzer.ingest.stretches import Selection, unwatched
+from analyzer.ingest.stretches import Room, Selection, unwatched
 from analyzer.model import Source
 from analyzer.naming import worker_of
 
@@ -35,7 +35,7 @@ def read(
     """
     matcher.begin_file()
     if surveyed is None:
-        selection, damage, broken_at = survey(source, lambda: matcher.scout, unwatched)
+        selection, damage, broken_at = survey(source, lambda: matcher.scout, unwatched, Room())
     else:
         selection, damage, broken_at = surveyed(source)
     readings = _read_selection(source, selection, matcher)

@@ -20,12 +20,8 @@ from analyzer.ingest.scout import TRACEBACK, Scout
 
 WHOLE = FIRST_PART
 """Bytes of a log that is read from end to end."""
-EDGE = 64 << 10
-"""Bytes of head and tail of a larger one that are."""
 FIRST, LAST = 200, 60
 """Places at which one thing is read: the first ones, and of those behind them, one in a block, the last."""
-SAMPLES = 500
-"""Samples that are kept of one log at most, at even distances."""
 MOST = 24 << 20
 """Bytes around places that are read of one log; beyond them `FEW` places are the first of each thing."""
 FEW = 5
@@ -66,6 +62,21 @@ class Stretch(NamedTuple):
         return self.offset + len(self.data)
 
 
+class Room(NamedTuple):
+    """How much is read of a large log beside the places that matter."""
+
+    edge: int = 64 << 10
+    """Bytes of head and tail that are read from end to end."""
+    samples: int = 500
+    """Samples that are kept at most, at even distances."""
+
+
+def room(logs: int) -> Room:
+    """The room of each of some large logs: of many, less of each, so that all together take no longer."""
+    share = max(1, logs // 2)
+    return Room(max(16 << 10, Room().edge // share), max(100, Room().samples // share))
+
+
 class Selection(NamedTuple):
     """What is to be read of a log, in order, and what the whole of it is like."""
 
@@ -89,13 +100,14 @@ def select(
     scout: Callable[[], Scout],
     size: int,
     watch: Callable[[int], None],
+    room: Room,
 ) -> Selection:
     """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
     remaining = blocks(parts)
     block, following = next(remaining, b""), next(remaining, b"")
     if not following:
         return _whole(block)
-    selector = _Selector(scout(), size)
+    selector = _Selector(scout(), size, room)
     while block:
         selector.take(block, following)
         watch(selector.offset)
@@ -241,8 +253,8 @@ class _Block:
 class _Selector:
     """Goes through a large log once, block by block."""
 
-    def __init__(self, scout: Scout, size: int) -> None:
-        self.scout = scout
+    def __init__(self, scout: Scout, size: int, room: Room) -> None:
+        self.scout, self.room = scout, room
         self.offset, self.line, self.before = 0, 1, b""
         self.head: Stretch | None = None
         self.edges: deque[Stretch] = deque()
@@ -251,7 +263,7 @@ class _Selector:
         self.left = dict.fromkeys(range(len(scout.names)), FIRST)
         self.latest: dict[int, deque[Stretch]] = {}
         self.samples: list[tuple[Stretch | None, Stretch]] = []
-        self.distance = max(_SAMPLE_EVERY, size // SAMPLES)
+        self.distance = max(_SAMPLE_EVERY, size // room.samples)
         self.count = counter(size)
         self.epoch: Stretch | None = None
         self.nul: int | None = None
@@ -308,16 +320,16 @@ class _Selector:
         for at in range(-block.offset % self.distance, len(block.data), self.distance):
             epoch = (block.epoch(at) if has_epoch else None) or self.epoch
             self.samples.append((epoch, block.sample(at)))
-        if len(self.samples) > 2 * SAMPLES:
+        if len(self.samples) > 2 * self.room.samples:
             self.samples = self.samples[::2]
             self.distance *= 2
 
     def _keep_edges(self, stretch: Stretch) -> None:
         if self.head is None:
-            cut = stretch.data.rfind(b"\n", 0, EDGE) + 1 or EDGE
+            cut = stretch.data.rfind(b"\n", 0, self.room.edge) + 1 or self.room.edge
             self.head = stretch._replace(data=stretch.data[:cut])
         self.edges.append(stretch)
-        while sum(len(edge.data) for edge in self.edges) - len(self.edges[0].data) >= EDGE:
+        while sum(len(edge.data) for edge in self.edges) - len(self.edges[0].data) >= self.room.edge:
             self.edges.popleft()
 
     def selection(self) -> Selection:
@@ -331,7 +343,7 @@ class _Selector:
 
     def _tail(self) -> Stretch:
         data, first = b"".join(edge.data for edge in self.edges), self.edges[0]
-        cut = max(0, len(data) - EDGE)
+        cut = max(0, len(data) - self.room.edge)
         cut = data.find(b"\n", cut) + 1 or cut
         return Stretch(first.offset + cut, first.line + data.count(b"\n", 0, cut), data[cut:])
 

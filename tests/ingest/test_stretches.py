@@ -17,7 +17,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.stretches import SAMPLES, WHOLE, Selection, select, unwatched
+from analyzer.ingest.stretches import WHOLE, Room, Selection, room, select, unwatched
 from analyzer.model import Tables
 from analyzer.pipeline import analyze, load_rules, read
 from tests.conftest import ROOT
@@ -52,7 +52,7 @@ def parts(data: bytes, size: int) -> Iterator[bytes]:
 def chosen(data: bytes, literals: list[str] | None = None, size: int = 100_000) -> Selection:
     """What is read of some bytes."""
     scout = Scout(LITERALS if literals is None else literals)
-    return select(parts(data, size), lambda: scout, len(data), unwatched)
+    return select(parts(data, size), lambda: scout, len(data), unwatched, Room())
 
 
 def numbered(selection: Selection) -> dict[int, str]:
@@ -92,12 +92,19 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     steps = sorted(numbered(selection))
     assert steps[:2_000] == list(range(1, 2_001))
     assert steps[-2_000:] == list(range(200_001 - 2_000, 200_001))
-    distance = len(data) // SAMPLES
+    distance = len(data) // Room().samples
     assert max(after - before for before, after in pairwise(steps)) < 2 * distance / len(
         "step 100000 loss 0.0\n"
     )
     assert sum(len(stretch.data) for stretch in selection.stretches) < len(data) / 5
     assert f"one line in each {distance:,} bytes" in selection.thinned
+
+
+def test_of_many_logs_less_is_read_of_each() -> None:
+    """Down to a least; two have as much room as one."""
+    assert room(1) == room(2) == Room()
+    assert room(8) == Room(Room().edge // 4, Room().samples // 4)
+    assert room(64) == room(1000) == Room(16 << 10, 100)
 
 
 def test_a_sample_knows_its_epoch() -> None:
@@ -135,7 +142,7 @@ def test_a_small_log_is_read_from_end_to_end() -> None:
     def none() -> Scout:
         raise AssertionError
 
-    selection = select([data], none, len(data), unwatched)
+    selection = select([data], none, len(data), unwatched, Room())
     assert [stretch.data for stretch in selection.stretches] == [data]
     assert selection.thinned == ""
 
