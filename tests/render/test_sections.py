@@ -1,6 +1,7 @@
 """The lanes, the trace and the coverage of the page: what is drawn is what the document says."""
 
 import copy
+import json
 import re
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from analyzer.render import render, words
 from analyzer.render.page import coverage, plot, timeline, trace
+from tests.conftest import ROOT
 from tests.render.documents import load, many_workers, whole
 
 Json = Any
@@ -306,3 +308,13 @@ def test_what_each_worker_has_of_its_own_is_no_difference() -> None:
     told["facts"] = [own | {"values": {w: f"10.0.0.{min(n, 1)}:1" for n, w in enumerate(ids)}}]
     assert words.differences(told)
     assert "has its own value" not in render(told, "html")
+
+
+def test_every_barrier_of_the_schema_has_a_name() -> None:
+    """A report of a new kind of barrier would else end in an error."""
+    schema = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
+    kinds = schema["properties"]["barriers"]["items"]["properties"]["barrier"]["enum"]
+    met = {"arrived": ["worker:0"], "awaited": ["worker:1"], "unknown": []}
+    barriers = [{"barrier": kind, "place": None, **met} for kind in kinds]
+    page = render(load("r101") | {"barriers": barriers}, "html")
+    assert page.count('class="awaited"') == len(kinds) == 4
