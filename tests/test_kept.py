@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 
 from analyzer.kept import MOST_KEPT, kept
 from analyzer.resources import cache_directory
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -97,3 +101,19 @@ def test_what_the_maker_raises_is_raised_alone(cache: Path) -> None:
         kept("things", "one", fail, str.encode, load)
     assert caught.value.__context__ is None
     assert list(cache.iterdir()) == []
+
+
+def test_what_one_process_kept_the_next_one_finds(tmp_path: Path) -> None:
+    """Whatever the order in which a process goes through sets: else all is compiled anew each time."""
+    code = """
+from analyzer.ingest.matcher import Matcher
+from analyzer.pipeline import load_rules
+Matcher(load_rules().patterns).scout
+"""
+    kept_then = []
+    for seed in "123":
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, check=True)
+        kept_then.append(sorted(file.name for file in tmp_path.rglob("*-*") if file.is_file()))
+    assert len(kept_then[0]) >= 4
+    assert kept_then[0] == kept_then[1] == kept_then[2]

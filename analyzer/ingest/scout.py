@@ -53,7 +53,7 @@ class Scout:
 
     def __init__(self, literals: Iterable[str]) -> None:
         """Compile everything, or take it from the last call that knew the same."""
-        spelled = {form: literal for literal in sorted(literals) for form in _forms(literal)}
+        spelled = {form: literal for literal in sorted(literals) for form in sorted(_forms(literal))}
         self.names = [*spelled.values(), *(what for what, ways in ALARMS.items() for _ in ways)]
         self.epoch, self.nul, self.no_ascii = range(len(self.names), len(self.names) + 3)
         expressions = [*map(re.escape, spelled), *chain.from_iterable(ALARMS.values()), _EPOCH]
