@@ -85,7 +85,7 @@ def page(found: Sequence[Row]) -> str:
     head = f"{_INTRODUCTION}Measured on {'; '.join(machines)}.\n\n"
     parts = [f"{head}![Time and memory over what grows](speed.svg)\n"]
     for group, title in _GROUPS.items():
-        rows = [row for row in found if row["group"] == group]
+        rows = sorted((row for row in found if row["group"] == group), key=lambda row: row["size"])
         if rows:
             parts.append(f"\n## {title}\n\n{_table(rows)}")
     staged = [row for row in found if "stages" in row]
