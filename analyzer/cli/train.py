@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.scoreboard import Mark
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -145,7 +146,7 @@ def _matrix(args: argparse.Namespace) -> int:
         except UserError as error:
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
-    _print_scores(args.output)
+    _print_scores(args.output, mark_all(args.output))
     return status
 
 
@@ -154,12 +155,12 @@ def _score(args: argparse.Namespace) -> int:
     if args.first_tries:
         new = first_tries.keep(args.first_tries, marks, load_rules().digest)
         print(f"{args.first_tries}: {len(new)} first tries more\n")
-    print(scoreboard(marks, reasons_below(args.home)))
+    _print_scores(args.home, marks)
     return 0
 
 
-def _print_scores(home: Path) -> None:
-    print(scoreboard(mark_all(home), reasons_below(home)))
+def _print_scores(home: Path, marks: Sequence[Mark]) -> None:
+    print(scoreboard(marks, reasons_below(home)))
 
 
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
