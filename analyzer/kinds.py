@@ -73,6 +73,11 @@ class Kind(StrEnum):
             r"|oom_control|peak|stat|usage_in_bytes)([-_][^/.]*)?(\.local)?(\.(txt|log|out|csv|tsv))?$"
         ),
     )
+    DISKS = (
+        "disks",
+        "disks",
+        r"(^|[/_.-])(df|disks?([-_](free|space|usage))?)([-_.][^/]*)?\.(txt|log|out)$|(^|/)df$",
+    )
     PACKAGES = (
         "packages",
         "packages",

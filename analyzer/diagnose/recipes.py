@@ -283,6 +283,16 @@ RECIPES: Mapping[str, Recipe] = {
             File("worker-1/memory.events", "cgroup of worker:1", "whether its container ran out of memory"),
         ),
     ),
+    "disks": Recipe(
+        "space on the disks",
+        "How full the file systems of each worker are: a host whose own disk is full, or a volume that is "
+        "full for all.",
+        "keep what df prints on every worker, of where it writes, in a file that names it",
+        _beside(
+            'df -h . CHECKPOINTS > "run/df-worker-$INDEX.txt"',
+            File("df-worker-1.txt", "disks of worker:1", "how full its file systems are"),
+        ),
+    ),
     "checkpoint": Recipe(
         "list of checkpoints",
         "Which checkpoint is the latest, and whether it is whole: where a restart begins.",

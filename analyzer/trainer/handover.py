@@ -88,6 +88,11 @@ def _tf_config(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, by
         yield name, content.encode() + b"\n"
 
 
+def _disks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    for task, told in sorted(outcome.disks.items()):
+        yield f"df-{task}.txt", told
+
+
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:
     """Return the files below each worker's TensorBoard folder that have such a name."""
 
@@ -104,6 +109,7 @@ PARTS = {
     "logs": _logs,
     "exit_codes": _exit_codes,
     "tf_config": _tf_config,
+    "disks": _disks,
     "events": _board("events.out.tfevents.*"),
     "trace": _board("*.xplane.pb"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from analyzer.trainer.processes import Crew
 from analyzer.trainer.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from analyzer.trainer.audience import Audience
     from analyzer.trainer.interpreter import Interpreter
@@ -28,6 +30,8 @@ class Outcome:
     heard: list[tuple[int, bytes]]
     left: dict[str, bytes]
     """What the system wrote besides, by the name of the file."""
+    disks: dict[str, bytes]
+    """What df says where each worker writes, by the worker's name in files."""
 
 
 def run_job(
@@ -52,6 +56,7 @@ def run_job(
 
 
 def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
+    wanted = "disks" in watch.launcher.workspace.scenario.hands_over
     configs = {index: watch.launcher.tf_config(index) for index in watch.logs}
     return Outcome(
         exit_codes=dict(sorted(watch.crew.exit_codes().items())),
@@ -60,4 +65,15 @@ def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
         tf_config={index: config for index, config in configs.items() if config is not None},
         heard=watch.chunks,
         left=dict(watch.launcher.fault.leaves()),
+        disks=_disks(watch.launcher.workspace, watch.logs) if wanted else {},
     )
+
+
+def _disks(workspace: Workspace, workers: Iterable[int]) -> dict[str, bytes]:
+    return {workspace.name(index): _free_space(workspace.folder(index)) for index in workers}
+
+
+def _free_space(folder: Path) -> bytes:
+    """What df prints of a worker's folder and its checkpoints; what the fault mounted is still there."""
+    command = ["df", "-h", *(place for place in (".", "checkpoints") if (folder / place).is_dir())]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout  # noqa: S603 - our words

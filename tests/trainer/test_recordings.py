@@ -93,6 +93,7 @@ def test_what_is_handed_over_is_there(home: Path) -> None:
         "tf_config": r"tf_config.*\.json$",
         "events": r"events\.out\.tfevents",
         "trace": r"\.xplane\.pb$",
+        "disks": r"df-[^/]*\.txt$",
     }
     names = [str(path) for path in files(home / "run")]
     there = {part for part, sign in signs.items() if any(re.search(sign, name) for name in names)}

@@ -339,14 +339,14 @@ class Keeper:
         self.mine = not (args.save_on == "chief" and strategy.cluster_resolver.task_id)
         self.prefix, self.progress = args.checkpoints, args.progress
         if args.restore:
-            self.checkpoint.restore(args.restore).assert_existing_objects_matched()
+            self.checkpoint.read(args.restore).assert_existing_objects_matched()
 
     def done(self) -> int:
         """Return the step after which an earlier life was saved, with the model restored; 0 without one."""
         if not self.progress or not Path(self.progress).exists():
             return 0
         if Path(f"{self.prefix}/latest.index").exists():
-            self.checkpoint.restore(f"{self.prefix}/latest")
+            self.checkpoint.read(f"{self.prefix}/latest")
         return int(Path(self.progress).read_text())
 
     def save(self, step: int) -> None:
