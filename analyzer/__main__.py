@@ -1,11 +1,14 @@
 """`python -m analyzer`, and what the console script calls, is `mwms-analyze`."""
 
 import gc
+import os
 import sys
 
 # A small run ends before there is rubbish worth looking for, and looking for it took a tenth of the time;
 # a large one still gets rid of it.
 gc.set_threshold(200_000, 50, 100)
+# Of numpy, counting is all that is used; without this, a thread for each core spins for a tenth of a second.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 try:
     from analyzer.cli.analyze import process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -21,12 +22,27 @@ DTYPES: Mapping[str, pl.DataType] = {
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
-    columns, rows = TABLES[table], list(rows)
-    known = {column.name for column in columns}
-    for row in rows:
-        if not row.keys() <= known:
-            raise KeyError(f"{table} has no column {', '.join(sorted(row.keys() - known))}")
-    cells = {name: [row.get(name) for row in rows] for name in known}
+    return frame_of_groups(table, [({}, list(rows))])
+
+
+def frame_of_groups(
+    table: str, groups: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
+) -> pl.DataFrame:
+    """The same of several groups of rows, each with what its rows have where they say nothing else.
+
+    Raises:
+        KeyError: a row has a column that is not declared.
+
+    """
+    columns = TABLES[table]
+    cells: dict[str, list[Any]] = {column.name: [] for column in columns}
+    for usual, rows in groups:
+        used = set(chain.from_iterable(rows))
+        if not used <= cells.keys():
+            raise KeyError(f"{table} has no column {', '.join(sorted(used - cells.keys()))}")
+        for name, own in cells.items():
+            else_ = usual.get(name)
+            own += [row.get(name, else_) for row in rows] if name in used else [else_] * len(rows)
     return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,12 +40,14 @@ def analyze(
     watch: Watch | None = None,
     given: Sequence[str] = (),
     xprof: float = 0.0,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
     `against` is a run that went well: what differs from it is said. `watch` is told how far the reading has
     come. `given` is how the paths were given, where that is not by their names: `-` for standard input.
-    `xprof` is how many seconds XProf may take to say what it thinks of the traces. No secret is in the
+    `xprof` is how many seconds XProf may take to say what it thinks of the traces. `meanwhile` is called
+    once, while large logs are being read: what the caller needs later can be made ready. No secret is in the
     diagnosis; redacted for `topology`, neither hosts, addresses nor people.
 
     Raises:
@@ -54,7 +56,7 @@ def analyze(
         UsageError: the paths hold more than one run, or XProf is asked for and not installed.
 
     """
-    return study(paths, pack, redaction, against, watch, given, xprof).diagnosis
+    return study(paths, pack, redaction, against, watch, given, xprof, meanwhile).diagnosis
 
 
 def study(
@@ -65,6 +67,7 @@ def study(
     watch: Watch | None = None,
     given: Sequence[str] = (),
     xprof: float = 0.0,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Run:
     """The same, with the tables that it follows from; they are not redacted.
 
@@ -76,7 +79,7 @@ def study(
     """
     pack = pack or load_rules()
     run = discover(paths)
-    tables = read(run, pack, watch)
+    tables = read(run, pack, watch, meanwhile)
     good = _good(against, pack) if against else None
     compared = ["--against", *_inputs(against, good.name)] if good else []
     options = [*_options(pack, redaction), *compared, *(["--xprof"] if xprof else [])]
@@ -102,7 +105,9 @@ def load_rules(more: Sequence[Path] = ()) -> RulePack:
     return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
-def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
+def read(
+    run: RunDir, pack: RulePack, watch: Watch | None = None, meanwhile: Callable[[], None] | None = None
+) -> Tables:
     """All tables of a run, read and derived.
 
     Raises:
@@ -110,7 +115,13 @@ def read(run: RunDir, pack: RulePack, watch: Watch | None = None) -> Tables:
         UsageError: it is not one run.
 
     """
-    found = ingest(run, pack.patterns, watch, _import_later_stages)
+
+    def make_ready() -> None:
+        _import_later_stages()
+        if meanwhile:
+            meanwhile()
+
+    found = ingest(run, pack.patterns, watch, make_ready)
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))

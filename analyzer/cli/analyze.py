@@ -114,22 +114,32 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyzed(arguments, paths, pack)
+            diagnosis = _analyzed(arguments, paths, pack, formats)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.settled(arguments.output, formats, paths)
-            diagnosis = _analyzed(arguments, paths, pack)
+            diagnosis = _analyzed(arguments, paths, pack, (*formats, "text"))
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _complain(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
-def _analyzed(arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack) -> Diagnosis:
+def _analyzed(
+    arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack, formats: Sequence[str]
+) -> Diagnosis:
+    """The diagnosis; what renders it in these formats is imported while large logs are read."""
+
+    def load_renderers() -> None:
+        for each in formats:
+            FORMATS[each].load()
+
     against = [arguments.against] if arguments.against else []
     given = ["-"] if "-" in arguments.paths else []
     xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with Meter() as meter:
-        return analyze(paths, pack, arguments.redact, against, watch=meter, given=given, xprof=xprof)
+        return analyze(
+            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, meanwhile=load_renderers
+        )
 
 
 def _directory(name: str) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
-from itertools import chain, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
@@ -134,7 +134,7 @@ def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Readin
 
 def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
     """One table of all readings, in their order."""
-    from analyzer.frames import frame, frame_of_columns, joined
+    from analyzer.frames import frame, frame_of_columns, frame_of_groups, joined
 
     if table == "sources":
         return frame(table, map(_source_row, readings))
@@ -144,13 +144,9 @@ def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
         if in_columns:
             frames += [frame_of_columns(table, each.columns[table], _own(names, each)) for each in group]
         else:
-            frames.append(frame(table, chain.from_iterable(_filled(table, names, each) for each in group)))
+            rows = ((_own(names, each), each.rows[table]) for each in group if table in each.rows)
+            frames.append(frame_of_groups(table, rows))
     return joined(table, frames)
-
-
-def _filled(table: str, names: AbstractSet[str], reading: Reading) -> list[dict[str, Any]]:
-    own = _own(names, reading)
-    return [own | row for row in reading.rows.get(table, [])]
 
 
 def _own(names: AbstractSet[str], reading: Reading) -> dict[str, Any]:

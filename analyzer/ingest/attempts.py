@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import inf
 from typing import NamedTuple
@@ -30,6 +31,9 @@ _SAID_ONCE = ("tensorflow", "task", "python", "host", "num_workers", "replicas",
 
 _EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
 """Name of an event file: when it was begun, host, process, and which of its writers."""
+
+Lives = Mapping[str, AbstractSet[int]]
+"""Worker → the numbers of its lives."""
 
 
 class _Log(NamedTuple):
@@ -53,10 +57,11 @@ def number(readings: Sequence[Reading]) -> None:
     """Give every row of the run its attempt."""
     _count_from_one(readings)
     _follow(readings)
-    for lives in _by_worker(readings).values():
-        _split(lives)
-    _match_events(readings)
-    _close(readings)
+    for logs in _by_worker(readings).values():
+        _split(logs)
+    lives = _lives(readings)
+    _match_events(readings, lives)
+    _close(readings, lives)
 
 
 def _count_from_one(readings: Sequence[Reading]) -> None:
@@ -225,20 +230,21 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
     return found if len(found) == count else []
 
 
-def _match_events(readings: Sequence[Reading]) -> None:
+def _match_events(readings: Sequence[Reading], lives: Lives) -> None:
     """Give event files the lives that the logs of their workers show."""
+    restarted = {worker for worker, numbers in lives.items() if max(numbers) > 1}
     begun: dict[tuple[str, int], float] = {}
     for reading in readings:
-        if reading.source.kind is Kind.LOG and reading.source.worker:
+        if reading.source.worker in restarted and reading.source.kind is Kind.LOG:
             for row in (row for rows in _lived(reading) for row in rows):
                 life = reading.source.worker, row.get("attempt", reading.source.attempt)
                 begun[life] = min(begun.get(life, inf), row.get("time") or inf)
-    for worker in {worker for worker, attempt in begun if attempt > 1}:
-        lives = sorted(attempt for whose, attempt in begun if whose == worker)
+    for worker in restarted:
         own = [(r, made) for r in readings if r.source.worker == worker and (made := _made_by(r))]
-        numbers = _which([made for _, made in own], [begun[worker, life] for life in lives[1:]])
+        later = sorted(lives[worker])[1:]
+        numbers = _which([made for _, made in own], [begun[worker, life] for life in later])
         for (reading, _), number in zip(own, numbers, strict=False):
-            reading.source = reading.source._replace(attempt=lives[number])
+            reading.source = reading.source._replace(attempt=sorted(lives[worker])[number])
 
 
 def _which(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequence[int]:
@@ -259,19 +265,25 @@ def _made_by(reading: Reading) -> tuple[float, str] | None:
     return float(found[1]), f"{found[2]}.{found[3]}"
 
 
-def _close(readings: Sequence[Reading]) -> None:
+def _close(readings: Sequence[Reading], lives: Lives) -> None:
     """An exit code that is not said to be of another life is that of the last one."""
-    last: dict[str, int] = {}
-    for reading in readings:
-        if reading.source.kind is Kind.LOG and reading.source.worker:
-            lives = [row.get("attempt", reading.source.attempt) for rows in _lived(reading) for row in rows]
-            last[reading.source.worker] = max([last.get(reading.source.worker, 1), *lives])
     for reading in readings:
         if attempt_of(reading.source.name) is None:
             for row in reading.rows.get("facts", []):
                 if row["key"] == "exit_code" and "attempt" not in row:
                     whose = row.get("worker", reading.source.worker) or ""
-                    row["attempt"] = last.get(whose, reading.source.attempt)
+                    row["attempt"] = max(lives.get(whose, {reading.source.attempt}))
+
+
+def _lives(readings: Sequence[Reading]) -> Lives:
+    """What each worker's logs tell rows of."""
+    found: dict[str, set[int]] = {}
+    for reading in readings:
+        if reading.source.kind is Kind.LOG and reading.source.worker:
+            own = found.setdefault(reading.source.worker, set())
+            for rows in _lived(reading):
+                own |= {row.get("attempt", reading.source.attempt) for row in rows}
+    return {worker: numbers for worker, numbers in found.items() if numbers}
 
 
 def _lived(reading: Reading) -> Iterator[Sequence[Row]]:

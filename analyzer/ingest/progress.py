@@ -51,7 +51,7 @@ _ENDLESS = 25
 """Digits that no count has."""
 _LONGEST = 2_000
 """Characters of a line in which somebody's own loop is looked for."""
-_ALIKE = str.maketrans("123456789", "000000000")
+_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 
 
 class Mark(NamedTuple):
@@ -82,7 +82,12 @@ class _Layout(NamedTuple):
 
 def is_progress(text: str) -> bool:
     """Whether a line tells how far training has come."""
-    return len(text) <= _LONGEST and _layout(text.translate(_ALIKE)) is not None
+    return len(text) <= _LONGEST and _layout(_shape(text)) is not None
+
+
+def _shape(text: str) -> str:
+    """A line with zeros for all of its digits; bytes are translated ten times as fast as signs."""
+    return text.encode("utf-8", "surrogatepass").translate(_ALIKE).decode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=4096)
@@ -137,7 +142,7 @@ class Progress:
 
     def marks(self, text: str) -> list[Mark]:
         """The values of one progress line; none of any other line."""
-        layout = _layout(text.translate(_ALIKE))
+        layout = _layout(_shape(text))
         if layout is None:
             return []
         origin = layout.origin

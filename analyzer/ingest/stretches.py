@@ -65,7 +65,7 @@ class Stretch(NamedTuple):
 class Room(NamedTuple):
     """How much is read of a large log beside the places that matter."""
 
-    edge: int = 64 << 10
+    edge: int = 32 << 10
     """Bytes of head and tail that are read from end to end."""
     samples: int = 500
     """Samples that are kept at most, at even distances."""

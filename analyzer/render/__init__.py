@@ -19,7 +19,11 @@ class Renderer(NamedTuple):
 
     def render(self, diagnosis: Diagnosis) -> str:
         """Render a diagnosis document in this format."""
-        return cast("str", import_module(f"analyzer.render.{self.module}").render(completed(diagnosis)))
+        return cast("str", self.load().render(completed(diagnosis)))
+
+    def load(self) -> Any:  # noqa: ANN401  (a module)
+        """Import what renders it, which may take longer than rendering."""
+        return import_module(f"analyzer.render.{self.module}")
 
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(

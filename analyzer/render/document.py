@@ -9,6 +9,7 @@ from analyzer.render.words import worker_key
 from analyzer.resources import resource
 
 Schema = Mapping[str, Any]
+_LEAVES = (str, int, float, type(None))
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
@@ -29,6 +30,8 @@ def _contract() -> dict[str, Any]:
 
 
 def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
+    if isinstance(value, _LEAVES):
+        return value
     schema = _resolved(schema)
     if isinstance(value, Mapping):
         known: Schema = schema.get("properties", {})
