@@ -10,6 +10,7 @@ from analyzer.resources import resource
 
 Schema = Mapping[str, Any]
 _LEAVES = (str, int, float, type(None))
+_LISTS = (list, tuple)
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
@@ -37,7 +38,7 @@ def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
         known: Schema = schema.get("properties", {})
         rest = sorted((k for k in value if k not in known), key=worker_key)
         return {k: _ordered(value[k], known.get(k, {})) for k in (*known, *rest) if k in value}
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return [_ordered(item, schema.get("items", {})) for item in value]
     return value
 

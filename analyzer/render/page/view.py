@@ -1,5 +1,6 @@
 """What the template is given: the trimmed diagnosis and everything that is computed from it."""
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -86,9 +87,14 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "legend": _LEGEND,
         "long_run": _long(diagnosis["run"]),
         "cuts": trimmed.notes(),
-        "document": ordered(diagnosis),
-        "ticket": markdown.render(diagnosis),
+        "document": _json(ordered(diagnosis)),
+        "ticket": _json(markdown.render(diagnosis)),
     }
+
+
+def _json(value: Any) -> str:  # noqa: ANN401  (JSON)
+    """Write it in ASCII, in as few signs as can be."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 Target = Callable[[Json], tuple[str, str]]
