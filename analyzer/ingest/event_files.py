@@ -37,8 +37,10 @@ _Message = Any
 
 _HUGE = 4 << 20
 """Bytes of a file from which on it pays to import numpy."""
-_FEWEST_ALIKE = 32
-"""Records that are worth a table."""
+_FEWEST_ALIKE = 256
+"""Records that are worth a table; fewer are taken faster one by one."""
+_RESTS = 64
+"""So many stretches of fewer are taken one by one until a table is tried again."""
 _MOST_TAGS, _LONGEST_STEP = 32, 9
 _HEADER = 12
 _FRAME = 16
@@ -165,14 +167,18 @@ class _Reader:
         self.found = EventFile()
         self.shapes: dict[bytes, _Shape] = {}
         self.steps = _Steps()
+        self.rests = 0
 
     def run(self) -> None:
         if not self.size:
             self._lost(0, 0, "the file is empty")
         while self._has(1):
-            if self.size >= _HUGE:
+            if self.rests:
+                self.rests -= 1
+            elif self.size >= _HUGE:
                 self._alike()
-            self._known()
+            if self._known() >= _FEWEST_ALIKE:
+                self.rests = 0
             if self._has(1):
                 self._next()
 
@@ -223,6 +229,7 @@ class _Reader:
             fits &= tags >= 0
             count = count if fits.all() else int(fits.argmin())
             if count < _FEWEST_ALIKE:
+                self.rests = _RESTS
                 return
 
             def cells(first: int, last: int | None, kind: str) -> list[Any]:
@@ -244,8 +251,8 @@ class _Reader:
                 self._keep(rows, [self.buffer[at - length : at] for at in ends], checks.tolist())
             self.pos += count * shape.size
 
-    def _known(self) -> None:
-        """Takes the records from here on that have a known shape, one by one."""
+    def _known(self) -> int:
+        """Takes the records from here on that have a known shape, one by one, and says how many."""
         buffer, pos, size = self.buffer, self.pos, len(self.buffer)
         shapes, steps = self.shapes, self.steps
         rows: list[Scalar] = []
@@ -266,6 +273,7 @@ class _Reader:
                 pos = end
         self._keep(rows, payloads, checks)
         self.pos = pos
+        return len(rows)
 
     def _keep(self, rows: list[Scalar], payloads: list[bytes], checks: list[int]) -> None:
         sums = _masked(payloads)
