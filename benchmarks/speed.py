@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from compileall import compile_dir
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +54,7 @@ class Comparison(NamedTuple):
 def main() -> None:
     """Measure, print, and write the page; what is not measured anew keeps its figures."""
     arguments = _arguments()
+    compile_dir(ROOT / "analyzer", quiet=1)  # as an installed package lies there
     found = json.loads(MEASURED.read_text()) if arguments.only and MEASURED.exists() else []
     every = comparisons(arguments.inputs.resolve(), arguments.largest, arguments.xprof, arguments.tbparse)
     for one in every:
