@@ -56,8 +56,8 @@ class Scout:
         spelled = {form: literal for literal in sorted(literals) for form in sorted(_forms(literal))}
         self.names = [*spelled.values(), *(what for what, ways in ALARMS.items() for _ in ways)]
         self.epoch, self.nul, self.no_ascii = range(len(self.names), len(self.names) + 3)
-        expressions = [*map(re.escape, spelled), *chain.from_iterable(ALARMS.values()), _EPOCH]
-        self._first = _database([*expressions, _NUL, _NO_ASCII], hyperscan.HS_FLAG_SINGLEMATCH)
+        expressions = [*map(re.escape, spelled), *chain.from_iterable(ALARMS.values())]
+        self._first = _database([*expressions, _EPOCH, _NUL, _NO_ASCII], hyperscan.HS_FLAG_SINGLEMATCH)
         self._each = _database(expressions, 0)
         self._scratches = self._first.scratch, self._each.scratch
 

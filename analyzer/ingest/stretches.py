@@ -38,6 +38,7 @@ _AFTER_TRACEBACK = 64 << 10
 _SAMPLE_EVERY = 4 << 10
 _LONGEST_SAMPLE = 1 << 10
 _NEWLINE = ord("\n")
+_BREAKS = (b"\n", b"\r", b"\x08")
 _BREAK = re.compile(rb"[\n\r\x08]")
 _BEGINS = re.compile(
     rb"[\n\r\x08](?=\d{4}-\d\d-\d\d|[IWEFD]\d{4} \d\d:|\s*\d+/\d+ "
@@ -205,7 +206,7 @@ class _Block:
     def piece(self, start: int, end: int) -> Stretch:
         """The bytes between two places of the block."""
         point = start // _GRID
-        line = self.line + self._lines[point] + self.data.count(b"\n", point * _GRID, start)
+        line = self.line + self._lines[point] + sum(self.count(self.data[point * _GRID : start]))
         return Stretch(self.offset + start, line, self.data[start:end])
 
     def around(self, place: int, traceback: bool) -> Stretch:
@@ -361,8 +362,8 @@ class _Selector:
 def _last_break(text: bytes, at: int) -> int:
     """Where the line that holds a byte begins, or the last state of a redrawn one; an endless one is cut."""
     least = max(0, at - _LONGEST_SAMPLE)
-    breaks = [match.end() for match in _BREAK.finditer(text, least, at)]
-    return breaks[-1] if breaks else least
+    last = max(text.rfind(sign, least, at) for sign in _BREAKS)
+    return last + 1 if last >= 0 else least
 
 
 def _next_break(text: bytes, at: int, most: int) -> int:
