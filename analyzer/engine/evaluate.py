@@ -75,6 +75,9 @@ def evaluate(
     if lacking := [kind for kind in rule.requires if kind not in readable]:
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
+    none = dict.fromkeys(rule.signals, False)
+    if not any(rows.values()) and not rule.when.holds(none):  # so it is with most rules of most runs
+        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
     subjects = (*crew.everyone, *([_NOBODY] if crew.mixed else [])) if rule.binds else (_NOBODY,)
     seen = {subject: _in_order(rule, rows, subject, crew, order) for subject in subjects}
     truths = {

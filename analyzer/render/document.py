@@ -39,7 +39,8 @@ def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
         rest = sorted((k for k in value if k not in known), key=worker_key)
         return {k: _ordered(value[k], known.get(k, {})) for k in (*known, *rest) if k in value}
     if isinstance(value, _LISTS):
-        return [_ordered(item, schema.get("items", {})) for item in value]
+        items: Schema = schema.get("items", {})
+        return [_ordered(item, items) for item in value]
     return value
 
 
