@@ -78,6 +78,15 @@ class Kind(StrEnum):
         "disks",
         r"(^|[/_.-])(df|disks?([-_](free|space|usage))?)([-_.][^/]*)?\.(txt|log|out)$|(^|/)df$",
     )
+    STACKS = (
+        "stacks",
+        "stacks",
+        (
+            r"(^|[/_.-])(py[-_]?spy|stacks?)([-_.][^/]*)?\.(txt|log|out|dump)$"
+            r"|(^|/)(py[-_]?spy|stacks?)/[^/]*\.(txt|log|out|dump)$"
+        ),
+        rb"Process \d+: [^\n]*\r?\nPython v\d",
+    )
     PACKAGES = (
         "packages",
         "packages",

@@ -293,6 +293,15 @@ RECIPES: Mapping[str, Recipe] = {
             File("df-worker-1.txt", "disks of worker:1", "how full its file systems are"),
         ),
     ),
+    "stacks": Recipe(
+        "stacks of a job that hangs",
+        "Where the main thread of every worker stands: in a collective, waiting for the others, or not.",
+        "while it hangs, keep what py-spy dump prints of every worker in a file that names it",
+        _beside(
+            'py-spy dump --pid "$(pgrep -f SCRIPT.py | head -1)" > "run/py-spy-worker-$INDEX.txt"',
+            File("py-spy-worker-1.txt", "stacks of worker:1", "where its main thread stands"),
+        ),
+    ),
     "checkpoint": Recipe(
         "list of checkpoints",
         "Which checkpoint is the latest, and whether it is whole: where a restart begins.",

@@ -93,6 +93,11 @@ def _disks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
         yield f"df-{task}.txt", told
 
 
+def _stacks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    for task, told in sorted(outcome.stacks.items()):
+        yield f"py-spy-{task}.txt", told
+
+
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:
     """Return the files below each worker's TensorBoard folder that have such a name."""
 
@@ -110,6 +115,7 @@ PARTS = {
     "exit_codes": _exit_codes,
     "tf_config": _tf_config,
     "disks": _disks,
+    "stacks": _stacks,
     "events": _board("events.out.tfevents.*"),
     "trace": _board("*.xplane.pb"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sysconfig
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ class Outcome:
     """What the system wrote besides, by the name of the file."""
     disks: dict[str, bytes]
     """What df says where each worker writes, by the worker's name in files."""
+    stacks: dict[str, bytes]
+    """What py-spy says of each worker that was still there when the job stood still, by the same name."""
 
 
 def run_job(
@@ -56,7 +59,9 @@ def run_job(
 
 
 def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
-    wanted = "disks" in watch.launcher.workspace.scenario.hands_over
+    workspace = watch.launcher.workspace
+    wanted = workspace.scenario.hands_over
+    alive = {index: watch.crew.processes[index].pid for index in watch.crew.running()} if stalled else {}
     configs = {index: watch.launcher.tf_config(index) for index in watch.logs}
     return Outcome(
         exit_codes=dict(sorted(watch.crew.exit_codes().items())),
@@ -65,8 +70,19 @@ def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
         tf_config={index: config for index, config in configs.items() if config is not None},
         heard=watch.chunks,
         left=dict(watch.launcher.fault.leaves()),
-        disks=_disks(watch.launcher.workspace, watch.logs) if wanted else {},
+        disks=_disks(workspace, watch.logs) if "disks" in wanted else {},
+        stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )
+
+
+def _stacks(workspace: Workspace, processes: Mapping[int, int]) -> dict[str, bytes]:
+    return {workspace.name(index): _stack(pid) for index, pid in processes.items()}
+
+
+def _stack(process: int) -> bytes:
+    """Where each thread of a process stands."""
+    command = [sysconfig.get_path("scripts") + "/py-spy", "dump", "--pid", str(process)]
+    return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603 - our words
 
 
 def _disks(workspace: Workspace, workers: Iterable[int]) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.faults import Fault
     from analyzer.trainer.recipe import Check
 
-PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks")
+PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks", "stacks")
 LAYOUTS = ("flat", "folders", "ranks", "pods", "srun", "compose")
 STYLES = ("bar", "epoch", "plain", "logging", "key_value")
 
