@@ -48,8 +48,9 @@ with another worker guilty, and what was said of them the first time.
 `mwms-train matrix` recorded them and `mwms-train score DIR --first-tries FILE` kept what was said, in
 `sample_runs/first_tries.csv`; nothing that was mended later changes a line of it.
 They share the trainer and its faults with the recordings above: a script of yours may fail in other ways.
-Four more were made and are not counted, for what they were made for did not happen: TensorFlow 2.13 lives on
-after SIGTERM, TensorFlow 2.11 has no Keras 3, and two jobs missed a package before they came to their fault.
+Seven more were made and are not counted. Of five, what they were made for did not happen: TensorFlow 2.13
+lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their
+fault, and a slow worker crashed in TensorFlow's profiler (which was told). Two were too large to be kept.
 
 """
 

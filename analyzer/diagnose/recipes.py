@@ -295,7 +295,7 @@ RECIPES: Mapping[str, Recipe] = {
     ),
     "stacks": Recipe(
         "stacks of a job that hangs",
-        "Where the main thread of every worker stands: in a collective, waiting for the others, or not.",
+        "Where the main thread of every worker stands, in a collective or not, and what its input waits for.",
         "while it hangs, keep what py-spy dump prints of every worker in a file that names it",
         _beside(
             'py-spy dump --pid "$(pgrep -f SCRIPT.py | head -1)" > "run/py-spy-worker-$INDEX.txt"',

@@ -56,10 +56,24 @@ Thread 9 (idle)
 """
 
 
+FEED = """\
+Process 16063: python train.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread 16063 (idle): "MainThread"
+    quick_execute (tensorflow/python/eager/execute.py:53)
+    main (train.py:528)
+Thread 16418 (idle)
+    read_rows (train.py:41)
+    generator_py_func (tensorflow/python/data/ops/from_generator_op.py:198)
+    FuncRegistry.__call__ (tensorflow/python/ops/script_ops.py:269)
+"""
+
+
 def stands(tables: Tables) -> list[tuple[str, str, str, int]]:
     """Worker, key, value and line of each fact."""
     facts = tables["facts"]
-    own = facts.filter(facts["key"].str.starts_with("stands_"))
+    own = facts.filter(facts["key"].str.contains("stands_"))
     return own.select("worker", "key", "value", "line").rows()
 
 
@@ -90,6 +104,19 @@ def test_where_the_main_thread_stands(
 def test_names(name: str, tables_of: TablesOf) -> None:
     """However such a file may be called."""
     assert [row[0] for row in stands(tables_of({**LOG, name: HELD}))] == ["worker:1"]
+
+
+def test_what_the_input_waits_for(tables_of: TablesOf) -> None:
+    """A function of the user's that tf.data called, on a thread without a name."""
+    assert stands(tables_of({**LOG, NAME: FEED})) == [
+        (
+            "worker:1",
+            "stands_inside_tensorflow",
+            "quick_execute (tensorflow/python/eager/execute.py:53)",
+            5,
+        ),
+        ("worker:1", "input_stands_in", "read_rows (train.py:41)", 8),
+    ]
 
 
 def test_what_is_no_stack_is_named(tables_of: TablesOf) -> None:
