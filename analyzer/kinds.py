@@ -76,14 +76,14 @@ class Kind(StrEnum):
     DISKS = (
         "disks",
         "disks",
-        r"(^|[/_.-])(df|disks?([-_](free|space|usage))?)([-_.][^/]*)?\.(txt|log|out)$|(^|/)df$",
+        r"(^|[/_.-])(df|disk[-_]?(free|space|usage))([-_.][^/]*)?\.(txt|log|out)$|(^|/)df$",
     )
     STACKS = (
         "stacks",
         "stacks",
         (
-            r"(^|[/_.-])(py[-_]?spy|stacks?)([-_.][^/]*)?\.(txt|log|out|dump)$"
-            r"|(^|/)(py[-_]?spy|stacks?)/[^/]*\.(txt|log|out|dump)$"
+            r"(^|[/_.-])py[-_]?spy([-_.][^/]*)?\.(txt|log|out|dump)$"
+            r"|(^|/)(py[-_]?spy|stacks)/[^/]*\.(txt|log|out|dump)$"
         ),
         rb"Process \d+: [^\n]*\r?\nPython v\d",
     )

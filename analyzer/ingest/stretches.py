@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from analyzer.ingest.packed import FIRST_PART
@@ -104,10 +104,16 @@ def select(
     room: Room,
 ) -> Selection:
     """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
-    remaining = blocks(parts)
+    parts = iter(parts)
+    first: list[bytes] = []
+    held = 0
+    while held <= WHOLE:
+        if (part := next(parts, None)) is None:
+            return _whole(b"".join(first))
+        first.append(part)
+        held += len(part)
+    remaining = blocks(chain(first, parts))
     block, following = next(remaining, b""), next(remaining, b"")
-    if not following:
-        return _whole(block)
     selector = _Selector(scout(), size, room)
     while block:
         selector.take(block, following)

@@ -76,11 +76,17 @@ def test_forms_of_df(text: str, mount: str, percent: int, line: int, tables_of: 
 
 
 @pytest.mark.parametrize(
-    "name", ["worker-1/df.txt", "worker-1/disk-usage.log", "disks-worker-1.out", "df_h-worker-1.txt"]
+    "name", ["worker-1/df.txt", "worker-1/disk-usage.log", "disk_space-worker-1.out", "df_h-worker-1.txt"]
 )
 def test_names(name: str, tables_of: TablesOf) -> None:
     """However such a file may be called."""
     assert fullest(tables_of({**LOG, name: HUMAN})) == [("worker:1", "/scratch", 4)]
+
+
+def test_a_log_is_a_log(tables_of: TablesOf) -> None:
+    """Whatever the job may be called."""
+    tables = tables_of({"disk-full-worker-1.log": "step 1 loss 0.5\n"})
+    assert tables["sources"]["kind"].to_list() == ["log"]
 
 
 def test_inodes(tables_of: TablesOf) -> None:

@@ -100,10 +100,16 @@ def test_where_the_main_thread_stands(
     assert tables["damage"].height == 0
 
 
-@pytest.mark.parametrize("name", ["worker-1/pyspy.txt", "worker-1-stack.log", "stacks/worker-1.txt"])
+@pytest.mark.parametrize("name", ["worker-1/pyspy.txt", "worker-1.dump", "stacks/worker-1.txt"])
 def test_names(name: str, tables_of: TablesOf) -> None:
     """However such a file may be called."""
     assert [row[0] for row in stands(tables_of({**LOG, name: HELD}))] == ["worker:1"]
+
+
+def test_a_log_is_a_log(tables_of: TablesOf) -> None:
+    """Whatever the job may be called."""
+    tables = tables_of({"full-stack-worker-1.log": "step 1 loss 0.5\n"})
+    assert tables["sources"]["kind"].to_list() == ["log"]
 
 
 def test_what_the_input_waits_for(tables_of: TablesOf) -> None:

@@ -90,14 +90,26 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     data = "".join(f"step {n} loss {1 / (n + 1):.9f}\n" for n in range(200_000)).encode()
     selection = chosen(data)
     steps = sorted(numbered(selection))
-    assert steps[:1_000] == list(range(1, 1_001))
-    assert steps[-1_000:] == list(range(200_001 - 1_000, 200_001))
+    first, last = data[: Room().edge].count(b"\n"), data[-Room().edge :].count(b"\n") - 1
+    assert min(first, last) > 1_000
+    assert steps[:first] == list(range(1, first + 1))
+    assert steps[-last:] == list(range(200_001 - last, 200_001))
     distance = len(data) // Room().samples
     assert max(after - before for before, after in pairwise(steps)) < 2 * distance / len(
         "step 100000 loss 0.0\n"
     )
     assert sum(len(stretch.data) for stretch in selection.stretches) < len(data) / 5
     assert f"one line in each {distance:,} bytes" in selection.thinned
+
+
+@pytest.mark.parametrize("size", [300 << 10, WHOLE])
+@pytest.mark.parametrize("piece", [1 << 10, 200 << 10, 1 << 20])
+def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
+    """In whatever pieces it comes, as of a compressed one, and where its last line has no end."""
+    data = (b"step 1 loss 0.5\n" * (size // 16 + 1))[:size]
+    selection = chosen(data, size=piece)
+    assert [stretch.data for stretch in selection.stretches] == [data]
+    assert not selection.thinned
 
 
 def test_of_many_logs_less_is_read_of_each() -> None:
