@@ -26,7 +26,7 @@ LARGE = 4 << 20
 _MOST_THREADS = 16
 _HELD = 2
 """Surveys for each thread that are done, or under way, before the turn of their logs."""
-_SWITCH = 0.0005
+_SWITCH = 0.0001
 """Seconds for which a thread holds the interpreter at most; surveys want it often, and each time briefly."""
 _LOOK = 0.1
 """Seconds between two looks at how far the threads have come."""

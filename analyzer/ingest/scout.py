@@ -34,7 +34,7 @@ Few signs of a class stand in front of letters, and none behind them: either hal
 """
 
 TRACEBACK = "a traceback"
-_EPOCH, _NUL, _NO_ASCII = r"Epoch \d+/\d+", r"\x00", r"[\x80-\xff]"
+_EPOCH = r"Epoch \d+/\d+"
 
 
 class Found(NamedTuple):
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 class Scout:
     """Finds what it knows in blocks of bytes; `names` says what each number stands for.
 
-    `epoch`, `nul` and `no_ascii` are the numbers of three things that have no name, found by `first` alone.
+    `epoch` is the number of what has no name, and is found by `first` alone.
     One thread at a time may use it; `twin` gives one for another thread.
     """
 
@@ -55,9 +55,9 @@ class Scout:
         """Compile everything, or take it from the last call that knew the same."""
         spelled = {form: literal for literal in sorted(literals) for form in sorted(_forms(literal))}
         self.names = [*spelled.values(), *(what for what, ways in ALARMS.items() for _ in ways)]
-        self.epoch, self.nul, self.no_ascii = range(len(self.names), len(self.names) + 3)
+        self.epoch = len(self.names)
         expressions = [*map(re.escape, spelled), *chain.from_iterable(ALARMS.values())]
-        self._first = _database([*expressions, _EPOCH, _NUL, _NO_ASCII], hyperscan.HS_FLAG_SINGLEMATCH)
+        self._first = _database([*expressions, _EPOCH], hyperscan.HS_FLAG_SINGLEMATCH)
         self._each = _database(expressions, 0)
         self._scratches = self._first.scratch, self._each.scratch
 

@@ -8,15 +8,15 @@ places and its last. So the work behind this stage, and its memory, do not grow 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
-from functools import cached_property
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from analyzer.ingest.packed import FIRST_PART
 from analyzer.ingest.scout import TRACEBACK, Scout
+from analyzer.ingest.signs import Signs, reader
 
 WHOLE = FIRST_PART
 """Bytes of a log that is read from end to end."""
@@ -26,28 +26,20 @@ MOST = 24 << 20
 """Bytes around places that are read of one log; beyond them `FEW` places are the first of each thing."""
 FEW = 5
 
-_HUGE = 128 << 20
-"""Bytes from which on it pays to import numpy: it counts thrice as fast, and lets other threads go on."""
 _LEAST_BLOCK = 256 << 10
 _MOST_BLOCK = 2 << 20
-_GRID = 64 << 10
 _BEFORE = 1 << 10
 _ROOM = 8
 _AFTER = 4 << 10
 _AFTER_TRACEBACK = 64 << 10
 _SAMPLE_EVERY = 4 << 10
 _LONGEST_SAMPLE = 1 << 10
-_NEWLINE = ord("\n")
 _BREAKS = (b"\n", b"\r", b"\x08")
 _BREAK = re.compile(rb"[\n\r\x08]")
 _BEGINS = re.compile(
     rb"[\n\r\x08](?=\d{4}-\d\d-\d\d|[IWEFD]\d{4} \d\d:|\s*\d+/\d+ "
     rb"|(?i:epoch|step|iter\w*)\W|(?:INFO|DEBUG)\b)"
 )
-
-
-Counter = Callable[[bytes], list[int]]
-"""Newlines of a block, between each two points of a grid."""
 
 
 class Stretch(NamedTuple):
@@ -68,7 +60,7 @@ class Room(NamedTuple):
 
     edge: int = 32 << 10
     """Bytes of head and tail that are read from end to end."""
-    samples: int = 500
+    samples: int = 256
     """Samples that are kept at most, at even distances."""
 
 
@@ -170,50 +162,35 @@ def _between_signs(data: bytes) -> int:
     return next(ends, len(data))
 
 
-def counter(size: int) -> Counter:
-    """What counts the newlines of a log of about this size best."""
-    if size < _HUGE:
-        return lambda data: [data.count(b"\n", at, at + _GRID) for at in range(0, len(data), _GRID)]
-    import numpy as np
-
-    ends = np.empty(_GRID, bool)
-
-    def count(data: bytes) -> list[int]:
-        signs, counts = np.frombuffer(data, np.uint8), []
-        for at in range(0, len(data), _GRID):
-            some = signs[at : at + _GRID]
-            np.equal(some, _NEWLINE, out=ends[: len(some)])
-            counts.append(int(np.count_nonzero(ends[: len(some)])))
-        return counts
-
-    return count
-
-
 class _Block:
     """A block of a log, with the bytes before and behind it that lines around a place may reach into."""
 
     def __init__(
-        self, data: bytes, offset: int, line: int, before: bytes, following: bytes, count: Counter
+        self, data: bytes, offset: int, line: int, before: bytes, following: bytes, signs: Signs
     ) -> None:
         self.data, self.offset, self.line = data, offset, line
         self.before, self.following = before, following
-        self.count = count
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        """Newlines before each point of a grid."""
-        return list(accumulate(self.count(self.data), initial=0))
+        self._newlines = signs.newlines
+        self._counted = [(0, 0)]
+        """Places, in order, and the newlines before each."""
 
     @property
     def next_line(self) -> int:
         """The line that the next block begins with."""
-        return self.line + self._lines[-1]
+        return self._line(len(self.data))
 
     def piece(self, start: int, end: int) -> Stretch:
         """The bytes between two places of the block."""
-        point = start // _GRID
-        line = self.line + self._lines[point] + sum(self.count(self.data[point * _GRID : start]))
-        return Stretch(self.offset + start, line, self.data[start:end])
+        return Stretch(self.offset + start, self._line(start), self.data[start:end])
+
+    def _line(self, place: int) -> int:
+        """The line that holds a place; newlines are counted from the next one before it that was counted."""
+        behind = bisect_right(self._counted, (place, len(self.data)))
+        point, before = self._counted[behind - 1]
+        if place > point:
+            before += self._newlines(point, place)
+            self._counted.insert(behind, (place, before))
+        return self.line + before
 
     def around(self, place: int, traceback: bool) -> Stretch:
         """The lines around a place: some before it, and behind it up to where something else begins."""
@@ -271,16 +248,17 @@ class _Selector:
         self.latest: dict[int, deque[Stretch]] = {}
         self.samples: list[tuple[Stretch | None, Stretch]] = []
         self.distance = max(_SAMPLE_EVERY, size // room.samples)
-        self.count = counter(size)
+        self.signs = reader(size)
         self.epoch: Stretch | None = None
         self.nul: int | None = None
         self.undecodable: int | None = None
 
     def take(self, data: bytes, following: bytes) -> None:
         """Choose from one block; `following` is the next one."""
-        block = _Block(data, self.offset, self.line, self.before, following[:_AFTER_TRACEBACK], self.count)
+        signs = self.signs(data)
+        self._note_damage(data, signs)
+        block = _Block(data, self.offset, self.line, self.before, following[:_AFTER_TRACEBACK], signs)
         first = self.scout.first(data)
-        self._note_damage(data, {found.what for found in first})
         has_epoch = any(found.what == self.scout.epoch for found in first)
         if any(self.left.get(found.what) for found in first):
             self._choose(block, has_epoch)
@@ -294,10 +272,10 @@ class _Selector:
         self._keep_edges(Stretch(self.offset, self.line, data))
         self.offset, self.line, self.before = self.offset + len(data), block.next_line, data[-_BEFORE:]
 
-    def _note_damage(self, data: bytes, holds: AbstractSet[int]) -> None:
-        if self.nul is None and self.scout.nul in holds:
+    def _note_damage(self, data: bytes, signs: Signs) -> None:
+        if self.nul is None and signs.nul:
             self.nul = self.offset + data.find(b"\0")
-        if self.undecodable is None and self.scout.no_ascii in holds:
+        if self.undecodable is None and signs.beyond_ascii:
             bad = _undecodable(data)
             self.undecodable = None if bad is None else self.offset + bad
 
