@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bz2
 import lzma
-import re
 import shutil
 import stat
 import tarfile
@@ -19,12 +18,13 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Protocol, Self, cast
 
+from analyzer.naming import ARCHIVE_SUFFIX
+
 MOST_MEMBERS = 20_000
 MOST_BYTES = 64 << 30
 MOST_RATIO = 1_000
 """Unpacked over packed size; a log compresses well, but not like this."""
 
-ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _STEP = 1 << 10
 """Bytes that are taken at once."""
 _MOST_ZEROS = 1 << 16
@@ -38,11 +38,6 @@ class Member(NamedTuple):
     name: str
     path: Path
     skip: str = ""
-
-
-def is_archive(path: Path) -> bool:
-    """Whether a file's name says that it is an archive."""
-    return bool(ARCHIVE_SUFFIX.search(path.name))
 
 
 def unpack(archive: Path, scratch: Path) -> list[Member]:

@@ -13,11 +13,10 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, mkdtemp
 
-from analyzer.archives import ARCHIVE_SUFFIX, is_archive, unpack
 from analyzer.errors import NothingReadable
 from analyzer.kinds import Kind, kind_by_name, kind_by_opening
 from analyzer.model import RunDir, Source
-from analyzer.naming import attempt_of, printable, worker_of
+from analyzer.naming import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
@@ -91,6 +90,8 @@ def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
     if source.skip or not is_archive(source.path):
         yield source
         return
+    from analyzer.archives import unpack
+
     prefix = "" if alone else f"{source.name}/"
     for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
         name = prefix + member.name if member.name else source.name

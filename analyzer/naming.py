@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from analyzer.kinds import Kind
 
@@ -29,6 +29,7 @@ _ATTEMPT = re.compile(
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
 )
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
+ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
@@ -36,6 +37,11 @@ _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 def printable(name: str) -> str:
     """A name that any report can hold: bytes of a file's name that are no UTF-8 become question marks."""
     return name.encode("utf-8", "replace").decode()
+
+
+def is_archive(path: PurePath) -> bool:
+    """Whether a file's name says that it is an archive."""
+    return bool(ARCHIVE_SUFFIX.search(path.name))
 
 
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:

@@ -5,10 +5,11 @@ paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ 
 
 from __future__ import annotations
 
-import platform
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from analyzer.engine import RulePack, load_kept
 from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
-from analyzer.ingest.citations import masked_lines
 from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
 from analyzer.redact import Redaction, redact
@@ -118,6 +118,7 @@ def read(
 
     def make_ready() -> None:
         _import_later_stages()
+        _versions()
         if meanwhile:
             meanwhile()
 
@@ -162,6 +163,7 @@ def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, ob
 def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
     run = discover(paths)
     from analyzer.diagnose import GoodRun
+    from analyzer.ingest.citations import masked_lines
 
     return GoodRun(run.name, read(run, pack), masked_lines(run))
 
@@ -186,11 +188,15 @@ def _made_with(pack: RulePack, command: str) -> Mapping[str, object]:
     }
 
 
+@cache
 def _versions() -> Mapping[str, str]:
-    """What reads and reckons besides our own code; a library that calls itself otherwise is left out."""
+    """What reads and reckons besides our own code; a library that calls itself otherwise is left out.
+
+    Looking them up takes as long as some stages; they do not change while the process lives.
+    """
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version()}
+    found = {"python": sys.version.partition(" ")[0]}
     for name in _LIBRARIES:
         with suppress(PackageNotFoundError):
             found[name] = version(name)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from analyzer.archives import is_archive
 from analyzer.errors import UsageError
+from analyzer.naming import is_archive
 from analyzer.render import FORMATS
 
 

@@ -11,14 +11,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import thread_time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import hyperscan
-import regex
 
 from analyzer.ingest.scout import Scout, unpacked
 from analyzer.kept import kept
 from analyzer.model import Pattern
+
+if TYPE_CHECKING:
+    import regex
 
 TIME_LIMIT = 0.25
 """Seconds that one regex may take on one record."""
@@ -68,6 +70,8 @@ class Matcher:
 
     def begin_file(self) -> None:
         """Try again what was given up on the file before."""
+        import regex  # noqa: F401 - while threads survey the large logs, and not when their hits are waiting
+
         self.slow.clear()
 
     def lines(self, data: bytes) -> dict[int, set[str]]:
@@ -106,7 +110,7 @@ class Matcher:
             return None
         compiled = self._expressions.get(pattern)
         if compiled is None:
-            compiled = self._expressions[pattern] = regex.compile(expression, regex.DOTALL)
+            compiled = self._expressions[pattern] = _compiled_regex(expression)
         began, limit = thread_time(), min(TIME_LIMIT, left)
         try:
             match = compiled.search(text, timeout=limit)
@@ -120,6 +124,12 @@ class Matcher:
 
     def _waste(self, pattern: str, seconds: float) -> None:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
+
+
+def _compiled_regex(expression: str) -> regex.Pattern[str]:
+    import regex
+
+    return regex.compile(expression, regex.DOTALL)
 
 
 def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:

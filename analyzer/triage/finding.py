@@ -13,10 +13,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from analyzer.archives import ARCHIVE_SUFFIX
 from analyzer.discover import kind_of
 from analyzer.kinds import Kind
-from analyzer.naming import attempt_of, worker_of
+from analyzer.naming import ARCHIVE_SUFFIX, attempt_of, worker_of
 from analyzer.triage.shelves import File, Listing, Shelf, is_url, shelf_of
 
 _PARTS = frozenset(
