@@ -19,6 +19,7 @@ from analyzer.frames import frame
 
 _MARKS = ("step", "epoch")
 _KEY = ("worker", "tag", "origin")
+_PLACE = ("epoch", "step", "line", "source")
 _ENOUGH = 20
 """Values from which it can be told whether they fall."""
 _START = 3
@@ -32,11 +33,9 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
         "row"
     )
-    rows = [
-        _summary(group.row(0, named=True), group) for _, group in values.group_by(_KEY, maintain_order=True)
-    ]
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    rows = [_row(told, values) for told in _told(values).iter_rows(named=True)]
     for row in rows:
         by_tag[row["tag"], row["origin"]].append(row)
     twins = _twins(series)
@@ -50,79 +49,75 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     return frame("curves", rows)
 
 
-def _summary(first: Mapping[str, Any], group: pl.DataFrame) -> dict[str, Any]:
-    finite = group.filter(pl.col("value").is_finite())
-    bad = group.filter(~pl.col("value").is_finite())
-    start, end, top = _ends(finite)
+def _told(values: pl.DataFrame) -> pl.DataFrame:
+    """What each curve tells by itself, of all curves at once; names of our own begin with `_`."""
+    value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
+    finite, bad = value.is_finite(), ~value.is_finite()
+    earlier = finite & (pl.col("row") < pl.col("row").filter(bad).first())
+    numbers, positive = value.filter(finite), finite & (value > 0)
+    rises = value.filter(positive) / value.filter(positive).shift()
+    return values.group_by(_KEY, maintain_order=True).agg(
+        _first("epoch", "step"),
+        *(pl.col(key).filter(bad).first().alias(f"nonfinite_{key}") for key in _PLACE),
+        *(pl.col(key).filter(earlier).last().alias(f"finite_{key}") for key in ("epoch", "step", "value")),
+        *(
+            which.filter(positive).get(rises.arg_max(), null_on_oob=True).alias(name)
+            for name, which in {"jump_step": pl.col("step"), "jump_to": value}.items()
+        ),
+        jump=rises.max(),
+        jump_from=value.filter(positive).shift().get(rises.arg_max(), null_on_oob=True),
+        scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
+        points=pl.len(),
+        nonfinite=bad.sum(),
+        first_value=numbers.first(),
+        last_value=numbers.last(),
+        max_value=numbers.max(),
+        _min_value=numbers.min(),
+        _finite=numbers.len(),
+        _start=numbers.head(_START).median(),
+        _later=numbers.slice(numbers.len() // 2).median(),
+        _noise=numbers.diff().abs().median(),
+        _attempt=attempt.first(),
+        _attempts=attempt.n_unique(),
+        _lives=attempt.filter(finite).n_unique(),
+    )
+
+
+def _first(*names: str) -> pl.Expr:
+    return pl.col(names).first().name.prefix("_")
+
+
+def _row(told: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
+    """The row of one curve, as far as no other curve matters."""
+    start = told["first_value"]
     row = {
-        "worker": first["worker"],
-        "tag": first["tag"],
-        "origin": first["origin"],
-        "scope": _scope(group),
-        "points": group.height,
-        "first_value": start,
-        "last_value": end,
-        "max_value": top,
-        "growth": _ratio(top, start),
-        "last_growth": _ratio(end, start),
-        "spread": _spread(finite, start),
-        "fall": _fall(finite["value"]),
-        **_jump(finite),
-        "from_start": _from_start(group),
-        "nonfinite": bad.height,
+        **{name: cell for name, cell in told.items() if not name.startswith("_")},
+        "growth": _ratio(told["max_value"], start),
+        "last_growth": _ratio(told["last_value"], start),
+        "spread": (told["max_value"] - told["_min_value"]) / abs(start) if start else None,
+        "fall": _fall(told),
+        "from_start": _from_start(told),
     }
-    if bad.height:
-        place = bad.row(0, named=True)
-        row |= {f"nonfinite_{key}": place[key] for key in ("epoch", "step", "line", "source")}
-        row |= _before(finite, place["row"])
-    return row | _resumed(finite)
+    if told["_lives"] > 1:
+        own = [pl.col(key) == told[key] for key in _KEY]
+        row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
+    return row
 
 
-def _before(finite: pl.DataFrame, row: int) -> dict[str, Any]:
-    """The last finite value before the first that is none."""
-    earlier = finite.filter(pl.col("row") < row)
-    if not earlier.height:
-        return {}
-    last = earlier.row(-1, named=True)
-    return {"finite_epoch": last["epoch"], "finite_step": last["step"], "finite_value": last["value"]}
-
-
-def _fall(values: pl.Series) -> float | None:
+def _fall(told: Mapping[str, Any]) -> float | None:
     """How far the later half lies under the start, in units of what neighbouring values differ by."""
-    if len(values) < _ENOUGH:
+    if told["_finite"] < _ENOUGH:
         return None
-    distance = _median(values[:_START]) - _median(values[len(values) // 2 :])
-    noise = _median(values.diff().abs().drop_nulls())
-    if not noise:
+    distance: float = told["_start"] - told["_later"]
+    if not told["_noise"]:
         return math.copysign(math.inf, distance) if distance else 0.0
-    return distance / noise
+    return distance / float(told["_noise"])
 
 
-def _median(values: pl.Series) -> float:
-    middle: float = values.median()  # type: ignore[assignment]  # of numbers
-    return middle
-
-
-def _jump(finite: pl.DataFrame) -> dict[str, Any]:
-    """The largest step upwards from one value to the next, of values above zero."""
-    positive = finite.filter(pl.col("value") > 0)
-    ratios = positive["value"] / positive["value"].shift()
-    at = ratios.arg_max()
-    if at is None:
-        return {}
-    return {
-        "jump": ratios[at],
-        "jump_step": positive["step"][at],
-        "jump_from": positive["value"][at - 1],
-        "jump_to": positive["value"][at],
-    }
-
-
-def _from_start(group: pl.DataFrame) -> bool:
+def _from_start(told: Mapping[str, Any]) -> bool:
     """Whether the first value is of the first step, and of a first life."""
-    first = group.row(0, named=True)
-    alone = group["attempt"].n_unique() == 1 and (first["attempt"] or 1) == 1
-    return alone and (first["epoch"] or 1) <= 1 and first["step"] is not None and first["step"] <= 1
+    alone = told["_attempts"] == 1 and (told["_attempt"] or 1) == 1
+    return alone and (told["_epoch"] or 1) <= 1 and told["_step"] is not None and told["_step"] <= 1
 
 
 def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
@@ -195,29 +190,10 @@ def _twins(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
     return found
 
 
-def _ends(finite: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
-    if not finite.height:
-        return None, None, None
-    values = finite["value"]
-    return values[0], values[-1], float(values.max())  # type: ignore[arg-type]
-
-
-def _spread(finite: pl.DataFrame, start: float | None) -> float | None:
-    """How far apart the values lie, against the first one."""
-    if not start:
-        return None
-    return float(finite["value"].max() - finite["value"].min()) / abs(start)  # type: ignore[operator, arg-type]
-
-
 def _ratio(value: float | None, start: float | None) -> float | None:
     if value is None or not start:
         return None
     return abs(value / start)
-
-
-def _scope(group: pl.DataFrame) -> str:
-    scopes = group["scope"].unique().to_list()
-    return str(scopes[0]) if len(scopes) == 1 else "unknown"
 
 
 def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:

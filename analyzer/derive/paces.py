@@ -7,7 +7,7 @@ differ from those after it; single slow steps, of which every loaded machine has
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -43,16 +43,21 @@ class Change(NamedTuple):
 
 def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """One row for each worker whose progress is dated."""
-    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
+    tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
+    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
+        tried=tried
+    )
+    steps = _steps(dated)
     return frame(
         "paces",
-        (_row(worker, own, sources) for (worker,), own in dated.group_by("worker", maintain_order=True)),
+        (
+            _row(str(worker), own, steps.get(str(worker), []), sources)
+            for (worker,), own in dated.group_by("worker", maintain_order=True)
+        ),
     )
 
 
-def _row(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, Any]:
-    tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
-    timed = list(_timed(own.filter(~tried & ~pl.col("tag").str.starts_with("epoch_"))))
+def _row(worker: str, own: pl.DataFrame, timed: Sequence[Timed], sources: pl.DataFrame) -> dict[str, Any]:
     found = changes(_thinned(timed))
     largest = max(found, key=lambda change: abs(math.log(change.after / change.before)), default=None)
     return {
@@ -62,20 +67,24 @@ def _row(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, 
         "changes": len(found) if timed else None,
         **_told(largest),
         **_written(worker, own, sources),
-        **_tried(own.filter(tried), own["time"].max()),
+        **_tried(own.filter("tried"), own["time"].max()),
     }
 
 
-def _timed(own: pl.DataFrame) -> Iterator[Timed]:
-    """Seconds of each step, from the source that dates most; steps left out share theirs."""
-    steps = own.filter(pl.col("step").is_not_null() & (pl.col("origin") != "fit"))
-    if not steps.height:
-        return
-    most = steps.group_by("source").len().sort("len", "source")["source"][-1]
-    first = steps.filter(pl.col("source") == most).group_by("attempt", "step").agg(pl.col("time").min())
-    for (attempt, step, start), (other, later, end) in pairwise(first.sort("attempt", "step").iter_rows()):
-        if attempt == other and end > start:
-            yield Timed(later, (end - start) / (later - step))
+def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
+    """Worker → the seconds of each step, from the source that dates most; steps left out share theirs."""
+    shown = ~pl.col("tried") & pl.col("step").is_not_null()
+    steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
+    most: dict[str, tuple[int, str]] = {}
+    for worker, source, count in steps.group_by("worker", "source").len().iter_rows():
+        most[worker] = max(most.get(worker, (0, "")), (count, source))
+    place = ["worker", "source", "attempt", "step"]
+    first = steps.group_by(place).agg(pl.col("time").min()).sort(place).iter_rows()
+    found: dict[str, list[Timed]] = {}
+    for (*life, step, start), (*other, later, end) in pairwise(first):
+        if life == other and life[1] == most[life[0]][1] and end > start:
+            found.setdefault(life[0], []).append(Timed(later, (end - start) / (later - step)))
+    return found
 
 
 def _thinned(timed: Sequence[Timed]) -> list[Timed]:
@@ -101,13 +110,13 @@ def _split(values: Sequence[float]) -> int | None:
     size = len(values)
     if size < 2 * _FEWEST:
         return None
-    total, best = 0.0, (0.0, 0)
+    total, most, where = 0.0, 0.0, 0
     for at, rank in enumerate(_ranks(values)[:-_FEWEST], 1):
         total += 2 * rank - size - 1
-        if at >= _FEWEST:
-            best = max(best, (abs(total), at))
-    chance = 2 * math.exp(-6 * best[0] ** 2 / (size**3 + size**2))
-    return best[1] if chance < _CHANCE else None
+        if at >= _FEWEST and (far := abs(total)) >= most:
+            most, where = far, at
+    chance = 2 * math.exp(-6 * most**2 / (size**3 + size**2))
+    return where if chance < _CHANCE else None
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

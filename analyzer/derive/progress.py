@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 import polars as pl
@@ -57,14 +58,10 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.starts_with("epoch_") | (~from_log & pl.col("tag").str.contains(VALIDATION))
-    steps = scalars.filter(pl.col("worker").is_not_null() & ~beside)
-    ranked = steps.with_row_index("row").with_columns(from_log=from_log)
-    last = (
-        ranked.sort("from_log", "row", maintain_order=True)
-        .group_by("worker", "attempt", maintain_order=True)
-        .last()
-    )
-    return {(row["worker"], row["attempt"]): _place(row) for row in last.iter_rows(named=True)}
+    steps = scalars.filter(pl.col("worker").is_not_null() & ~beside).with_columns(from_log=from_log)
+    last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
+    places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
+    return {(row["worker"], row["attempt"]): _place(row) for row in places}
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:

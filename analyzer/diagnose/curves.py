@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -21,8 +22,9 @@ def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> l
     from_log = curves.filter(pl.col("origin") != "event_file")
     chosen = from_log if from_log.height else curves
     made = []
+    parts = scalars.partition_by("tag", "origin", as_dict=True)
     for curve in chosen.iter_rows(named=True):
-        values = scalars.filter((pl.col("tag") == curve["tag"]) & (pl.col("origin") == curve["origin"]))
+        values = parts[curve["tag"], curve["origin"]]
         points = [_point(row) for row in _thinned(values).iter_rows(named=True)]
         made.append(
             {
@@ -49,20 +51,15 @@ def _between_steps(scalars: pl.DataFrame) -> list[list[Any]]:
     )
     if not dated.height:
         return []
-    most = dated.group_by("source").len().sort("len", "source")["source"][-1]
-    first = (
-        dated.filter(pl.col("source") == most)
-        .group_by("attempt", pl.col("epoch").fill_null(0), "step")
-        .agg(pl.col("time").min())
-        .sort("attempt", "epoch", "step")
-        .with_columns(
-            took=pl.col("time").diff().over("attempt", "epoch"),
-            made=pl.col("step").diff().over("attempt", "epoch"),
-        )
-        .filter((pl.col("made") > 0) & (pl.col("took") > 0))
-    )
-    rows = first.select("step", pl.col("took") / pl.col("made"), "time").rows()
-    return [[step, round(seconds, 6), time] for step, seconds, time in rows]
+    _, most = max((count, source) for source, count in dated.group_by("source").len().iter_rows())
+    place = ["attempt", pl.col("epoch").fill_null(0), "step"]
+    first = dated.filter(pl.col("source") == most).group_by(place).agg(pl.col("time").min())
+    rows = first.sort("attempt", "epoch", "step").iter_rows()
+    return [
+        [later, round((end - start) / (later - step), 6), end]
+        for (*life, step, start), (*other, later, end) in pairwise(rows)
+        if life == other and end > start
+    ]
 
 
 def _traced_steps(steps: pl.DataFrame) -> list[list[Any]]:
@@ -90,9 +87,8 @@ def _thinned(values: pl.DataFrame) -> pl.DataFrame:
     if values.height <= MOST_POINTS:
         return values
     every = math.ceil(values.height / (MOST_POINTS - 2))
-    row = pl.int_range(pl.len())
-    first_bad = (~pl.col("value").is_finite()) & (~pl.col("value").is_finite()).cum_sum().eq(1)
-    return values.filter((row % every == 0) | (row == pl.len() - 1) | first_bad)
+    first_bad = (~values["value"].is_finite()).arg_true()[:1]
+    return values[sorted({*range(0, values.height, every), values.height - 1, *first_bad})]
 
 
 def _point(row: Mapping[str, Any]) -> list[Any]:

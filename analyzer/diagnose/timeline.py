@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -159,13 +159,14 @@ def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
     dated = tables["records"].filter(pl.col("time").is_not_null() & pl.col("worker").is_not_null())
     column = "last_time" if last else "first_time"
     files = tables["sources"].filter(pl.col(column).is_not_null() & pl.col("worker").is_not_null())
-    records = dated.sort("time", maintain_order=True)
-    found: dict[str, tuple[str, int | None]] = {}
-    for (worker,), own in files.sort(column, "source").group_by("worker", maintain_order=True):
-        found[str(worker)] = (own["source"][-1 if last else 0], None)
-    for (worker,), own in records.group_by("worker", maintain_order=True):
-        row = own.row(-1 if last else 0, named=True)
-        found[str(worker)] = (row["source"], row["line"])
+    which: Literal["first", "last"] = "last" if last else "first"
+    edges = files.sort(column, "source").unique("worker", keep=which)
+    records = dated.sort("time", maintain_order=True).unique("worker", keep=which, maintain_order=True)
+    found: dict[str, tuple[str, int | None]] = {
+        worker: (source, None) for worker, source in edges.select("worker", "source").iter_rows()
+    }
+    for worker, source, line in records.select("worker", "source", "line").iter_rows():
+        found[worker] = (source, line)
     return found
 
 
@@ -173,11 +174,9 @@ def _progress(tables: Tables) -> Iterator[Event]:
     steps = tables["scalars"].filter(
         (pl.col("step") > 0) & pl.col("line").is_not_null() & pl.col("worker").is_not_null()
     )
-    for kind, group in (
-        ("first_step", steps.group_by("worker", maintain_order=True).first()),
-        ("last_step", steps.group_by("worker", maintain_order=True).last()),
-    ):
-        for row in group.iter_rows(named=True):
+    kinds: Mapping[Literal["first", "last"], str] = {"first": "first_step", "last": "last_step"}
+    for which, kind in kinds.items():
+        for row in steps.unique("worker", keep=which, maintain_order=True).iter_rows(named=True):
             yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row['epoch'], row['step'])}")
 
 

@@ -42,7 +42,7 @@ def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Se
     if not table.height:
         return dict.fromkeys(signals, ())
     wanted = (_counts(signal).arg_true().implode().alias(name) for name, signal in signals.items())
-    return table.select(wanted).row(0, named=True)
+    return table.select_seq(wanted).row(0, named=True)
 
 
 def _key(signal: Signal) -> str:
