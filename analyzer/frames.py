@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -35,8 +36,11 @@ def frame_of_groups(
 
     """
     columns = TABLES[table]
+    held = [(usual, rows) for usual, rows in groups if rows]
+    if not held:
+        return _empty(table)
     cells: dict[str, list[Any]] = {column.name: [] for column in columns}
-    for usual, rows in groups:
+    for usual, rows in held:
         used = set(chain.from_iterable(rows))
         if not used <= cells.keys():
             raise KeyError(f"{table} has no column {', '.join(sorted(used - cells.keys()))}")
@@ -44,6 +48,10 @@ def frame_of_groups(
             else_ = usual.get(name)
             own += [row.get(name, else_) for row in rows] if name in used else [else_] * len(rows)
     return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
+
+
+def _empty(table: str) -> pl.DataFrame:
+    return pl.DataFrame(schema={column.name: DTYPES[column.type] for column in TABLES[table]})
 
 
 def frame_of_columns(
@@ -71,7 +79,7 @@ def _series(column: Column, cells: Sequence[Any]) -> pl.Series:
         series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
     except (TypeError, OverflowError, UnicodeEncodeError):
         series = pl.Series(column.name, [_fitting(cell) for cell in cells], dtype=DTYPES[column.type])
-    if column.type == "time" and not series.is_finite().all():
+    if column.type == "time" and not isfinite(series.sum()):
         return series.set(~series.is_finite(), None)
     return series
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from analyzer.derive.places import behind_end
 from analyzer.frames import frame
 
-_QUIET_ENDS = ("running", "stopped", "unknown", "vanished", "signal")
+Row = Mapping[str, Any]
 
 
 def job(
@@ -21,61 +21,62 @@ def job(
     facts: pl.DataFrame,
 ) -> pl.DataFrame:
     """One row."""
-    training = lifetimes.filter("trains")
-    members = workers.filter(pl.col("expected") & (pl.col("role") != "evaluator"))
-    expected = members.height or workers.height
-    finished = training.filter(pl.col("ended") == "finished").height
-    stepped = bool(training.filter(pl.col("phase").is_in(["training", "finished"])).height)
-    waiting = training.filter(
-        pl.col("phase").is_in(["server_up"])
-        & pl.col("ended").is_in(["running", "unknown", "stopped", "vanished"])
-    ).height
+    tasks, lives = workers.to_dicts(), lifetimes.to_dicts()
+    training = [life for life in lives if life["trains"]]
+    members = [task for task in tasks if task["expected"] and task["role"] != "evaluator"]
+    finished = _count(training, "ended", "finished")
+    waiting = sum(
+        life["phase"] == "server_up" and life["ended"] in {"running", "unknown", "stopped", "vanished"}
+        for life in training
+    )
     row = {
-        "expected": expected,
-        "seen": members.filter("seen").height or workers.filter("seen").height,
-        "unseen": members.filter(~pl.col("seen")).height,
-        "traceless": lifetimes.filter(pl.col("ended") == "never_started").height,
-        "missed": _missed(lifetimes, facts),
-        "trainers": training.height,
+        "expected": len(members or tasks),
+        "seen": _count(members, "seen", True) or _count(tasks, "seen", True),
+        "unseen": _count(members, "seen", False),
+        "traceless": _count(lives, "ended", "never_started"),
+        "missed": _missed(lives, facts),
+        "trainers": len(training),
         "finished": finished,
-        "all_finished": bool(training.height) and finished == training.height,
-        "stepped": stepped,
-        "joined": training.filter(pl.col("phase").is_in(["joined", "training", "finished"])).height,
+        "all_finished": bool(training) and finished == len(training),
+        "stepped": _count(training, "phase", "training", "finished") > 0,
+        "joined": _count(training, "phase", "joined", "training", "finished"),
         "stalled": _stalled(training, silences),
-        "never_assembled": waiting > 0 and not training.filter(pl.col("phase") == "training").height,
+        "never_assembled": waiting > 0 and not _count(training, "phase", "training"),
         "waiting": waiting,
-        "own_exceptions": lifetimes.filter("own_exception").height,
+        "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["started"].min(),
         "ended": lifetimes["last_seen"].max(),
         "strategy": _strategy(workers, facts),
         "hosts": workers["host"].drop_nulls().n_unique(),
-        "positions": training.select("epoch", "step").n_unique(),
+        "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
     return frame("job", [row])
 
 
-def _missed(lifetimes: pl.DataFrame, facts: pl.DataFrame) -> int:
+def _count(rows: Sequence[Row], column: str, *values: object) -> int:
+    """How many rows have one of these values."""
+    return sum(row[column] in values for row in rows)
+
+
+def _missed(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     """How many were up and waited, while the leader waited for them."""
-    connected = facts.filter(pl.col("key") == "connected")["value"]
-    awaited = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(connected.implode()))["value"]
-    up = pl.col("phase").is_in(["server_up", "joined"]) & ~pl.col("leader")
-    return lifetimes.filter(up & pl.col("worker").is_in(awaited.implode())).height
+    told = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
+    awaited = {task for key, task in told if key == "awaits"}
+    awaited -= {task for key, task in told if key == "connected"}
+    up = [life for life in lives if life["phase"] in {"server_up", "joined"} and life["leader"] is False]
+    return sum(life["worker"] in awaited for life in up)
 
 
-def _stalled(training: pl.DataFrame, silences: pl.DataFrame) -> bool:
+def _stalled(training: Sequence[Row], silences: pl.DataFrame) -> bool:
     """Nobody ended by itself, all were past start-up, and the end was not the planned one."""
-    if not training.height or training.filter(~pl.col("ended").is_in(_QUIET_ENDS)).height:
+    if not training or _count(training, "ended", "running", "stopped") < len(training):
         return False
-    if training.filter(~pl.col("phase").is_in(["joined", "training"])).height:
+    if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):
         return False
-    if training.filter(~pl.col("ended").is_in(["running", "stopped"])).height:
-        return False
-    if training.filter("went_on").height:
-        return False
-    if training.filter("sigterm").height:
+    if _count(training, "sigterm", True):
         return not silences.height or bool(silences["silent"].any())
-    return bool(training.filter(pl.col("ended") == "running").height)
+    return _count(training, "ended", "running") > 0
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:

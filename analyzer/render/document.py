@@ -36,7 +36,7 @@ def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
     schema = _resolved(schema)
     if isinstance(value, Mapping):
         known: Schema = schema.get("properties", {})
-        rest = sorted((k for k in value if k not in known), key=worker_key)
+        rest = sorted([k for k in value if k not in known], key=worker_key)
         return {k: _ordered(value[k], known.get(k, {})) for k in (*known, *rest) if k in value}
     if isinstance(value, _LISTS):
         items: Schema = schema.get("items", {})

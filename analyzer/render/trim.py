@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 Json = Any
@@ -81,7 +82,7 @@ class _Cutter(NamedTuple):
         return value
 
     def mapping(self, value: Mapping[str, Json]) -> Json:
-        kept = dict(list(value.items())[: self.result.limits.rows])
+        kept = dict(islice(value.items(), self.result.limits.rows))
         self.drop("values", len(value) - len(kept))
         excerpt = "excerpt" in value and "marks" in value
         made = {
@@ -98,6 +99,8 @@ class _Cutter(NamedTuple):
     def rows(self, key: str, value: Sequence[Json]) -> list[Json]:
         limit = self.result.limits.rows if key in _LONG else self.result.limits.entries
         nearest = -1 if key == "context" else 1
+        if len(value) <= limit:
+            return [self.value("", each) for each in value]
         kept = sorted(sorted(range(len(value)), key=lambda i: (_rank(value[i]), i * nearest))[:limit])
         self.drop(key, len(value) - len(kept))
         return [self.value("", value[i]) for i in kept]
