@@ -7,6 +7,7 @@ differ from those after it; single slow steps, of which every loaded machine has
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -47,27 +48,33 @@ def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
         tried=tried
     )
-    steps = _steps(dated)
+    steps, tests = _steps(dated), _tests(dated)
+    of_events = pl.col("time").filter(pl.col("origin") == "event_file")
+    ends = dated.group_by("worker", maintain_order=True).agg(pl.col("time").max(), event=of_events.max())
+    logs = sources.filter(pl.col("kind") == "log").group_by("worker").agg(pl.col("last_time").max())
+    last_log = dict(logs.iter_rows())
     return frame(
         "paces",
         (
-            _row(str(worker), own, steps.get(str(worker), []), sources)
-            for (worker,), own in dated.group_by("worker", maintain_order=True)
+            {
+                "worker": worker,
+                **_pace(steps.get(worker, [])),
+                **_written(event, last_log.get(worker)),
+                **_tried(tests.get(worker, []), last),
+            }
+            for worker, last, event in ends.iter_rows()
         ),
     )
 
 
-def _row(worker: str, own: pl.DataFrame, timed: Sequence[Timed], sources: pl.DataFrame) -> dict[str, Any]:
+def _pace(timed: Sequence[Timed]) -> dict[str, Any]:
     found = changes(_thinned(timed))
     largest = max(found, key=lambda change: abs(math.log(change.after / change.before)), default=None)
     return {
-        "worker": worker,
         "steps": len(timed),
         "step_time": median(one.seconds for one in timed) if timed else None,
         "changes": len(found) if timed else None,
         **_told(largest),
-        **_written(worker, own, sources),
-        **_tried(own.filter("tried"), own["time"].max()),
     }
 
 
@@ -121,7 +128,8 @@ def _split(values: Sequence[float]) -> int | None:
 
 def _ranks(values: Sequence[float]) -> list[float]:
     """The rank of each, from 1; equal ones share the mean of theirs."""
-    return pl.Series(values).rank("average").to_list()
+    ordered = sorted(values)
+    return [(bisect_left(ordered, value) + bisect_right(ordered, value) + 1) / 2 for value in values]
 
 
 def _told(change: Change | None) -> dict[str, Any]:
@@ -131,22 +139,26 @@ def _told(change: Change | None) -> dict[str, Any]:
     return {"changed_step": change.step, "before": change.before, "after": change.after, "factor": factor}
 
 
-def _written(worker: object, own: pl.DataFrame, sources: pl.DataFrame) -> dict[str, Any]:
+def _written(event: float | None, log: float | None) -> dict[str, Any]:
     """Its last event beside the last line of its log."""
-    event = own.filter(pl.col("origin") == "event_file")["time"].max()
-    log = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "log"))["last_time"].max()
-    behind = None if event is None or log is None else float(log) - float(event)  # type: ignore[arg-type]
+    behind = None if event is None or log is None else log - event
     return {"last_event": event, "last_log": log, "event_behind": behind}
 
 
-def _tried(own: pl.DataFrame, last: Any) -> dict[str, Any]:  # noqa: ANN401 - what polars answers
-    """When the model was tried out, by the value that was written most often."""
-    by_tag = own.group_by("tag").agg(pl.col("time").unique().sort(), pl.len()).sort("len", "tag")
-    times: list[float] = by_tag["time"][-1].to_list() if by_tag.height else []
+def _tests(dated: pl.DataFrame) -> dict[str, list[float]]:
+    """Worker → when the model was tried out, by the value that was written most often."""
+    told = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
+    most: dict[str, tuple[int, str, list[float]]] = {}
+    for worker, tag, count, times in told.iter_rows():
+        most[worker] = max(most.get(worker, (0, "", [])), (count, tag, times))
+    return {worker: times for worker, (_, _, times) in most.items()}
+
+
+def _tried(times: Sequence[float], last: float) -> dict[str, Any]:
     gaps = [later - earlier for earlier, later in pairwise(times)]
     return {
         "evaluations": len(times),
         "evaluation_gap": median(gaps) if gaps else None,
         "longest_gap": max(gaps, default=None),
-        "since_evaluation": float(last) - times[-1] if times else None,
+        "since_evaluation": last - times[-1] if times else None,
     }

@@ -19,6 +19,10 @@ SHORTEST = 5.0
 """Seconds without progress, at least, before it counts as a silence."""
 
 
+Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
+"""(worker, attempt) → kind of file, last time, and longest pause between two times."""
+
+
 class _Quiet(NamedTuple):
     """The end of a worker's progress, on the common clock."""
 
@@ -32,14 +36,12 @@ class _Quiet(NamedTuple):
 def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
     """One row for each training worker of which a time is known."""
     training = lifetimes.filter("trains").to_dicts()
-    quiet = list(_quiet(training, scalars, clock))
+    quiet = list(_quiet(training, _times(scalars), clock))
     lives = {life["worker"]: life for life in training}
     return frame("silences", (_row(each, quiet, lives[each.worker]) for each in quiet))
 
 
-def _quiet(
-    training: Sequence[Mapping[str, Any]], scalars: pl.DataFrame, clock: CommonClock
-) -> Iterator[_Quiet]:
+def _quiet(training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClock) -> Iterator[_Quiet]:
     ends = [
         life["last_seen"]
         for life in training
@@ -47,29 +49,33 @@ def _quiet(
     ]
     for life in training:
         worker, compared = life["worker"], clock.knows(life["worker"])
-        times, pause = _progress(life, scalars, clock)
-        since = times if times is not None or life["step"] is not None else life["last_seen"]
+        last, pause = _progress(life, times, clock)
+        since = last if last is not None or life["step"] is not None else life["last_seen"]
         until = max(ends) if compared and ends else life["last_seen"]
         if since is not None and until is not None:
             yield _Quiet(worker, since, until, pause, compared)
 
 
-def _progress(
-    life: Mapping[str, Any], scalars: pl.DataFrame, clock: CommonClock
-) -> tuple[float | None, float]:
-    """When a worker last made progress in its last life, and the longest pause that it made before."""
-    own = scalars.filter(
-        (pl.col("worker") == life["worker"])
-        & (pl.col("attempt") == max(1, life["attempts"]))
-        & pl.col("time").is_not_null()
-    )
+def _times(scalars: pl.DataFrame) -> Times:
+    """When each life of a worker made progress, by each kind of file that dates it."""
     kind = pl.when(pl.col("origin") == "event_file").then(pl.lit("event_file")).otherwise(pl.lit("log"))
+    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
+    told = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
+        pl.col("time").max(), longest=pl.col("time").unique().sort().diff().max()
+    )
+    found: dict[tuple[str, int], list[tuple[str, float, float]]] = {}
+    for worker, attempt, name, last, longest in told.iter_rows():
+        found.setdefault((worker, attempt), []).append((name, last, longest or 0.0))
+    return found
+
+
+def _progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tuple[float | None, float]:
+    """When a worker last made progress in its last life, and the longest pause that it made before."""
     latest, longest = None, 0.0
-    for (name,), rows in own.group_by(kind.alias("kind"), maintain_order=True):
-        times = rows["time"].unique().sort()
-        last = clock.of_kind(life["worker"], str(name), times[-1])
+    for kind, end, pause in times.get((life["worker"], max(1, life["attempts"])), ()):
+        last = clock.of_kind(life["worker"], kind, end)
         latest = last if latest is None else max(latest, last or latest)
-        longest = max([longest, *times.diff().drop_nulls()])
+        longest = max(longest, pause)
     return latest, longest
 
 

@@ -1,9 +1,9 @@
-"""The curves of one worker, as many points of them as a page can draw."""
+"""The curves of each worker, as many points of them as a page can draw."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,60 +15,73 @@ MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
 STEP_TIME = "seconds per step"
 
-
-def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> list[dict[str, Any]]:
-    """The log's own values, those of event files only where the log has none; and how long steps took."""
-    curves = curves.filter(pl.col("origin") != GAUGE)
-    from_log = curves.filter(pl.col("origin") != "event_file")
-    chosen = from_log if from_log.height else curves
-    made = []
-    parts = scalars.partition_by("tag", "origin", as_dict=True)
-    for curve in chosen.iter_rows(named=True):
-        values = parts[curve["tag"], curve["origin"]]
-        points = [_point(row) for row in _thinned(values).iter_rows(named=True)]
-        made.append(
-            {
-                "tag": curve["tag"],
-                "scope": curve["scope"],
-                "kept": len(points),
-                "total": values.height,
-                "points": points,
-            }
-        )
-    took = _between_steps(scalars) or _traced_steps(steps)
-    return [*made, _step_time(took)] if len(took) > 1 else made
+Curve = dict[str, Any]
+Point = list[Any]
 
 
-def _between_steps(scalars: pl.DataFrame) -> list[list[Any]]:
-    """Step, seconds and time of each dated step, by the source that dates most; steps left out share."""
+def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[Curve]]:
+    """Worker → its curves: of its log, or of event files where the log has none; and how long steps took."""
+    values = dict(scalars.group_by("worker", "tag", "origin", maintain_order=True))
+    own: dict[str, list[Mapping[str, Any]]] = {}
+    for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
+        own.setdefault(curve["worker"], []).append(curve)
+    made = {worker: [_drawn(curve, values) for curve in _shown(told)] for worker, told in own.items()}
+    for worker, took in {**_traced_steps(steps), **_between_steps(scalars)}.items():
+        if len(took) > 1:
+            made.setdefault(worker, []).append(_step_time(took))
+    return made
+
+
+def _shown(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [curve for curve in told if curve["origin"] != "event_file"] or told
+
+
+def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> Curve:
+    own = values[curve["worker"], curve["tag"], curve["origin"]]
+    points = [_point(row) for row in _thinned(own).iter_rows(named=True)]
+    return {
+        "tag": curve["tag"],
+        "scope": curve["scope"],
+        "kept": len(points),
+        "total": own.height,
+        "points": points,
+    }
+
+
+def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
+    """Worker → step, seconds and time of each dated step, by the source that dates most; gaps share."""
     dated = scalars.filter(
-        pl.col("time").is_not_null()
+        pl.col("worker").is_not_null()
+        & pl.col("time").is_not_null()
         & pl.col("step").is_not_null()
         & (pl.col("origin") != "fit")
         & (pl.col("origin") != GAUGE)
         & ~pl.col("tag").str.contains(VALIDATION)
         & ~pl.col("tag").str.contains("^(?:val|epoch)_")
     )
-    if not dated.height:
-        return []
-    _, most = max((count, source) for source, count in dated.group_by("source").len().iter_rows())
-    place = ["attempt", pl.col("epoch").fill_null(0), "step"]
-    first = dated.filter(pl.col("source") == most).group_by(place).agg(pl.col("time").min())
-    rows = first.sort("attempt", "epoch", "step").iter_rows()
-    return [
-        [later, round((end - start) / (later - step), 6), end]
-        for (*life, step, start), (*other, later, end) in pairwise(rows)
-        if life == other and end > start
-    ]
+    most: dict[str, tuple[int, str]] = {}
+    for worker, source, count in dated.group_by("worker", "source").len().iter_rows():
+        most[worker] = max(most.get(worker, (0, "")), (count, source))
+    place = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
+    first = dated.group_by(place).agg(pl.col("time").min())
+    found: dict[str, list[Point]] = {}
+    rows = first.sort("worker", "source", "attempt", "epoch", "step").iter_rows()
+    for (*life, step, start), (*other, later, end) in pairwise(rows):
+        if life == other and life[1] == most[life[0]][1] and end > start:
+            found.setdefault(life[0], []).append([later, round((end - start) / (later - step), 6), end])
+    return found
 
 
-def _traced_steps(steps: pl.DataFrame) -> list[list[Any]]:
+def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
     """The same of the steps of a trace, numbered as far as the trace numbers them."""
-    rows = steps.sort("source", "nth").select("step", "nth", "seconds", "start").iter_rows()
-    return [[nth if step is None else step, round(seconds, 6), start] for step, nth, seconds, start in rows]
+    rows = steps.sort("source", "nth").select("worker", "step", "nth", "seconds", "start").iter_rows()
+    found: dict[str, list[Point]] = {}
+    for worker, step, nth, seconds, start in rows:
+        found.setdefault(worker, []).append([nth if step is None else step, round(seconds, 6), start])
+    return found
 
 
-def _step_time(took: list[list[Any]]) -> dict[str, Any]:
+def _step_time(took: list[Point]) -> Curve:
     """The curve; of many steps, the quickest and the slowest of each stretch are kept."""
     every = math.ceil(2 * len(took) / MOST_POINTS)
     kept = took
@@ -79,7 +92,7 @@ def _step_time(took: list[list[Any]]) -> dict[str, Any]:
     return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
 
 
-def _seconds(point: list[Any]) -> float:
+def _seconds(point: Point) -> float:
     return float(point[1])
 
 
@@ -87,11 +100,13 @@ def _thinned(values: pl.DataFrame) -> pl.DataFrame:
     if values.height <= MOST_POINTS:
         return values
     every = math.ceil(values.height / (MOST_POINTS - 2))
-    first_bad = (~values["value"].is_finite()).arg_true()[:1]
-    return values[sorted({*range(0, values.height, every), values.height - 1, *first_bad})]
+    kept = {*range(0, values.height, every), values.height - 1}
+    if not math.isfinite(values["value"].sum()):
+        kept.update((~values["value"].is_finite()).arg_true()[:1])
+    return values[sorted(kept)]
 
 
-def _point(row: Mapping[str, Any]) -> list[Any]:
+def _point(row: Mapping[str, Any]) -> Point:
     """Under `fit`, steps count on through the epochs."""
     done = ((row["epoch"] or 1) - 1) * (row["steps"] or 0) if row["origin"] == "fit" else 0
     return [done + (row["step"] or 0), _number(row["value"]), row["time"]]

@@ -175,7 +175,12 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
 def _workers(
     tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[Pause]]
 ) -> list[dict[str, Any]]:
-    sources = tables["sources"].filter(pl.col("read") != "skipped")
+    sources: dict[str | None, list[str]] = {}
+    for worker, source in (
+        tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source").iter_rows()
+    ):
+        sources.setdefault(worker, []).append(source)
+    curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
     rows = []
     for worker in tables["workers"].iter_rows(named=True):
@@ -198,12 +203,8 @@ def _workers(
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],
                 "pauses": paused.get(name, []),
-                "sources": sources.filter(pl.col("worker") == name)["source"].to_list(),
-                "curves": drawn(
-                    tables["scalars"].filter(pl.col("worker") == name),
-                    tables["curves"].filter(pl.col("worker") == name),
-                    tables["steps"].filter(pl.col("worker") == name),
-                ),
+                "sources": sources.get(name, []),
+                "curves": curves.get(name, []),
             }
         )
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -17,20 +18,21 @@ class Lines:
         wanted = records.filter(pl.col("source").is_in(list(sources)))
         parts = wanted.select("source", "line", "last_line", "text").partition_by("source", as_dict=True)
         self._records = {str(source): part.sort("line") for (source,), part in parts.items()}
+        self._starts = {source: part["line"].to_list() for source, part in self._records.items()}
 
     def above(self, source: str | None, line: int, most: int) -> list[Line]:
         """The last lines before one, of those that were kept."""
         records = self._records.get(source or "")
         if records is None:
             return []
-        place = int(records["line"].search_sorted(line))
+        place = bisect_left(self._starts[source or ""], line)
         before = records.slice(max(place - most, 0), min(place, most)).to_dicts()
         return [each for record in before for each in numbered(record) if each[0] < line][-most:]
 
     def at(self, source: str | None, line: int) -> str:
         """The words of one line, empty where they were not kept."""
         records = self._records.get(source or "")
-        place = int(records["line"].search_sorted(line, side="right")) if records is not None else 0
+        place = bisect_right(self._starts.get(source or "", []), line)
         if records is None or not place:
             return ""
         return dict(numbered(records.row(place - 1, named=True))).get(line, "")

@@ -140,11 +140,13 @@ def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     places = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
     first = training.group_by(places, maintain_order=True).agg(pl.col("time").min())
     found: dict[tuple[str, str], list[_Step]] = {}
-    for (worker,), own in first.group_by("worker", maintain_order=True):
-        most = own.group_by("source").len().sort("len", "source")["source"][-1]
-        rows = own.filter(pl.col("source") == most).sort("time").select("time", "epoch", "step").iter_rows()
-        found[str(worker), most] = [_Step(*row) for row in rows]
-    return found
+    rows = first.sort("time", maintain_order=True).select("worker", "source", "time", "epoch", "step")
+    for worker, source, *step in rows.iter_rows():
+        found.setdefault((worker, source), []).append(_Step(*step))
+    most: dict[str, tuple[int, str]] = {}
+    for (worker, source), steps in found.items():
+        most[worker] = max(most.get(worker, (0, "")), (len(steps), source))
+    return {(worker, source): found[worker, source] for worker, (_, source) in most.items()}
 
 
 def _between(

@@ -88,18 +88,17 @@ def test_only_the_longest_pauses_are_kept(tables_of: TablesOf) -> None:
 def test_the_time_of_a_step_is_a_curve(tables_of: TablesOf) -> None:
     """Steps left out share what passed; the slowest step of a long run is not thinned away."""
     tables = tables_of({"worker-0.log": steps({1: 1.0, 3: 2.0, 4: 2.25})})
-    curve = drawn(tables["scalars"], tables["curves"], tables["steps"])[-1]
+    curve = drawn(tables["scalars"], tables["curves"], tables["steps"])["worker:0"][-1]
     assert curve["tag"] == STEP_TIME
     assert [point[:2] for point in curve["points"]] == [[3, 0.5], [4, 0.25]]
     times = {n: n / 10 + 5.0 * (n > 777) for n in range(1, 1500)}
     tables = tables_of({"worker-0.log": steps(times)})
-    curve = drawn(tables["scalars"], tables["curves"], tables["steps"])[-1]
+    curve = drawn(tables["scalars"], tables["curves"], tables["steps"])["worker:0"][-1]
     assert curve["total"] == 1498
     assert curve["kept"] == len(curve["points"]) <= 240
     assert max(point[1] for point in curve["points"]) == pytest.approx(5.1)
-    assert not [
-        c for c in drawn(*_of(tables_of, "step 1 loss 0.5\nstep 2 loss 0.4\n")) if c["tag"] == STEP_TIME
-    ]
+    undated = drawn(*_of(tables_of, "step 1 loss 0.5\nstep 2 loss 0.4\n"))["worker:0"]
+    assert STEP_TIME not in [curve["tag"] for curve in undated]
 
 
 def _of(tables_of: TablesOf, log: str) -> tuple:  # type: ignore[type-arg]
