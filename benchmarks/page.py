@@ -81,7 +81,7 @@ def write(measured: Path) -> None:
 
 def page(found: Sequence[Row]) -> str:
     """The page."""
-    machines = sorted({f"{row['machine']}, {row['rounds']} turns" for row in found})
+    machines = sorted({f"{row['machine']}, {row['rounds']} turn{'s' * (row['rounds'] > 1)}" for row in found})
     head = f"{_INTRODUCTION}Measured on {'; '.join(machines)}.\n\n"
     parts = [f"{head}![Time and memory over what grows](speed.svg)\n"]
     for group, title in _GROUPS.items():
