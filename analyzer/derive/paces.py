@@ -17,6 +17,7 @@ import polars as pl
 
 from analyzer.frames import frame
 from analyzer.schema import VALIDATION
+from analyzer.step_times import step_times
 
 _FEWEST = 8
 """Steps on either side of a change."""
@@ -82,16 +83,10 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
     """Worker → the seconds of each step, from the source that dates most; steps left out share theirs."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
-    most: dict[str, tuple[int, str]] = {}
-    for worker, source, count in steps.group_by("worker", "source").len().iter_rows():
-        most[worker] = max(most.get(worker, (0, "")), (count, source))
-    place = ["worker", "source", "attempt", "step"]
-    first = steps.group_by(place).agg(pl.col("time").min()).sort(place).iter_rows()
-    found: dict[str, list[Timed]] = {}
-    for (*life, step, start), (*other, later, end) in pairwise(first):
-        if life == other and life[1] == most[life[0]][1] and end > start:
-            found.setdefault(life[0], []).append(Timed(later, (end - start) / (later - step)))
-    return found
+    return {
+        worker: [Timed(one.step, one.seconds) for one in times]
+        for worker, times in step_times(steps, ["attempt"]).items()
+    }
 
 
 def _thinned(timed: Sequence[Timed]) -> list[Timed]:

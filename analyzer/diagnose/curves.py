@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from analyzer.schema import GAUGE, VALIDATION
+from analyzer.step_times import step_times
 
 MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
@@ -59,17 +59,10 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
         & ~pl.col("tag").str.contains(VALIDATION)
         & ~pl.col("tag").str.contains("^(?:val|epoch)_")
     )
-    most: dict[str, tuple[int, str]] = {}
-    for worker, source, count in dated.group_by("worker", "source").len().iter_rows():
-        most[worker] = max(most.get(worker, (0, "")), (count, source))
-    place = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
-    first = dated.group_by(place).agg(pl.col("time").min())
-    found: dict[str, list[Point]] = {}
-    rows = first.sort("worker", "source", "attempt", "epoch", "step").iter_rows()
-    for (*life, step, start), (*other, later, end) in pairwise(rows):
-        if life == other and life[1] == most[life[0]][1] and end > start:
-            found.setdefault(life[0], []).append([later, round((end - start) / (later - step), 6), end])
-    return found
+    times = step_times(dated.with_columns(pl.col("epoch").fill_null(0)), ["attempt", "epoch"])
+    return {
+        worker: [[one.step, round(one.seconds, 6), one.time] for one in own] for worker, own in times.items()
+    }
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:

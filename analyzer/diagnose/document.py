@@ -175,11 +175,10 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
 def _workers(
     tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[Pause]]
 ) -> list[dict[str, Any]]:
+    read = tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source")
     sources: dict[str | None, list[str]] = {}
-    for worker, source in (
-        tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source").iter_rows()
-    ):
-        sources.setdefault(worker, []).append(source)
+    for owner, source in read.iter_rows():
+        sources.setdefault(owner, []).append(source)
     curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
     rows = []

@@ -15,6 +15,7 @@ import polars as pl
 from analyzer.common_clock import CommonClock
 from analyzer.model import Tables
 from analyzer.schema import VALIDATION
+from analyzer.step_times import busiest
 
 MOST_PAUSES = 12
 """Pauses kept of one worker: the longest."""
@@ -143,10 +144,8 @@ def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     rows = first.sort("time", maintain_order=True).select("worker", "source", "time", "epoch", "step")
     for worker, source, *step in rows.iter_rows():
         found.setdefault((worker, source), []).append(_Step(*step))
-    most: dict[str, tuple[int, str]] = {}
-    for (worker, source), steps in found.items():
-        most[worker] = max(most.get(worker, (0, "")), (len(steps), source))
-    return {(worker, source): found[worker, source] for worker, (_, source) in most.items()}
+    most = busiest((worker, source, len(steps)) for (worker, source), steps in found.items())
+    return {place: found[place] for place in most.items()}
 
 
 def _between(
