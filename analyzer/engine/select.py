@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache, reduce
 from typing import Any
 
 import polars as pl
@@ -39,10 +40,22 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
 
 def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
     """Signal → the numbers of the rows that satisfy it."""
+    none: dict[str, Sequence[int]] = dict.fromkeys(signals, ())
     if not table.height:
-        return dict.fromkeys(signals, ())
-    wanted = (_counts(signal).arg_true().implode().alias(name) for name, signal in signals.items())
-    return table.select_seq(wanted).row(0, named=True)
+        return none
+    values = cache(lambda column: frozenset(table[column].to_list()))
+    spoken = [(name, signal) for name, signal in signals.items() if _spoken_of(signal.where, values)]
+    wanted = [_counts(signal).arg_true().implode().alias(name) for name, signal in spoken]
+    return none | table.select_seq(wanted).row(0, named=True) if wanted else none
+
+
+def _spoken_of(where: Mapping[str, object], values: Callable[[str], AbstractSet[object]]) -> bool:
+    """Whether each value that is asked for stands in some row; asking a table of what it lacks is dear."""
+    for column, condition in where.items():
+        wanted = condition if isinstance(condition, list) else [condition]
+        if not isinstance(condition, Mapping) and values(column).isdisjoint(wanted):
+            return False
+    return True
 
 
 def _key(signal: Signal) -> str:

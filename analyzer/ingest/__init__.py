@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
 from importlib import import_module
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
-from analyzer.ingest.ahead import Ahead
+from analyzer.ingest.ahead import LARGE, Ahead, Survey, survey
 from analyzer.ingest.attribution import attribute
+from analyzer.ingest.beside import Beside, Read
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.sessions import told_twice
+from analyzer.ingest.stretches import WHOLE, Room, room
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES
@@ -56,11 +59,17 @@ def _read_all(
     twice = told_twice(sources)
     tally = _Tally(sources, watch)
     readings: list[Reading] = []
-    with Ahead(sources, lambda: matcher.scout, _size, tally.within) as ahead:
+    logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
+    space = room(sum(_size(log) > WHOLE for log in logs))
+    large = [log for log in logs if _size(log) >= LARGE]
+    with ExitStack() as readers:
+        beside = readers.enter_context(Beside(large, lambda: _reader(matcher, space), _size, tally.within))
+        others = [log for log in large if log not in beside]
+        ahead = readers.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
         meanwhile()
         for source in sources:
             if source.name not in twice:
-                readings += _read(source, matcher, tally, ahead)
+                readings += _read(source, matcher, tally, ahead, beside)
     traced = {reading.source.name for reading in readings if "spans" in reading.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
@@ -103,16 +112,30 @@ def _unwatched(_source: str, _done: int, _all: int) -> None:
     """Nobody wants to know."""
 
 
-def _read(source: Source, matcher: Matcher, tally: _Tally, ahead: Ahead | None) -> list[Reading]:
+def _read(
+    source: Source, matcher: Matcher, tally: _Tally, ahead: Ahead | None, beside: Beside | None = None
+) -> list[Reading]:
     try:
-        return _tried(source, matcher, ahead)
+        readings = beside(source) if beside and source in beside else None
+        return _tried(source, matcher, ahead) if readings is None else readings
     finally:
         tally.behind(source)
         if ahead:
             ahead.behind(source)
 
 
-def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Reading]:
+def _reader(matcher: Matcher, space: Room) -> Read:
+    """What reads a log by itself; all that it needs is made ready at once."""
+    import_module(f"analyzer.ingest.{Kind.LOG.reader}")
+    scout = matcher.scout
+
+    def read(log: Source, watch: Callable[[int], None]) -> list[Reading]:
+        return _tried(log, matcher, lambda log: survey(log, lambda: scout, watch, space))
+
+    return read
+
+
+def _tried(source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)
@@ -122,7 +145,7 @@ def _tried(source: Source, matcher: Matcher, ahead: Ahead | None) -> list[Readin
         try:
             module = import_module(f"analyzer.ingest.{source.kind.reader}")
             # A log may be large: it is surveyed ahead of its turn.
-            more = (ahead,) if source.kind is Kind.LOG else ()
+            more = (surveyed,) if source.kind is Kind.LOG else ()
             read: Reading | list[Reading] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]
         except OSError as error:

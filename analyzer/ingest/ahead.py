@@ -16,9 +16,8 @@ from typing import NamedTuple, Self
 
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.stretches import WHOLE, Room, Selection, room, select
+from analyzer.ingest.stretches import Room, Selection, select
 from analyzer.ingest.text import Utf8
-from analyzer.kinds import Kind
 from analyzer.model import Source
 
 LARGE = 4 << 20
@@ -61,20 +60,11 @@ class _NobodyWaitsError(Exception):
 
 
 class Ahead:
-    """Surveys of some logs, each begun before it is asked for; `size` says which are large."""
+    """Surveys of some logs, each begun before it is asked for; of any other one, when it is asked for."""
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        scout: Callable[[], Scout],
-        size: Callable[[Source], int],
-        watch: Watch,
-    ) -> None:
-        self._scout, self._watch = scout, watch
-        logs = {s.name: size(s) for s in sources if s.kind is Kind.LOG and not s.skip}
-        self._room = room(sum(size > WHOLE for size in logs.values()))
-        large = [s for s in sources if logs.get(s.name, 0) >= LARGE]
-        self._waiting = large if len(large) > 1 else []
+    def __init__(self, logs: Sequence[Source], scout: Callable[[], Scout], space: Room, watch: Watch) -> None:
+        self._scout, self._room, self._watch = scout, space, watch
+        self._waiting = list(logs) if len(logs) > 1 else []
         self._begun: dict[str, Future[Survey]] = {}
         self._offsets: dict[str, int] = {}
         self._stop = Event()

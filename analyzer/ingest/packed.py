@@ -22,7 +22,7 @@ LARGEST = 64 << 30
 LARGEST_WHOLE = 64 << 20
 """Bytes of a file that is held as a whole, as logs, event files and traces never are."""
 
-FIRST_PART, PART = 512 << 10, 1 << 20
+FIRST_PART, PART = 512 << 10, 512 << 10
 """Bytes of a plain file that are read at once: the first ones, and those behind them."""
 
 _LINE = 4 << 10

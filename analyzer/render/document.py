@@ -9,7 +9,8 @@ from analyzer.render.words import worker_key
 from analyzer.resources import resource
 
 Schema = Mapping[str, Any]
-_LEAVES = (str, int, float, type(None))
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+"""Types of which most values are; they are told apart at once, for there are very many."""
 _LISTS = (list, tuple)
 
 
@@ -31,16 +32,14 @@ def _contract() -> dict[str, Any]:
 
 
 def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
-    if isinstance(value, _LEAVES):
-        return value
-    schema = _resolved(schema)
     if isinstance(value, Mapping):
-        known: Schema = schema.get("properties", {})
+        known: Schema = _resolved(schema).get("properties", {})
         rest = sorted([k for k in value if k not in known], key=worker_key)
-        return {k: _ordered(value[k], known.get(k, {})) for k in (*known, *rest) if k in value}
+        named = [(k, value[k]) for k in (*known, *rest) if k in value]
+        return {k: v if type(v) in _LEAVES else _ordered(v, known.get(k, {})) for k, v in named}
     if isinstance(value, _LISTS):
-        items: Schema = schema.get("items", {})
-        return [_ordered(item, items) for item in value]
+        items: Schema = _resolved(schema).get("items", {})
+        return [item if type(item) in _LEAVES else _ordered(item, items) for item in value]
     return value
 
 

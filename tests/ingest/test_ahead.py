@@ -35,7 +35,7 @@ def run(tmp_path: Path) -> Path:
 def test_side_by_side_as_one_after_the_other(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows and the same damage, and all bytes are counted, none twice."""
     alone, _ = read(run)
-    monkeypatch.setattr(ahead, "LARGE", 10_000)
+    monkeypatch.setattr("analyzer.ingest.LARGE", 10_000)
     monkeypatch.setattr(ahead, "_LOOK", 0.001)
     beside, calls = read(run)
     assert {name: table.rows() for name, table in beside.items()} == {n: t.rows() for n, t in alone.items()}
@@ -49,7 +49,7 @@ def test_side_by_side_as_one_after_the_other(run: Path, monkeypatch: pytest.Monk
 
 def test_who_stops_waiting_waits_no_longer(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The threads end at their next block; what was begun is not ended."""
-    monkeypatch.setattr(ahead, "LARGE", 10_000)
+    monkeypatch.setattr("analyzer.ingest.LARGE", 10_000)
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
