@@ -13,13 +13,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
-from analyzer.ingest.ahead import LARGE, Ahead, Survey, survey
+from analyzer.ingest.ahead import Ahead
 from analyzer.ingest.attribution import attribute
-from analyzer.ingest.beside import Beside, Read
+from analyzer.ingest.beside import Beside
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
+from analyzer.ingest.scout import Scout
 from analyzer.ingest.sessions import told_twice
-from analyzer.ingest.stretches import WHOLE, Room, room
+from analyzer.ingest.stretches import WHOLE, room
+from analyzer.ingest.surveys import LARGE, Survey
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES
@@ -63,7 +65,15 @@ def _read_all(
     space = room(sum(_size(log) > WHOLE for log in logs))
     large = [log for log in logs if _size(log) >= LARGE]
     with ExitStack() as readers:
-        beside = readers.enter_context(Beside(large, lambda: _reader(matcher, space), _size, tally.within))
+        beside = readers.enter_context(
+            Beside(
+                large,
+                lambda: _ready(matcher),
+                lambda log, made: _tried(log, matcher, made),
+                space,
+                tally.within,
+            )
+        )
         others = [log for log in large if log not in beside]
         ahead = readers.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
         meanwhile()
@@ -124,15 +134,10 @@ def _read(
             ahead.behind(source)
 
 
-def _reader(matcher: Matcher, space: Room) -> Read:
-    """What reads a log by itself; all that it needs is made ready at once."""
+def _ready(matcher: Matcher) -> Scout:
+    """The scout, and all else that reads a log made ready too."""
     import_module(f"analyzer.ingest.{Kind.LOG.reader}")
-    scout = matcher.scout
-
-    def read(log: Source, watch: Callable[[int], None]) -> list[Reading]:
-        return _tried(log, matcher, lambda log: survey(log, lambda: scout, watch, space))
-
-    return read
+    return matcher.scout
 
 
 def _tried(source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None) -> list[Reading]:

@@ -12,16 +12,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
-from analyzer.ingest.packed import Parts
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.stretches import Room, Selection, select
-from analyzer.ingest.text import Utf8
+from analyzer.ingest.stretches import Room
+from analyzer.ingest.surveys import Survey, survey
 from analyzer.model import Source
 
-LARGE = 4 << 20
-"""Bytes from which on a log is surveyed by a thread of its own."""
 _MOST_THREADS = 16
 _HELD = 2
 """Surveys for each thread that are done, or under way, before the turn of their logs."""
@@ -32,27 +29,6 @@ _LOOK = 0.1
 
 Watch = Callable[[Source, int], None]
 """Told a log, and how many of its bytes are read."""
-
-
-class Survey(NamedTuple):
-    """What is to be read of a log, and what is wrong with it as a file and as a text."""
-
-    selection: Selection
-    damage: str
-    broken_at: int | None
-
-
-def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], None], room: Room) -> Survey:
-    """Go through a log from end to end.
-
-    Raises:
-        OSError: the file cannot be read, or what it was packed with is broken.
-
-    """
-    parts = Parts(source.path)
-    text = Utf8(parts)
-    selection = select(text, scout, source.path.stat().st_size, watch, room)
-    return Survey(selection, parts.damage, text.broken_at)
 
 
 class _NobodyWaitsError(Exception):

@@ -3,37 +3,66 @@
 Threads (`ahead`) wait for each other wherever they run Python, and for all that this process imports while
 they read: that makes a large run a tenth slower. Only a process without threads is split, for a lock that
 another thread holds would never be released in the copy.
+
+A log that can be read at any place is looked through in parts, so that no core is idle before all are done;
+then one process chooses from what was found, and takes that apart.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import pickle
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from select import select
 from struct import Struct
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, NoReturn, Self
 
+from analyzer.ingest.blocks import BLOCK, Block
 from analyzer.ingest.readings import Reading
+from analyzer.ingest.scout import Scout
+from analyzer.ingest.stretches import Room
+from analyzer.ingest.surveys import Part, Survey, conclude, divisible, look_through, survey
 from analyzer.model import Source
 
-_MOST = 4096
-"""Logs that are read here at most; their numbers have room in a pipe."""
-_NUMBER = Struct("<I")
-_DONE = Struct("<IIQQ")
-"""The number of a log, the process that read it, and where in the memory of that one its readings lie."""
+_MOST = 1_000
+"""Logs that are read here, and about the parts that all of them have: so many tasks have room in a pipe."""
+_LEAST_PART = 16 * BLOCK
 _LOOK = 0.1
-"""Seconds between two looks at how far the others have come."""
+"""Seconds between two looks at whether the others are alive."""
 
-Read = Callable[[Source, Callable[[int], None]], list[Reading]]
-"""Reads a log, and tells how many of its bytes are read. Raises nothing that is not a mistake of ours."""
+Surveyed = Callable[[Source], Survey]
+Read = Callable[[Source, Surveyed], list[Reading]]
+"""Reads a log, given what surveys it. Raises nothing that is not a mistake of ours."""
 Watch = Callable[[Source, int], None]
 """Told a log, and how many of its bytes are read."""
+
+
+class _Task(NamedTuple):
+    """What is to be done with a log: look through a part of it, or read it, given where its blocks lie."""
+
+    log: int
+    part: int
+    start: int = 0
+    length: int = 0
+
+
+class _Done(NamedTuple):
+    """A task that is done, who did it, and where in the memory of that one the result lies."""
+
+    log: int
+    part: int
+    child: int
+    start: int
+    length: int
+
+
+_TASK, _DONE = Struct("<IiQQ"), Struct("<IiIQQ")
+_ALL, _REST = -1, -2
+"""Instead of the number of a part: all of a log, or what is left when all its parts are looked through."""
 
 
 def splittable() -> bool:
@@ -48,27 +77,23 @@ def splittable() -> bool:
 
 
 class Beside:
-    """Some logs, each read by one of as many processes as there are cores, the largest first.
+    """Some logs, read by as many processes as there are cores; it holds none where this one cannot be split.
 
-    It holds none where this process cannot be split. `reader` is called before that, and gives what reads.
+    `scout` is called before that, and makes all ready that the others need.
     """
 
     def __init__(
-        self,
-        logs: Sequence[Source],
-        reader: Callable[[], Read],
-        size: Callable[[Source], int],
-        watch: Watch,
+        self, logs: Sequence[Source], scout: Callable[[], Scout], read: Read, space: Room, watch: Watch
     ) -> None:
-        self._logs = sorted(logs, key=size, reverse=True)[:_MOST] if logs and splittable() else []
+        self._logs = list(logs[:_MOST]) if logs and splittable() else []
         self._numbers = {log.name: number for number, log in enumerate(self._logs)}
-        self._reader, self._watch = reader, watch
+        self._scout, self._read, self._space, self._watch = scout, read, space, watch
+        self._parts: list[list[Part]] = []
+        self._found: list[dict[int, _Done]] = [{} for _ in self._logs]
         self._readings: dict[int, list[Reading]] = {}
+        self._parent, self._children = os.getpid(), list[int]()
         self._memories: list[int] = []
-        self._children: list[int] = []
-        self._done = -1
-        self._offsets = memoryview(mmap.mmap(-1, 8 * max(1, len(self._logs)))).cast("Q")
-        """How far each log has been read; of all processes."""
+        self._own = self._tasks = self._done = -1
 
     def __contains__(self, source: Source) -> bool:
         return bool(self._children) and source.name in self._numbers
@@ -76,16 +101,25 @@ class Beside:
     def __enter__(self) -> Self:
         if not self._logs:
             return self
-        read, parent = self._reader(), os.getpid()
-        waiting, wanted = os.pipe()
-        os.write(wanted, b"".join(map(_NUMBER.pack, range(len(self._logs)))))
-        os.close(wanted)
+        scout = self._scout()
+        sizes = [divisible(log) for log in self._logs]
+        step = max(_LEAST_PART, -(-sum(sizes) // _MOST // BLOCK) * BLOCK)
+        self._parts = [
+            [Part(size, start, min(start + step, size)) for start in range(0, size, step)] for size in sizes
+        ]
+        tasks = [
+            _Task(log, part) for log, parts in enumerate(self._parts) for part in range(len(parts)) or (_ALL,)
+        ]
+        tasks.sort(key=lambda task: task.part != _ALL)  # what cannot be parted takes longest
+        waiting, self._tasks = os.pipe()
         self._done, done = os.pipe()
-        for _ in range(min(len(self._logs), len(os.sched_getaffinity(0)))):
-            with suppress(OSError):  # no room for another process, or for its memory
-                self._memories.append(os.memfd_create("readings"))
+        os.write(self._tasks, b"".join(_TASK.pack(*task) for task in tasks))
+        with suppress(OSError):  # no room for another process, or for its memory
+            self._own = os.memfd_create("blocks")
+            self._memories = [os.memfd_create("results") for _ in range(min(len(tasks), _cores()))]
+            for child in range(len(self._memories)):
                 if not (pid := os.fork()):
-                    self._work(waiting, done, lambda log: read(log, self._told(log, parent)))
+                    self._work(child, waiting, done, scout)
                 self._children.append(pid)
         os.close(waiting)
         os.close(done)
@@ -100,54 +134,87 @@ class Beside:
         for child in self._children:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-        for descriptor in (*self._memories, *([self._done] if self._logs else [])):
-            os.close(descriptor)
+        for descriptor in (*self._memories, self._own, self._tasks, self._done):
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def __call__(self, source: Source) -> list[Reading] | None:
-        """The readings of a log, as soon as they are there; None where the process that had it died."""
+        """The readings of a log, as soon as they are there; None where one of the others died before."""
         number = self._numbers[source.name]
         while number not in self._readings:
-            if not select([self._done], [], [], _LOOK)[0]:
-                self._watch(source, self._offsets[number])
-            elif message := os.read(self._done, _DONE.size):
-                which, child, start, length = _DONE.unpack(message)
-                held = os.pread(self._memories[child], length, start)
-                self._readings[which] = pickle.loads(held)  # noqa: S301 - a copy of ourselves wrote it
-            else:
+            message = os.read(self._done, _DONE.size) if select([self._done], [], [], _LOOK)[0] else b""
+            if message:
+                self._take(_Done(*_DONE.unpack(message)))
+            elif not all(map(_lives, self._children)):
                 return None
+            parts = [self._parts[number][part] for part in self._found[number]]
+            self._watch(source, sum(part.end - part.start for part in parts))
         return self._readings.pop(number)
 
-    def _work(self, waiting: int, done: int, read: Callable[[Source], list[Reading]]) -> None:
-        """All that a process does that was split off: it reads the logs that nobody else has begun."""
+    def _take(self, done: _Done) -> None:
+        """Note what is done; a log of which all parts are looked through can be read."""
+        if done.part < 0:
+            held = os.pread(self._memories[done.child], done.length, done.start)
+            self._readings[done.log] = pickle.loads(held)  # noqa: S301 - a copy of ourselves wrote it
+            return
+        found = self._found[done.log]
+        found[done.part] = done
+        if len(found) == len(self._parts[done.log]):
+            start, length = _written(self._own, pickle.dumps([found[part] for part in sorted(found)]))
+            os.write(self._tasks, _TASK.pack(done.log, _REST, start, length))
+
+    def _work(self, child: int, waiting: int, done: int, scout: Scout) -> NoReturn:
+        """All that a process does that was split off: whatever nobody else has begun."""
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
-            child, memory, start = len(self._memories) - 1, self._memories[-1], 0
-            while taken := os.read(waiting, _NUMBER.size):
-                (number,) = _NUMBER.unpack(taken)
-                held = pickle.dumps(read(self._logs[number]), 5)
-                start += _written(memory, held)
-                os.write(done, _DONE.pack(number, child, start - len(held), len(held)))
+            os.close(self._tasks)
+            while given := os.read(waiting, _TASK.size):
+                task = _Task(*_TASK.unpack(given))
+                result = pickle.dumps(self._result(task, scout), pickle.HIGHEST_PROTOCOL)
+                place = _written(self._memories[child], result)
+                os.write(done, _DONE.pack(task.log, task.part, child, *place))
             status = 0
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
 
-    def _told(self, log: Source, parent: int) -> Callable[[int], None]:
-        """What is told how far a log is read, in a process whose parent may have gone."""
-        number = self._numbers[log.name]
+    def _result(self, task: _Task, scout: Scout) -> list[Block] | list[Reading]:
+        log = self._logs[task.log]
 
-        def watch(offset: int) -> None:
-            self._offsets[number] = offset
-            if os.getppid() != parent:
+        def watch(_offset: int) -> None:
+            if os.getppid() != self._parent:
                 os._exit(1)
 
-        return watch
+        if task.part == _ALL:
+            return self._read(log, lambda log: survey(log, lambda: scout, watch, self._space))
+        if task.part == _REST:
+            size = self._parts[task.log][0].size
+            blocks = self._blocks(task)
+            return self._read(log, lambda log: conclude(log, size, blocks, scout, self._space))
+        try:
+            return look_through(log, self._parts[task.log][task.part], scout, self._space, watch)
+        except OSError:
+            return []  # whoever concludes the survey meets it too, and says so
+
+    def _blocks(self, task: _Task) -> Iterator[Block]:
+        """What was found in all parts of a log, part by part."""
+        for done in pickle.loads(os.pread(self._own, task.length, task.start)):  # noqa: S301 - ours
+            yield from pickle.loads(os.pread(self._memories[done.child], done.length, done.start))  # noqa: S301
 
 
-def _written(memory: int, data: bytes) -> int:
-    """Write all of it, and tell how much that is."""
-    rest = memoryview(data)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _lives(child: int) -> bool:
+    """Whether a process still runs; its end is left to whoever waits for it."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+def _written(memory: int, data: bytes) -> tuple[int, int]:
+    """Write behind what stands there, and tell where that is, and how long."""
+    start, rest = os.lseek(memory, 0, os.SEEK_CUR), memoryview(data)
     while rest:
         rest = rest[os.write(memory, rest) :]
-    return len(data)
+    return start, len(data)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
+from analyzer.ingest.blocks import blocks
 from analyzer.ingest.collectors import Stream, streams, style_of
 from analyzer.ingest.packed import Parts
-from analyzer.ingest.stretches import blocks
 from analyzer.ingest.text import Utf8, lines
 from analyzer.kinds import Kind
 from analyzer.masks import masked

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from analyzer.ingest import logs
-from analyzer.ingest.ahead import Survey
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.stamps import stated
+from analyzer.ingest.surveys import Survey
 from analyzer.model import Source
 
 LARGEST = 32 << 20

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from analyzer.ingest.ahead import Survey, survey
 from analyzer.ingest.collectors import streams, style_of
 from analyzer.ingest.log_stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.stretches import Room, Selection, unwatched
+from analyzer.ingest.surveys import Survey, survey
 from analyzer.model import Source
 from analyzer.naming import worker_of
 

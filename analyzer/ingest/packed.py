@@ -22,8 +22,8 @@ LARGEST = 64 << 30
 LARGEST_WHOLE = 64 << 20
 """Bytes of a file that is held as a whole, as logs, event files and traces never are."""
 
-FIRST_PART, PART = 512 << 10, 512 << 10
-"""Bytes of a plain file that are read at once: the first ones, and those behind them."""
+PART = 512 << 10
+"""Bytes of a plain file that are read at once."""
 
 _LINE = 4 << 10
 """Bytes before the end of a part in which the end of a line is looked for."""
@@ -80,18 +80,15 @@ class Parts:
         while self.taken < size and (part := os.pread(file.fileno(), self._most(file, size), self.taken)):
             self.taken += len(part)
             yield part
-        if self.taken < size:
-            self.damage = f"was cut to {self.taken} bytes while it was read"
-        elif os.fstat(file.fileno()).st_size > size:
-            self.damage = f"was still being written; read as far as it reached, {size} bytes"
+        now = os.fstat(file.fileno()).st_size
+        self.damage = changed(size, self.taken if self.taken < size else max(size, now))
 
     def _most(self, file: BinaryIO, size: int) -> int:
         """Bytes of the next part: all that are left, or so many that a line ends there, where one does."""
-        most = PART if self.taken else FIRST_PART
-        if size - self.taken <= most:
+        if size - self.taken <= PART:
             return size - self.taken
-        last = os.pread(file.fileno(), _LINE, self.taken + most - _LINE)
-        return most - len(last) + (last.rfind(b"\n") + 1 or len(last))
+        last = os.pread(file.fileno(), _LINE, self.taken + PART - _LINE)
+        return PART - len(last) + (last.rfind(b"\n") + 1 or len(last))
 
     def _decompressed(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
         size = 0
@@ -124,6 +121,18 @@ class Parts:
                     return
                 member = _MAGIC[magic]()
         self.damage = _CUT
+
+
+def changed(size: int, now: int) -> str:
+    """What has become of a file of that size while it was read; empty where nothing has."""
+    if now < size:
+        return f"was cut to {now} bytes while it was read"
+    return f"was still being written; read as far as it reached, {size} bytes" if now > size else ""
+
+
+def is_packed(begins: bytes) -> bool:
+    """Whether the first bytes of a file say that it is compressed."""
+    return _magic(begins) is not None
 
 
 def unpacked(path: Path) -> Unpacked:

@@ -8,17 +8,29 @@ places and its last. So the work behind this stage, and its memory, do not grow 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from analyzer.ingest.packed import FIRST_PART
+from analyzer.ingest.blocks import (
+    BLOCK,
+    Block,
+    Lines,
+    Place,
+    Sample,
+    Scanner,
+    Stretch,
+    blocks,
+    epoch_before,
+    last_break,
+    next_break,
+    placed,
+    undecodable,
+)
 from analyzer.ingest.scout import TRACEBACK, Scout
-from analyzer.ingest.signs import Signs, reader
 
-WHOLE = FIRST_PART
+WHOLE = BLOCK
 """Bytes of a log that is read from end to end."""
 FIRST, LAST = 200, 60
 """Places at which one thing is read: the first ones, and of those behind them, one in a block, the last."""
@@ -26,33 +38,15 @@ MOST = 24 << 20
 """Bytes around places that are read of one log; beyond them `FEW` places are the first of each thing."""
 FEW = 5
 
-_LEAST_BLOCK = 256 << 10
-_MOST_BLOCK = 2 << 20
 _BEFORE = 1 << 10
 _ROOM = 8
 _AFTER = 4 << 10
 _AFTER_TRACEBACK = 64 << 10
 _SAMPLE_EVERY = 4 << 10
-_LONGEST_SAMPLE = 1 << 10
-_BREAKS = (b"\n", b"\r", b"\x08")
-_BREAK = re.compile(rb"[\n\r\x08]")
 _BEGINS = re.compile(
     rb"[\n\r\x08](?=\d{4}-\d\d-\d\d|[IWEFD]\d{4} \d\d:|\s*\d+/\d+ "
     rb"|(?i:epoch|step|iter\w*)\W|(?:INFO|DEBUG)\b)"
 )
-
-
-class Stretch(NamedTuple):
-    """Some lines of a log that stand together: the byte and the line at which they begin, and their bytes."""
-
-    offset: int
-    line: int
-    data: bytes
-
-    @property
-    def end(self) -> int:
-        """The byte behind it."""
-        return self.offset + len(self.data)
 
 
 class Room(NamedTuple):
@@ -62,6 +56,10 @@ class Room(NamedTuple):
     """Bytes of head and tail that are read from end to end."""
     samples: int = 256
     """Samples that are kept at most, at even distances."""
+
+    def distance(self, size: int) -> int:
+        """Bytes from one sample to the next, of a log of that size."""
+        return max(_SAMPLE_EVERY, size // self.samples)
 
 
 def room(logs: int) -> Room:
@@ -84,6 +82,14 @@ class Selection(NamedTuple):
     """What was not read at all of its places; empty for a log that is read from end to end."""
 
 
+class Text(Protocol):
+    """The bytes of a log, as far as they can be had."""
+
+    def read(self, start: int, end: int, /) -> bytes:
+        """Those between two places that can be had."""
+        ...
+
+
 def unwatched(_offset: int) -> None:
     """Nobody wants to know how far a log has been read."""
 
@@ -104,233 +110,155 @@ def select(
             return _whole(b"".join(first))
         first.append(part)
         held += len(part)
-    remaining = blocks(chain(first, parts))
-    block, following = next(remaining, b""), next(remaining, b"")
-    selector = _Selector(scout(), size, room)
-    while block:
-        selector.take(block, following)
-        watch(selector.offset)
-        block, following = following, next(remaining, b"")
-    return selector.selection()
+    selector, window = Selector(scout(), room, room.distance(size)), _Window(room.edge)
+    scan = Scanner(scout(), size, selector.distance)
+    for data in blocks(chain(first, parts)):
+        if passed := window.take(data):
+            selector.take(scan(*passed), window)
+            scan.distance = selector.distance
+            watch(selector.offset)
+    if passed := window.take(b""):
+        selector.take(scan(*passed), window)
+    return selector.selection(window)
+
+
+def choose(found: Iterable[Block], text: Text, scout: Scout, room: Room, size: int) -> Selection:
+    """What is to be read of a log of that size, all blocks of which were looked through."""
+    selector = Selector(scout, room, room.distance(size))
+    for block in found:
+        selector.take(block, text)
+    return selector.selection(text)
 
 
 def _whole(data: bytes) -> Selection:
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     nul = data.find(b"\0")
-    return Selection([Stretch(0, 1, data)], len(data), lines, None if nul < 0 else nul, _undecodable(data))
+    return Selection([Stretch(0, 1, data)], len(data), lines, None if nul < 0 else nul, undecodable(data))
 
 
-def _undecodable(data: bytes) -> int | None:
-    """Where the first bytes stand that are no UTF-8."""
-    if data.isascii():
-        return None
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
+class _Window:
+    """The text around a block of what is read but once: some bytes before it, and all of the next one."""
+
+    def __init__(self, before: int) -> None:
+        self._before = max(before, _BEFORE + _ROOM)
+        self._held: deque[tuple[int, bytes]] = deque()
+        self._end = 0
+
+    def take(self, following: bytes) -> tuple[bytes, int] | None:
+        """Take the next block, and give the one before it, which has all around it now, and its offset."""
+        passed = self._held[-1] if self._held else None
+        if following:
+            self._held.append((self._end, following))
+            self._end += len(following)
+        while passed and len(self._held) > 1 and self._held[1][0] + self._before <= passed[0]:
+            self._held.popleft()
+        return passed and (passed[1], passed[0])
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two places, or those of them that are held."""
+        return b"".join(
+            data[max(0, start - offset) : max(0, end - offset)]
+            for offset, data in self._held
+            if offset < end and start < offset + len(data)
+        )
 
 
-def blocks(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in blocks of whole lines; a line that is larger than any block is cut."""
-    held: list[bytes] = []
-    size = 0
-    for part in parts:
-        held.append(part)
-        size += len(part)
-        if size < _LEAST_BLOCK:
-            continue
-        cut = part.rfind(b"\n") + 1
-        if not cut and size >= _MOST_BLOCK:
-            part = b"".join(held)
-            held, cut = [part], _between_signs(part)
-        if cut:
-            yield (
-                part
-                if len(held) == 1 and cut == len(part)
-                else b"".join([*held[:-1], memoryview(part)[:cut]])
-            )
-            held = [part[cut:]] if cut < len(part) else []
-            size = len(part) - cut
-    if size:
-        yield b"".join(held)
+class Selector:
+    """Goes through what stands in a large log, block by block, and chooses what is read of it."""
 
-
-def _between_signs(data: bytes) -> int:
-    """The last place at which no sign of UTF-8 is cut in two."""
-    ends = (at for at in range(len(data) - 1, len(data) - 5, -1) if data[at] & 0xC0 != 0x80)
-    return next(ends, len(data))
-
-
-class _Block:
-    """A block of a log, with the bytes before and behind it that lines around a place may reach into."""
-
-    def __init__(
-        self, data: bytes, offset: int, line: int, before: bytes, following: bytes, signs: Signs
-    ) -> None:
-        self.data, self.offset, self.line = data, offset, line
-        self.before, self.following = before, following
-        self._newlines = signs.newlines
-        self._counted = [(0, 0)]
-        """Places, in order, and the newlines before each."""
-
-    @property
-    def next_line(self) -> int:
-        """The line that the next block begins with."""
-        return self._line(len(self.data))
-
-    def piece(self, start: int, end: int) -> Stretch:
-        """The bytes between two places of the block."""
-        return Stretch(self.offset + start, self._line(start), self.data[start:end])
-
-    def _line(self, place: int) -> int:
-        """The line that holds a place; newlines are counted from the next one before it that was counted."""
-        behind = bisect_right(self._counted, (place, len(self.data)))
-        point, before = self._counted[behind - 1]
-        if place > point:
-            before += self._newlines(point, place)
-            self._counted.insert(behind, (place, before))
-        return self.line + before
-
-    def around(self, place: int, traceback: bool) -> Stretch:
-        """The lines around a place: some before it, and behind it up to where something else begins."""
-        low, high = place - _BEFORE - _ROOM, place + (_AFTER_TRACEBACK if traceback else _AFTER)
-        text = self._between(low, high)
-        low = max(low, -len(self.before))
-        at = place - low
-        start = text.find(b"\n", max(0, at - _BEFORE), at) + 1 or _last_break(text, at - 1)
-        end = text.find(b"\n", at - 1)
-        if end < 0:
-            end = _next_break(text, at, len(text))
-        elif begins := _BEGINS.search(text, end):
-            end = begins.start() + 1
-        else:
-            end = max(end, text.rfind(b"\n", at)) + 1
-        if low + start >= 0:
-            first = low + start
-            return self.piece(first, min(low + end, len(self.data)))._replace(data=text[start:end])
-        line = self.line - text.count(b"\n", start, -low)
-        return Stretch(self.offset + low + start, line, text[start:end])
-
-    def _between(self, low: int, high: int) -> bytes:
-        """Bytes of the block, and of those before and behind it where the places lie there."""
-        within = self.data[max(0, low) : high]
-        if low >= 0 and high <= len(self.data):
-            return within
-        before = self.before[low:] if low < 0 else b""
-        return before + within + self.following[: max(0, high - len(self.data))]
-
-    def epoch(self, before: int) -> Stretch | None:
-        """The last line before a place that says which epoch begins."""
-        begin = self.data.rfind(b"Epoch ", 0, max(before, 0))
-        if begin < 0:
-            return None
-        start = _last_break(self.data, begin)
-        return self.piece(start, _next_break(self.data, begin, begin + _LONGEST_SAMPLE))
-
-    def sample(self, at: int) -> Stretch:
-        """The line that holds a place."""
-        start = _last_break(self.data, at)
-        return self.piece(start, _next_break(self.data, at, at + _LONGEST_SAMPLE))
-
-
-class _Selector:
-    """Goes through a large log once, block by block."""
-
-    def __init__(self, scout: Scout, size: int, room: Room) -> None:
-        self.scout, self.room = scout, room
-        self.offset, self.line, self.before = 0, 1, b""
-        self.head: Stretch | None = None
-        self.edges: deque[Stretch] = deque()
+    def __init__(self, scout: Scout, room: Room, distance: int) -> None:
+        self.scout, self.room, self.distance = scout, room, distance
+        self.offset, self.line = 0, 1
         self.chosen: list[Stretch] = []
+        self.head: Stretch | None = None
         self.size = 0
         self.left = dict.fromkeys(range(len(scout.names)), FIRST)
         self.latest: dict[int, deque[Stretch]] = {}
-        self.samples: list[tuple[Stretch | None, Stretch]] = []
-        self.distance = max(_SAMPLE_EVERY, size // room.samples)
-        self.signs = reader(size)
+        self.samples: list[Sample] = []
         self.epoch: Stretch | None = None
         self.nul: int | None = None
         self.undecodable: int | None = None
 
-    def take(self, data: bytes, following: bytes) -> None:
-        """Choose from one block; `following` is the next one."""
-        signs = self.signs(data)
-        self._note_damage(data, signs)
-        block = _Block(data, self.offset, self.line, self.before, following[:_AFTER_TRACEBACK], signs)
-        first = self.scout.first(data)
-        has_epoch = any(found.what == self.scout.epoch for found in first)
-        if any(self.left.get(found.what) for found in first):
-            self._choose(block, has_epoch)
-        for found in first:
-            if self.left.get(found.what) == 0:
-                place = block.around(found.end, self._is_traceback(found.what))
-                self.latest.setdefault(found.what, deque(maxlen=LAST)).append(place)
-        self._sample(block, has_epoch)
-        if has_epoch:
-            self.epoch = block.epoch(len(data)) or self.epoch
-        self._keep_edges(Stretch(self.offset, self.line, data))
-        self.offset, self.line, self.before = self.offset + len(data), block.next_line, data[-_BEFORE:]
+    def take(self, block: Block, text: Text) -> None:
+        """Choose from one block."""
+        self.head = self.head or self._head(text)
+        self.nul = block.nul if self.nul is None else self.nul
+        self.undecodable = block.undecodable if self.undecodable is None else self.undecodable
+        if any(self.left[place.what] for place in block.found):
+            self._choose(block, text)
+        for place in block.found:
+            if not self.left[place.what]:
+                around = self._around(place, text)
+                self.latest.setdefault(place.what, deque(maxlen=LAST)).append(around)
+        self._sample(block)
+        self.epoch = block.epoch.moved(self.line) if block.epoch else self.epoch
+        self.offset, self.line = block.end, self.line + block.newlines
 
-    def _note_damage(self, data: bytes, signs: Signs) -> None:
-        if self.nul is None and signs.nul:
-            self.nul = self.offset + data.find(b"\0")
-        if self.undecodable is None and signs.beyond_ascii:
-            bad = _undecodable(data)
-            self.undecodable = None if bad is None else self.offset + bad
-
-    def _choose(self, block: _Block, has_epoch: bool) -> None:
+    def _choose(self, block: Block, text: Text) -> None:
         """Take the lines around every place of what has not been read often."""
-        end = -1
-        for found in self.scout.each(block.data):
-            if not self.left.get(found.what):
+        data, end = text.read(block.offset, block.end), -1
+        lines = Lines(lambda start, end: data.count(b"\n", start, end))
+        for place in placed(self.scout.each(data), block.offset, lines):
+            if not self.left[place.what]:
                 continue
-            self.left[found.what] -= 1
-            traceback = self._is_traceback(found.what)
-            if block.offset + found.end <= end and not traceback:
+            self.left[place.what] -= 1
+            if place.end <= end and not self._is_traceback(place.what):
                 continue
-            place = block.around(found.end, traceback)
-            epoch = (block.epoch(found.end) if has_epoch else None) or self.epoch
-            self.chosen += [epoch, place] if epoch else [place]
-            end, self.size = place.end, self.size + len(place.data)
+            around = self._around(place, text)
+            own = epoch_before(data, place.end - block.offset, block.offset, lines) if block.epoch else None
+            epoch = own.moved(self.line) if own else self.epoch
+            self.chosen += [epoch, around] if epoch else [around]
+            end, self.size = around.end, self.size + len(around.data)
         if self.size > MOST:
             self.left = {what: max(0, left - FIRST + FEW) for what, left in self.left.items()}
             self.size = 0
 
+    def _around(self, place: Place, text: Text) -> Stretch:
+        """The lines around a place: some before it, and behind it up to where something else begins."""
+        traceback = self._is_traceback(place.what)
+        low = max(0, place.end - _BEFORE - _ROOM)
+        data = text.read(low, place.end + (_AFTER_TRACEBACK if traceback else _AFTER))
+        at = place.end - low
+        start = data.find(b"\n", max(0, at - _BEFORE), at) + 1 or last_break(data, at - 1)
+        end = data.find(b"\n", at - 1)
+        if end < 0:
+            end = next_break(data, at, len(data))
+        elif begins := _BEGINS.search(data, end):
+            end = begins.start() + 1
+        else:
+            end = max(end, data.rfind(b"\n", at)) + 1
+        line = self.line + place.line - data.count(b"\n", start, at)
+        return Stretch(low + start, line, data[start:end])
+
     def _is_traceback(self, what: int) -> bool:
         return self.scout.names[what] == TRACEBACK
 
-    def _sample(self, block: _Block, has_epoch: bool) -> None:
-        """One line of the block at each even distance, with the line that says which epoch it lies in."""
-        for at in range(-block.offset % self.distance, len(block.data), self.distance):
-            epoch = (block.epoch(at) if has_epoch else None) or self.epoch
-            self.samples.append((epoch, block.sample(at)))
+    def _sample(self, block: Block) -> None:
+        for epoch, line in block.samples:
+            above = epoch.moved(self.line) if epoch else self.epoch
+            self.samples.append(Sample(above, line.moved(self.line)))
         if len(self.samples) > 2 * self.room.samples:
             self.samples = self.samples[::2]
             self.distance *= 2
 
-    def _keep_edges(self, stretch: Stretch) -> None:
-        if self.head is None:
-            cut = stretch.data.rfind(b"\n", 0, self.room.edge) + 1 or self.room.edge
-            self.head = stretch._replace(data=stretch.data[:cut])
-        self.edges.append(stretch)
-        while sum(len(edge.data) for edge in self.edges) - len(self.edges[0].data) >= self.room.edge:
-            self.edges.popleft()
-
-    def selection(self) -> Selection:
+    def selection(self, text: Text) -> Selection:
         """Everything that was chosen, in order, each byte once."""
         latest = [stretch for places in self.latest.values() for stretch in places]
         sampled = [stretch for sample in self.samples for stretch in sample]
-        chosen = [self.head, *self.chosen, *latest, *sampled, self._tail()]
+        chosen = [self.head, *self.chosen, *latest, *sampled, self._tail(text)]
         together = _merged([each for each in chosen if each])
-        lines = self.line - 1 + (not self.edges[-1].data.endswith(b"\n"))
+        lines = self.line - 1 + (text.read(self.offset - 1, self.offset) != b"\n")
         return Selection(together, self.offset, lines, self.nul, self.undecodable, self._thinned())
 
-    def _tail(self) -> Stretch:
-        data, first = b"".join(edge.data for edge in self.edges), self.edges[0]
-        cut = max(0, len(data) - self.room.edge)
-        cut = data.find(b"\n", cut) + 1 or cut
-        return Stretch(first.offset + cut, first.line + data.count(b"\n", 0, cut), data[cut:])
+    def _head(self, text: Text) -> Stretch:
+        data = text.read(0, self.room.edge)
+        return Stretch(0, 1, data[: data.rfind(b"\n") + 1 or len(data)])
+
+    def _tail(self, text: Text) -> Stretch:
+        start = max(0, self.offset - self.room.edge)
+        data = text.read(start, self.offset)
+        cut = data.find(b"\n") + 1
+        return Stretch(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
     def _thinned(self) -> str:
         often = sorted({self.scout.names[what] for what, left in self.left.items() if not left})
@@ -341,19 +269,6 @@ class _Selector:
         if often:
             words += f"; not every place of what stands in very many: {', '.join(map(repr, often[:5]))}"
         return words
-
-
-def _last_break(text: bytes, at: int) -> int:
-    """Where the line that holds a byte begins, or the last state of a redrawn one; an endless one is cut."""
-    least = max(0, at - _LONGEST_SAMPLE)
-    last = max(text.rfind(sign, least, at) for sign in _BREAKS)
-    return last + 1 if last >= 0 else least
-
-
-def _next_break(text: bytes, at: int, most: int) -> int:
-    """Behind the line that holds a byte, or the state of a redrawn one."""
-    match = _BREAK.search(text, at, most)
-    return match.end() if match else min(most, len(text))
 
 
 def _merged(stretches: list[Stretch]) -> list[Stretch]:

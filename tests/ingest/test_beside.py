@@ -5,6 +5,7 @@ A process with threads is not split, and this one has some: each test has a proc
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from analyzer.model import Pattern
 
 ingest.LARGE = 10_000
 beside._LOOK = 0.001
+beside._LEAST_PART = beside.BLOCK
 first, reads = os.getpid(), ingest._tried
 
 def run(watch=None, meanwhile=None):
@@ -73,14 +75,15 @@ def ended(run: Path, program: str) -> str:
 
 
 def test_beside_as_in_turn(run: Path) -> None:
-    """The same tables, and all bytes are counted, none twice."""
+    """The same tables, and all bytes are counted, none twice; a log has several readers."""
     program = """
 assert beside.splittable()
-readers, calls = set(), []
-def noted(*given):
-    Path(sys.argv[1]).with_name(f"reader-{os.getpid()}").touch()
-    return reads(*given)
-ingest._tried = noted
+look, calls = beside.look_through, []
+def noted(log, part, *given):
+    Path(sys.argv[1]).with_name(f"{log.name} {part.start} {os.getpid()}").touch()
+    time.sleep(0.01)
+    return look(log, part, *given)
+beside.look_through = noted
 tables = run(lambda *call: calls.append(call[1]))
 assert not beside.splittable()  # polars is here, with its threads
 assert tables == run() and len(tables["matches"]) == 4
@@ -89,8 +92,21 @@ assert calls == sorted(calls) and calls[-1] == sum(sizes)
 assert len({row[0] for row in tables["sources"] if "skipped" in row}) == 1
 """
     ended(run, program)
-    readers = {path.name for path in run.parent.glob("reader-*")}
-    assert 2 <= len(readers) <= 1 + len(os.sched_getaffinity(0))
+    parts = [path.name.split() for path in run.parent.glob("worker-3.log *")]
+    assert len({start for _, start, _ in parts}) == len(parts) > 4
+    assert len({reader for _, _, reader in parts}) > 1
+
+
+def test_one_log_that_a_launcher_marked_has_several_readers_too(tmp_path: Path) -> None:
+    """And one that cannot be read at any place has one."""
+    lines = [f"[1,{n % 2}]<stdout>:step {n} loss {1 / (n + 1):.6f}\n" for n in range(60_000)]
+    (tmp_path / "job.log").write_text("".join(lines) + "[1,1]<stderr>:Socket closed\n")
+    (tmp_path / "more.log.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    program = """
+tables = run()
+assert tables == run() and len(tables["matches"]) == 1
+"""
+    ended(tmp_path, program)
 
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "raise MemoryError"])
