@@ -45,7 +45,7 @@ def test_parts_have_the_blocks_of_the_whole(seed: int, mark: bytes, tmp_path: Pa
             assert b"\n" not in data[following : following + BLOCK]
             block.decode()
     step = random.Random(seed).randrange(1, 5) * BLOCK
-    parts = []
+    parts: list[list[tuple[int, bytes]]] = []
     for start in reversed(range(0, len(data), step)):
         with plain_log(path) as log:
             assert log
