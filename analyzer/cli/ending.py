@@ -10,7 +10,6 @@ import io
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer, get_ident
@@ -45,6 +44,8 @@ def ended(name: str, work: Callable[[], int]) -> int:
         _hush()
         return _CUT_OFF
     except Exception:  # noqa: BLE001 - the last place where a mistake of ours can be told from the user's
+        import traceback  # takes as long as some stages, and should never be needed
+
         traceback.print_exc()
         print(f"{name}: this is a mistake of ours; please report it with the lines above", file=sys.stderr)
         return 70

@@ -5,15 +5,15 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and an entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import announcements, attempts, checkpoints, packages
-from analyzer.ingest.ahead import Ahead
 from analyzer.ingest.attribution import attribute
 from analyzer.ingest.beside import Beside
 from analyzer.ingest.matcher import Matcher
@@ -21,7 +21,7 @@ from analyzer.ingest.readings import Reading
 from analyzer.ingest.scout import Scout
 from analyzer.ingest.sessions import told_twice
 from analyzer.ingest.stretches import WHOLE, room
-from analyzer.ingest.surveys import LARGE, Survey
+from analyzer.ingest.surveys import LARGE, Survey, survey
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
 from analyzer.schema import READ, TABLES
@@ -61,32 +61,19 @@ def _read_all(
     twice = told_twice(sources)
     tally = _Tally(sources, watch)
     readings: list[Reading] = []
-    logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
-    space = room(sum(_size(log) > WHOLE for log in logs))
-    large = [log for log in logs if _size(log) >= LARGE]
-    with ExitStack() as readers:
-        beside = readers.enter_context(
-            Beside(
-                large,
-                lambda: _ready(matcher),
-                lambda log, made: _tried(log, matcher, made),
-                space,
-                tally.within,
-            )
-        )
-        others = [log for log in large if log not in beside]
-        ahead = readers.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
+    with _reader(sources, matcher, tally) as read:
         meanwhile()
         for source in sources:
             if source.name not in twice:
-                readings += _read(source, matcher, tally, ahead, beside)
+                readings += read(source)
     traced = {reading.source.name for reading in readings if "spans" in reading.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
             readings.append(Reading(source))
             readings[-1].skip(f"the same session is read from {plane}")
         elif plane:
-            readings += _read(source, matcher, tally, None)
+            readings += _tried(matcher, source)
+            tally.behind(source)
     return readings
 
 
@@ -122,16 +109,38 @@ def _unwatched(_source: str, _done: int, _all: int) -> None:
     """Nobody wants to know."""
 
 
-def _read(
-    source: Source, matcher: Matcher, tally: _Tally, ahead: Ahead | None, beside: Beside | None = None
-) -> list[Reading]:
-    try:
-        readings = beside(source) if beside and source in beside else None
-        return _tried(source, matcher, ahead) if readings is None else readings
-    finally:
-        tally.behind(source)
-        if ahead:
-            ahead.behind(source)
+@contextmanager
+def _reader(
+    sources: Sequence[Source], matcher: Matcher, tally: _Tally
+) -> Iterator[Callable[[Source], list[Reading]]]:
+    """What reads one source after the other; others are at work on the large logs meanwhile."""
+    logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
+    space = room(sum(_size(log) > WHOLE for log in logs))
+    large = [log for log in logs if _size(log) >= LARGE]
+
+    def surveyed(log: Source) -> Survey:
+        return survey(log, lambda: matcher.scout, lambda offset: tally.within(log, offset), space)
+
+    with (
+        Beside(large, partial(_ready, matcher), partial(_tried, matcher), space, tally.within) as beside,
+        ExitStack() as threads,
+    ):
+        ahead = None
+        if len(others := [log for log in large if log not in beside]) > 1:
+            from analyzer.ingest.ahead import Ahead
+
+            ahead = threads.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
+
+        def read(source: Source) -> list[Reading]:
+            try:
+                readings = beside(source) if source in beside else None
+                return _tried(matcher, source, ahead or surveyed) if readings is None else readings
+            finally:
+                tally.behind(source)
+                if ahead:
+                    ahead.behind(source)
+
+        yield read
 
 
 def _ready(matcher: Matcher) -> Scout:
@@ -140,7 +149,9 @@ def _ready(matcher: Matcher) -> Scout:
     return matcher.scout
 
 
-def _tried(source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None) -> list[Reading]:
+def _tried(
+    matcher: Matcher, source: Source, surveyed: Callable[[Source], Survey] | None = None
+) -> list[Reading]:
     reading = Reading(source)
     if source.skip:
         reading.skip(source.skip)

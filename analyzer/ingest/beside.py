@@ -113,8 +113,11 @@ class Beside:
         tasks.sort(key=lambda task: task.part != _ALL)  # what cannot be parted takes longest
         waiting, self._tasks = os.pipe()
         self._done, done = os.pipe()
-        os.write(self._tasks, b"".join(_TASK.pack(*task) for task in tasks))
-        with suppress(OSError):  # no room for another process, or for its memory
+        packed = b"".join(_TASK.pack(*task) for task in tasks)
+        os.set_blocking(self._tasks, False)
+        with suppress(OSError):  # no room for another process, for its memory, or for the tasks
+            if os.write(self._tasks, packed) < len(packed):
+                raise BlockingIOError
             self._own = os.memfd_create("blocks")
             self._memories = [os.memfd_create("results") for _ in range(min(len(tasks), _cores()))]
             for child in range(len(self._memories)):

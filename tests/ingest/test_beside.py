@@ -113,10 +113,10 @@ assert tables == run() and len(tables["matches"]) == 1
 def test_a_reader_that_dies_is_no_loss(end: str, run: Path) -> None:
     """Its logs are read by the process that waits for them."""
     program = f"""
-def dies(log, *given):
+def dies(matcher, log, *given):
     if os.getpid() != first and log.name in ("worker-0.log", "worker-3.log"):
         {end}
-    return reads(log, *given)
+    return reads(matcher, log, *given)
 ingest._tried = dies
 assert len(run()["matches"]) == 4
 said()
@@ -138,7 +138,7 @@ assert len(run()["matches"]) == 4
 def test_an_interruption_leaves_nobody_behind(run: Path) -> None:
     """Nor does any other error of the process that waits."""
     program = """
-def slow(log, *given):
+def slow(*given):
     time.sleep(60 * (os.getpid() != first))
 ingest._tried = slow
 def interrupted():
@@ -154,14 +154,11 @@ except KeyboardInterrupt:
 def test_readers_end_when_nobody_waits(run: Path) -> None:
     """The process that split them off was killed, and could tell them nothing."""
     program = """
-def endless(log, matcher, surveyed):
-    survey = ingest.survey
-    def again(log, scout, watch, space):
-        while True:
-            survey(log, scout, watch, space)
-    ingest.survey = again
-    surveyed(log)
-ingest._tried = endless
+look = beside.look_through
+def endless(*given):
+    while True:
+        look(*given)
+beside.look_through = endless
 run(meanwhile=said)
 """
     process = begun(run, program)
@@ -203,7 +200,7 @@ thread.join()
 def test_an_interrupt_of_the_terminal_ends_all_at_once(run: Path) -> None:
     """It goes to readers too, and none of them has anything to say."""
     program = """
-def slow(log, *given):
+def slow(*given):
     time.sleep(60)
 ingest._tried = slow
 run(meanwhile=said)
