@@ -21,9 +21,10 @@ from struct import Struct
 from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
 
-from analyzer.ingest.blocks import BLOCK, Block
+from analyzer.ingest.blocks import BLOCK, Block, Scanner
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.scout import Scout
+from analyzer.ingest.signs import reader
 from analyzer.ingest.stretches import Room
 from analyzer.ingest.surveys import Part, Survey, conclude, divisible, look_through, survey
 from analyzer.model import Source
@@ -173,16 +174,20 @@ class Beside:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
             os.close(self._tasks)
+            share = sum(part.end - part.start for parts in self._parts for part in parts) // len(
+                self._memories
+            )
+            scan = Scanner(scout, reader(share))
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
-                result = pickle.dumps(self._result(task, scout), pickle.HIGHEST_PROTOCOL)
+                result = pickle.dumps(self._result(task, scout, scan), pickle.HIGHEST_PROTOCOL)
                 place = _written(self._memories[child], result)
                 os.write(done, _DONE.pack(task.log, task.part, child, *place))
             status = 0
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
 
-    def _result(self, task: _Task, scout: Scout) -> list[Block] | list[Reading]:
+    def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading]:
         log = self._logs[task.log]
 
         def watch(_offset: int) -> None:
@@ -196,7 +201,7 @@ class Beside:
             blocks = self._blocks(task)
             return self._read(log, lambda log: conclude(log, size, blocks, scout, self._space))
         try:
-            return look_through(log, self._parts[task.log][task.part], scout, self._space, watch)
+            return look_through(log, self._parts[task.log][task.part], scan, self._space, watch)
         except OSError:
             return []  # whoever concludes the survey meets it too, and says so
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.scout import Found, Scout
-from analyzer.ingest.signs import reader
+from analyzer.ingest.signs import Data, Reader
 
 BLOCK = 512 << 10
 """Bytes of a block, unless a line reaches beyond them."""
@@ -77,14 +77,15 @@ class Block(NamedTuple):
 
 
 class Scanner:
-    """Looks through blocks of a log of about `size` bytes, of which a line in each `distance` is a sample."""
+    """Looks through blocks of logs."""
 
-    def __init__(self, scout: Scout, size: int, distance: int) -> None:
-        self._scout, self._signs = scout, reader(size)
-        self.distance = distance
+    def __init__(self, scout: Scout, signs: Reader) -> None:
+        self._scout, self._signs = scout, signs
+        self.buffer = bytearray()
+        """Room for a block; memory that is used again need not be had from the system again."""
 
-    def __call__(self, data: bytes, offset: int) -> Block:
-        """What stands in a block that begins at a byte of the log."""
+    def __call__(self, data: Data, offset: int, distance: int) -> Block:
+        """What stands in a block that begins at a byte of a log; each `distance` bytes give a sample."""
         signs = self._signs(data)
         lines = Lines(signs.newlines)
         found = self._scout.first(data)
@@ -94,20 +95,23 @@ class Scanner:
             offset,
             len(data),
             found=placed((each for each in found if each.what != self._scout.epoch), offset, lines),
-            samples=list(self._samples(data, offset, lines, has_epoch)),
+            samples=[
+                _sample(data, at, offset, lines, has_epoch)
+                for at in range(-offset % distance, len(data), distance)
+            ],
             epoch=epoch_before(data, len(data), offset, lines) if has_epoch else None,
             newlines=lines.before(len(data)),
             nul=offset + data.find(b"\0") if signs.nul else None,
             undecodable=None if bad is None else offset + bad,
         )
 
-    def _samples(self, data: bytes, offset: int, lines: Lines, has_epoch: bool) -> Iterator[Sample]:
-        """One line at each even distance, with the line that says which epoch it lies in."""
-        for at in range(-offset % self.distance, len(data), self.distance):
-            epoch = epoch_before(data, at, offset, lines) if has_epoch else None
-            start = last_break(data, at)
-            line = data[start : next_break(data, at, at + _LONGEST_SAMPLE)]
-            yield Sample(epoch, Stretch(offset + start, lines.before(start), line))
+
+def _sample(data: Data, at: int, offset: int, lines: Lines, has_epoch: bool) -> Sample:
+    """The line that holds a byte of a block, with the line that says which epoch it lies in."""
+    epoch = epoch_before(data, at, offset, lines) if has_epoch else None
+    start = last_break(data, at)
+    line = bytes(data[start : next_break(data, at, at + _LONGEST_SAMPLE)])
+    return Sample(epoch, Stretch(offset + start, lines.before(start), line))
 
 
 class Lines:
@@ -136,30 +140,30 @@ def placed(found: Iterable[Found], offset: int, lines: Lines) -> list[Place]:
     return [Place(each.what, offset + each.end, lines.before(each.end)) for each in found]
 
 
-def epoch_before(data: bytes, before: int, offset: int, lines: Lines) -> Stretch | None:
+def epoch_before(data: Data, before: int, offset: int, lines: Lines) -> Stretch | None:
     """The last line before a place that says which epoch begins, of a block that begins at a byte."""
     begin = data.rfind(b"Epoch ", 0, max(before, 0))
     if begin < 0:
         return None
     start = last_break(data, begin)
-    line = data[start : next_break(data, begin, begin + _LONGEST_SAMPLE)]
+    line = bytes(data[start : next_break(data, begin, begin + _LONGEST_SAMPLE)])
     return Stretch(offset + start, lines.before(start), line)
 
 
-def last_break(data: bytes, at: int) -> int:
+def last_break(data: Data, at: int) -> int:
     """Where the line that holds a byte begins, or the last state of a redrawn one; an endless one is cut."""
     least = max(0, at - _LONGEST_SAMPLE)
     last = max(data.rfind(sign, least, at) for sign in _BREAKS)
     return last + 1 if last >= 0 else least
 
 
-def next_break(data: bytes, at: int, most: int) -> int:
+def next_break(data: Data, at: int, most: int) -> int:
     """Behind the line that holds a byte, or the state of a redrawn one."""
     match = _BREAK.search(data, at, most)
     return match.end() if match else min(most, len(data))
 
 
-def undecodable(data: bytes) -> int | None:
+def undecodable(data: Data) -> int | None:
     """Where the first bytes stand that are no UTF-8."""
     if data.isascii():
         return None

@@ -38,21 +38,34 @@ class PlainLog:
             start += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def blocks(self, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks that begin between two places, each with where it begins; of a file that was cut, fewer.
+    def blocks(self, start: int, end: int, buffer: bytearray) -> Iterator[int]:
+        """Where the blocks begin that begin between two places; each is in the buffer until the next one is.
 
-        `start` is a multiple of the size of a block, and `end` too, or the end of the log.
+        `start` is a multiple of the size of a block, and `end` too, or the end of the log. Of a file that was
+        cut meanwhile there are fewer.
         """
         at = self._begin(start)
         for window in range(start + BLOCK, end + BLOCK, BLOCK):
             behind = self._begin(min(window, end))
             if behind > at:
-                data = self.read(at, behind)
-                if data:
-                    yield at, data
-                if len(data) < behind - at:
+                self._fill(buffer, at, behind)
+                if buffer:
+                    yield at
+                if len(buffer) < behind - at:
                     return
             at = behind
+
+    def _fill(self, buffer: bytearray, start: int, end: int) -> None:
+        """Put the bytes between two places into a buffer, or those of them that there are."""
+        buffer.extend(bytes(max(0, end - start - len(buffer))))
+        del buffer[end - start :]
+        read = 0
+        while read < len(buffer):
+            with memoryview(buffer) as whole, whole[read:] as rest:
+                more = os.preadv(self._descriptor, [rest], start + read + self._mark)
+            if not more:
+                del buffer[read:]
+            read += more
 
     def _begin(self, place: int) -> int:
         """Where the first line begins at or behind a place; in an endless one, a place that cuts no sign."""

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import hyperscan
 
+from analyzer.ingest.signs import Data
 from analyzer.kept import kept
 
 ALARMS: Mapping[str, tuple[str, ...]] = {
@@ -67,11 +68,11 @@ class Scout:
         twin._scratches = self._first.scratch.clone(), self._each.scratch.clone()  # noqa: SLF001 - of our class
         return twin
 
-    def first(self, block: bytes) -> list[Found]:
+    def first(self, block: Data) -> list[Found]:
         """Everything that stands in a block, at the first place of each."""
         return _scanned(self._first, block, self._scratches[0])
 
-    def each(self, block: bytes) -> list[Found]:
+    def each(self, block: Data) -> list[Found]:
         """Everything that stands in a block, at every place, in order."""
         return sorted(_scanned(self._each, block, self._scratches[1]), key=lambda found: found.end)
 
@@ -81,13 +82,13 @@ def _forms(literal: str) -> set[str]:
     return {literal, json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1]}
 
 
-def _scanned(database: hyperscan.Database, block: bytes, scratch: hyperscan.Scratch) -> list[Found]:
+def _scanned(database: hyperscan.Database, block: Data, scratch: hyperscan.Scratch) -> list[Found]:
     found: list[Found] = []
 
     def note(what: int, _start: int, end: int, _flags: int, _context: object) -> None:
         found.append(Found(what, end))
 
-    database.scan(block, match_event_handler=note, scratch=scratch)
+    database.scan(cast("bytes", block), match_event_handler=note, scratch=scratch)  # it takes any buffer
     return found
 
 

@@ -29,6 +29,7 @@ from analyzer.ingest.blocks import (
     undecodable,
 )
 from analyzer.ingest.scout import TRACEBACK, Scout
+from analyzer.ingest.signs import reader
 
 WHOLE = BLOCK
 """Bytes of a log that is read from end to end."""
@@ -110,15 +111,14 @@ def select(
             return _whole(b"".join(first))
         first.append(part)
         held += len(part)
-    selector, window = Selector(scout(), room, room.distance(size)), _Window(room.edge)
-    scan = Scanner(scout(), size, selector.distance)
+    known, window = scout(), _Window(room.edge)
+    selector, scan = Selector(known, room, room.distance(size)), Scanner(known, reader(size))
     for data in blocks(chain(first, parts)):
         if passed := window.take(data):
-            selector.take(scan(*passed), window)
-            scan.distance = selector.distance
+            selector.take(scan(*passed, selector.distance), window)
             watch(selector.offset)
     if passed := window.take(b""):
-        selector.take(scan(*passed), window)
+        selector.take(scan(*passed, selector.distance), window)
     return selector.selection(window)
 
 

@@ -12,6 +12,7 @@ from analyzer.ingest.blocks import Block, Scanner
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.plain_log import PlainLog, plain_log
 from analyzer.ingest.scout import Scout
+from analyzer.ingest.signs import reader
 from analyzer.ingest.stretches import WHOLE, Room, Selection, choose, select
 from analyzer.ingest.text import Utf8
 from analyzer.model import Source
@@ -46,7 +47,8 @@ def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], No
     with plain_log(source.path) as log:
         if log and log.size > WHOLE:
             known = scout()
-            found = _looked_through(log, 0, log.size, known, room, watch)
+            scan = Scanner(known, reader(log.size))
+            found = _looked_through(log, 0, log.size, scan, room, watch)
             return Survey(choose(found, log, known, room, log.size), log.damage(), None)
     parts = Parts(source.path)
     text = Utf8(parts)
@@ -64,7 +66,7 @@ def divisible(source: Source) -> int:
 
 
 def look_through(
-    source: Source, part: Part, scout: Scout, room: Room, watch: Callable[[int], None]
+    source: Source, part: Part, scan: Scanner, room: Room, watch: Callable[[int], None]
 ) -> list[Block]:
     """What stands in a part of a log.
 
@@ -73,7 +75,7 @@ def look_through(
 
     """
     with plain_log(source.path, part.size) as log:
-        return list(_looked_through(log, part.start, part.end, scout, room, watch)) if log else []
+        return list(_looked_through(log, part.start, part.end, scan, room, watch)) if log else []
 
 
 def conclude(source: Source, size: int, found: Iterable[Block], scout: Scout, room: Room) -> Survey:
@@ -90,9 +92,8 @@ def conclude(source: Source, size: int, found: Iterable[Block], scout: Scout, ro
 
 
 def _looked_through(
-    log: PlainLog, start: int, end: int, scout: Scout, room: Room, watch: Callable[[int], None]
+    log: PlainLog, start: int, end: int, scan: Scanner, room: Room, watch: Callable[[int], None]
 ) -> Iterator[Block]:
-    scan = Scanner(scout, log.size, room.distance(log.size))
-    for offset, data in log.blocks(start, end):
-        yield scan(data, offset)
-        watch(offset + len(data))
+    for offset in log.blocks(start, end, scan.buffer):
+        yield scan(scan.buffer, offset, room.distance(log.size))
+        watch(offset + len(scan.buffer))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.ingest.blocks import BLOCK, LONGEST_BLOCK
-from analyzer.ingest.plain_log import plain_log
+from analyzer.ingest.plain_log import PlainLog, plain_log
 
 MARK = b"\xef\xbb\xbf"
 
@@ -27,6 +27,12 @@ def text(seed: int) -> bytes:
     return b"".join(pieces)
 
 
+def blocks(log: PlainLog, start: int, end: int) -> list[tuple[int, bytes]]:
+    """The blocks that begin between two places, and where."""
+    buffer = bytearray()
+    return [(offset, bytes(buffer)) for offset in log.blocks(start, end, buffer)]
+
+
 @pytest.mark.parametrize("mark", [b"", MARK], ids=["plain", "mark"])
 @pytest.mark.parametrize("seed", range(6))
 def test_parts_have_the_blocks_of_the_whole(seed: int, mark: bytes, tmp_path: Path) -> None:
@@ -36,7 +42,7 @@ def test_parts_have_the_blocks_of_the_whole(seed: int, mark: bytes, tmp_path: Pa
     with plain_log(path) as log:
         assert log
         assert (log.size, log.first) == (len(data), len(mark + data))
-        whole = list(log.blocks(0, log.size))
+        whole = blocks(log, 0, log.size)
     assert b"".join(block for _, block in whole) == data
     for (offset, block), (following, _) in pairwise(whole):
         assert offset + len(block) == following
@@ -49,7 +55,7 @@ def test_parts_have_the_blocks_of_the_whole(seed: int, mark: bytes, tmp_path: Pa
     for start in reversed(range(0, len(data), step)):
         with plain_log(path) as log:
             assert log
-            parts.insert(0, list(log.blocks(start, min(start + step, log.first))))
+            parts.insert(0, blocks(log, start, min(start + step, log.first)))
     assert [block for part in parts for block in part] == whole
 
 
@@ -73,12 +79,12 @@ def test_a_file_that_is_cut_meanwhile_gives_what_is_left(tmp_path: Path) -> None
         assert not log.damage()
         with path.open("ab") as file:
             file.write(b"more\n")
-        assert b"".join(block for _, block in log.blocks(0, log.size)) == data
+        assert b"".join(block for _, block in blocks(log, 0, log.size)) == data
         assert log.damage() == f"was still being written; read as far as it reached, {len(data)} bytes"
         with path.open("r+b") as file:
             file.truncate(1_000_000)
-        assert b"".join(block for _, block in log.blocks(0, log.size)) == data[:1_000_000]
-        assert list(log.blocks(4 * BLOCK, log.size)) == []
+        assert b"".join(block for _, block in blocks(log, 0, log.size)) == data[:1_000_000]
+        assert blocks(log, 4 * BLOCK, log.size) == []
         assert log.damage() == "was cut to 1000000 bytes while it was read"
 
 
