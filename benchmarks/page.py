@@ -25,7 +25,8 @@ All commands of a comparison ran in turn, again and again, on the same files, wh
 A ratio is our time over that of the peer in the same turn: its median, and the least and the largest.
 *CPU* is the same ratio of the seconds of all processors. Absolute times hold for that machine alone.
 `rg` and `grep` count the lines that hold one of the 30 literals of benchmarks/literals.txt. Ours is the whole
-diagnosis with all rules, from the start of the process to the written page.
+diagnosis with all rules, from the start of the process to the written page; its memory is that of all its
+processes together.
 
 """
 _GROUPS = {

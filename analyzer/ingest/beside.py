@@ -10,6 +10,7 @@ then one process chooses from what was found, and takes that apart.
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickle
 import signal
@@ -95,6 +96,8 @@ class Beside:
         self._parent, self._children = os.getpid(), list[int]()
         self._memories: list[int] = []
         self._own = self._tasks = self._done = -1
+        self._offsets = memoryview(mmap.mmap(-1, 8 * max(1, len(self._logs)))).cast("Q")
+        """How far each log has been read that has no parts; of all processes."""
 
     def __contains__(self, source: Source) -> bool:
         return bool(self._children) and source.name in self._numbers
@@ -152,7 +155,7 @@ class Beside:
             elif not all(map(_lives, self._children)):
                 return None
             parts = [self._parts[number][part] for part in self._found[number]]
-            self._watch(source, sum(part.end - part.start for part in parts))
+            self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
         return self._readings.pop(number)
 
     def _take(self, done: _Done) -> None:
@@ -174,10 +177,8 @@ class Beside:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
             os.close(self._tasks)
-            share = sum(part.end - part.start for parts in self._parts for part in parts) // len(
-                self._memories
-            )
-            scan = Scanner(scout, reader(share))
+            size = sum(parts[-1].size for parts in self._parts if parts)
+            scan = Scanner(scout, reader(size // len(self._memories)))
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
                 result = pickle.dumps(self._result(task, scout, scan), pickle.HIGHEST_PROTOCOL)
@@ -187,10 +188,12 @@ class Beside:
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
 
-    def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading]:
+    def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading] | OSError:
         log = self._logs[task.log]
 
-        def watch(_offset: int) -> None:
+        def watch(offset: int) -> None:
+            if task.part == _ALL:
+                self._offsets[task.log] = offset
             if os.getppid() != self._parent:
                 os._exit(1)
 
@@ -202,13 +205,21 @@ class Beside:
             return self._read(log, lambda log: conclude(log, size, blocks, scout, self._space))
         try:
             return look_through(log, self._parts[task.log][task.part], scan, self._space, watch)
-        except OSError:
-            return []  # whoever concludes the survey meets it too, and says so
+        except OSError as error:
+            return error
 
     def _blocks(self, task: _Task) -> Iterator[Block]:
-        """What was found in all parts of a log, part by part."""
+        """What was found in all parts of a log, part by part.
+
+        Raises:
+            OSError: one of them could not be read.
+
+        """
         for done in pickle.loads(os.pread(self._own, task.length, task.start)):  # noqa: S301 - ours
-            yield from pickle.loads(os.pread(self._memories[done.child], done.length, done.start))  # noqa: S301
+            found = pickle.loads(os.pread(self._memories[done.child], done.length, done.start))  # noqa: S301
+            if isinstance(found, OSError):
+                raise found
+            yield from found
 
 
 def _cores() -> int:

@@ -124,6 +124,22 @@ said()
     assert ended(run, program) == ""
 
 
+def test_a_part_that_cannot_be_read_is_said(run: Path) -> None:
+    """Of such a log nothing is told, as where it is read in a row."""
+    program = """
+import errno
+look = beside.look_through
+def broken(log, part, *given):
+    if log.name == "worker-3.log" and part.start:
+        raise OSError(errno.EIO, "Input/output error")
+    return look(log, part, *given)
+beside.look_through = broken
+(row,) = [row for row in run()["sources"] if row[0] == "worker-3.log"]
+assert "cannot be read: Input/output error" in row and "skipped" in row
+"""
+    ended(run, program)
+
+
 def test_no_room_for_processes_is_no_loss(run: Path) -> None:
     """The logs are read by threads then."""
     program = """
