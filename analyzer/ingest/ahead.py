@@ -1,4 +1,4 @@
-"""Logs are surveyed ahead of their turn, side by side on the cores there are, where `beside` cannot read them.
+"""Logs are surveyed ahead of their turn, side by side on the cores there are: where `beside` cannot do it.
 
 Surveying is reading, decompressing and searching, which other threads need not wait for. What of a log was
 chosen by that is taken apart in its turn, one log after the other.
