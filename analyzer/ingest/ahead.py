@@ -40,7 +40,7 @@ class Ahead:
 
     def __init__(self, logs: Sequence[Source], scout: Callable[[], Scout], space: Room, watch: Watch) -> None:
         self._scout, self._room, self._watch = scout, space, watch
-        self._waiting = list(logs) if len(logs) > 1 else []
+        self._waiting = list(logs)
         self._begun: dict[str, Future[Survey]] = {}
         self._offsets: dict[str, int] = {}
         self._stop = Event()
