@@ -144,8 +144,8 @@ def read(
 
 def _import_later_stages() -> None:
     """Import what only those need: polars alone takes longer than all other imports."""
-    import analyzer.derive
-    import analyzer.diagnose
+    import analyzer.derive.jobs
+    import analyzer.diagnose.recipes
     import analyzer.engine.evaluate  # noqa: F401
 
 

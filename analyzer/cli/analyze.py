@@ -127,18 +127,18 @@ def _run(arguments: argparse.Namespace) -> int:
 def _analyzed(
     arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack, formats: Sequence[str]
 ) -> Diagnosis:
-    """The diagnosis; what renders it in these formats is imported while large logs are read."""
+    """The diagnosis; what renders it in these formats is made ready while large logs are read."""
 
-    def load_renderers() -> None:
+    def make_ready() -> None:
         for each in formats:
-            FORMATS[each].load()
+            FORMATS[each].make_ready()
 
     against = [arguments.against] if arguments.against else []
     given = ["-"] if "-" in arguments.paths else []
     xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with Meter() as meter:
         return analyze(
-            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, meanwhile=load_renderers
+            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, meanwhile=make_ready
         )
 
 

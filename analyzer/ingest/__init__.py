@@ -146,6 +146,7 @@ def _reader(
 def _ready(matcher: Matcher) -> Scout:
     """The scout, and all else that reads a log made ready too."""
     import_module(f"analyzer.ingest.{Kind.LOG.reader}")
+    matcher.begin_file()
     return matcher.scout
 
 

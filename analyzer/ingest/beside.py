@@ -4,6 +4,8 @@ Threads (`ahead`) wait for each other wherever they run Python, and for all that
 they read: that makes a large run a tenth slower. Only a process without threads is split, for a lock that
 another thread holds would never be released in the copy.
 
+The first of the others makes ready what all of them need, while this process goes on, and splits off those.
+
 A log that can be read at any place is looked through in parts, so that no core is idle before all are done;
 then one process chooses from what was found, and takes that apart.
 """
@@ -57,7 +59,7 @@ class _Done(NamedTuple):
 
     log: int
     part: int
-    child: int
+    reader: int
     start: int
     length: int
 
@@ -81,7 +83,7 @@ def splittable() -> bool:
 class Beside:
     """Some logs, read by as many processes as there are cores; it holds none where this one cannot be split.
 
-    `scout` is called before that, and makes all ready that the others need.
+    `scout` is called by the first of them, and makes all ready that they need.
     """
 
     def __init__(
@@ -93,19 +95,21 @@ class Beside:
         self._parts: list[list[Part]] = []
         self._found: list[dict[int, _Done]] = [{} for _ in self._logs]
         self._readings: dict[int, list[Reading]] = {}
-        self._parent, self._children = os.getpid(), list[int]()
+        self._asked_for: set[int] = set()
+        self._parent, self._first = os.getpid(), 0
         self._memories: list[int] = []
         self._own = self._tasks = self._done = -1
-        self._offsets = memoryview(mmap.mmap(-1, 8 * max(1, len(self._logs)))).cast("Q")
+        self._offsets = _shared(len(self._logs))
         """How far each log has been read that has no parts; of all processes."""
+        self._readers = _shared(_cores() if self._logs else 0)
+        """The process that each reader is, or 0 of those that there are not; of all processes."""
 
     def __contains__(self, source: Source) -> bool:
-        return bool(self._children) and source.name in self._numbers
+        return bool(self._first) and source.name in self._numbers
 
     def __enter__(self) -> Self:
         if not self._logs:
             return self
-        scout = self._scout()
         sizes = [divisible(log) for log in self._logs]
         step = max(_LEAST_PART, -(-sum(sizes) // _MOST // BLOCK) * BLOCK)
         self._parts = [
@@ -124,10 +128,9 @@ class Beside:
                 raise BlockingIOError
             self._own = os.memfd_create("blocks")
             self._memories = [os.memfd_create("results") for _ in range(min(len(tasks), _cores()))]
-            for child in range(len(self._memories)):
-                if not (pid := os.fork()):
-                    self._work(child, waiting, done, scout)
-                self._children.append(pid)
+            if not (pid := os.fork()):
+                self._begin(waiting, done)
+            self._first = self._readers[0] = pid
         os.close(waiting)
         os.close(done)
         return self
@@ -138,12 +141,19 @@ class Beside:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for child in self._children:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
         for descriptor in (*self._memories, self._own, self._tasks, self._done):
             if descriptor >= 0:
                 os.close(descriptor)
+        if self._first:
+            if len(self._asked_for) < len(self._logs):
+                self._kill()
+            os.waitpid(self._first, 0)
+
+    def _kill(self) -> None:
+        """End all readers, whatever they do; the others end without the first one, and may be gone then."""
+        if _lives(self._first):
+            for reader in filter(None, reversed(self._readers)):
+                os.kill(reader, signal.SIGKILL)
 
     def __call__(self, source: Source) -> list[Reading] | None:
         """The readings of a log, as soon as they are there; None where one of the others died before."""
@@ -152,16 +162,17 @@ class Beside:
             message = os.read(self._done, _DONE.size) if select([self._done], [], [], _LOOK)[0] else b""
             if message:
                 self._take(_Done(*_DONE.unpack(message)))
-            elif not all(map(_lives, self._children)):
+            elif not all(map(_lives, filter(None, self._readers))):
                 return None
             parts = [self._parts[number][part] for part in self._found[number]]
             self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
+        self._asked_for.add(number)
         return self._readings.pop(number)
 
     def _take(self, done: _Done) -> None:
         """Note what is done; a log of which all parts are looked through can be read."""
         if done.part < 0:
-            held = os.pread(self._memories[done.child], done.length, done.start)
+            held = os.pread(self._memories[done.reader], done.length, done.start)
             self._readings[done.log] = pickle.loads(held)  # noqa: S301 - a copy of ourselves wrote it
             return
         found = self._found[done.log]
@@ -170,23 +181,40 @@ class Beside:
             start, length = _written(self._own, pickle.dumps([found[part] for part in sorted(found)]))
             os.write(self._tasks, _TASK.pack(done.log, _REST, start, length))
 
-    def _work(self, child: int, waiting: int, done: int, scout: Scout) -> NoReturn:
-        """All that a process does that was split off: whatever nobody else has begun."""
+    def _begin(self, waiting: int, done: int) -> NoReturn:
+        """All that the first reader does: it makes ready what all need, splits off the others, and reads."""
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
             os.close(self._tasks)
+            os.environ["OPENBLAS_NUM_THREADS"] = "1"  # with threads it could not be split
+            scout = self._scout()
             size = sum(parts[-1].size for parts in self._parts if parts)
             scan = Scanner(scout, reader(size // len(self._memories)))
+            number = self._split()
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
                 result = pickle.dumps(self._result(task, scout, scan), pickle.HIGHEST_PROTOCOL)
-                place = _written(self._memories[child], result)
-                os.write(done, _DONE.pack(task.log, task.part, child, *place))
+                place = _written(self._memories[number], result)
+                os.write(done, _DONE.pack(task.log, task.part, number, *place))
+            if number == 0:
+                for other in filter(None, self._readers[1:]):
+                    os.waitpid(other, 0)
             status = 0
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
+
+    def _split(self) -> int:
+        """Split off the other readers, and tell which of all this process is."""
+        first = os.getpid()
+        with suppress(OSError):  # no room for another process: those that there are read everything
+            for number in range(1, len(self._memories)):
+                if not (pid := os.fork()):
+                    self._parent = first
+                    return number
+                self._readers[number] = pid
+        return 0
 
     def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading] | OSError:
         log = self._logs[task.log]
@@ -216,7 +244,7 @@ class Beside:
 
         """
         for done in pickle.loads(os.pread(self._own, task.length, task.start)):  # noqa: S301 - ours
-            found = pickle.loads(os.pread(self._memories[done.child], done.length, done.start))  # noqa: S301
+            found = pickle.loads(os.pread(self._memories[done.reader], done.length, done.start))  # noqa: S301
             if isinstance(found, OSError):
                 raise found
             yield from found
@@ -226,9 +254,18 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _lives(child: int) -> bool:
-    """Whether a process still runs; its end is left to whoever waits for it."""
-    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+def _shared(places: int) -> memoryview:
+    """So many numbers, which this process and those split off from it have in common."""
+    return memoryview(mmap.mmap(-1, 8 * max(1, places))).cast("Q")
+
+
+def _lives(process: int) -> bool:
+    """Whether a process still runs; whose child it is waits for its end."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in {b"Z", b"X"}
 
 
 def _written(memory: int, data: bytes) -> tuple[int, int]:

@@ -22,8 +22,12 @@ class Renderer(NamedTuple):
         return cast("str", self.load().render(completed(diagnosis)))
 
     def load(self) -> Any:  # noqa: ANN401  (a module)
-        """Import what renders it, which may take longer than rendering."""
+        """Import what renders it."""
         return import_module(f"analyzer.render.{self.module}")
+
+    def make_ready(self) -> None:
+        """Import what renders it, and its templates if it has some: that may take longer than rendering."""
+        getattr(self.load(), "make_ready", _nothing)()
 
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
@@ -36,6 +40,10 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
         "text": Renderer(".txt", "text"),
     }
 )
+
+
+def _nothing() -> None:
+    """It has no templates."""
 
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:

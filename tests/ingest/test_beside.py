@@ -36,13 +36,24 @@ def run(watch=None, meanwhile=None):
     return {name: table.rows() for name, table in tables.items()}
 
 def said():
-    print(*(pid for pid in os.listdir("/proc") if pid.isdecimal() and parent(pid) == first), flush=True)
+    while len(list(others())) < min(4, beside._cores()):
+        time.sleep(0.01)
+    print(*others(), flush=True)
 
-def parent(pid):
-    try:
-        return int(Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+def others():
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            state, parent, _, session = Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(session) == first != int(pid) and (state != "Z" or int(parent) == first):
+            yield pid
+
+def gone():
+    deadline = time.monotonic() + 20
+    while left := list(others()):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
 """
 
 pytestmark = pytest.mark.skipif(
@@ -63,7 +74,8 @@ def run(tmp_path: Path) -> Path:
 def begun(run: Path, program: str) -> subprocess.Popen[str]:
     """A process of its own that goes through a run."""
     command: Sequence[str] = [sys.executable, "-c", BEGIN + program, str(run)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 def ended(run: Path, program: str) -> str:
@@ -119,9 +131,9 @@ def dies(matcher, log, *given):
     return reads(matcher, log, *given)
 ingest._tried = dies
 assert len(run()["matches"]) == 4
-said()
+gone()
 """
-    assert ended(run, program) == ""
+    ended(run, program)
 
 
 def test_a_part_that_cannot_be_read_is_said(run: Path) -> None:
@@ -140,13 +152,37 @@ assert "cannot be read: Input/output error" in row and "skipped" in row
     ended(run, program)
 
 
-def test_no_room_for_processes_is_no_loss(run: Path) -> None:
-    """The logs are read by threads then."""
-    program = """
+@pytest.mark.parametrize("room", [0, 1])
+def test_no_room_for_processes_is_no_loss(room: int, run: Path) -> None:
+    """The logs are read by threads then, or by the one process that there is room for."""
+    program = f"""
+fork = os.fork
 def full():
-    raise BlockingIOError("no more processes")
+    if os.getpid() != first or not {room}:
+        raise BlockingIOError("no more processes")
+    return fork()
 os.fork = full
+def waiting():
+    assert len(list(others())) == {room}
+assert len(run(meanwhile=waiting)["matches"]) == 4
+gone()
+"""
+    ended(run, program)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_readers_that_die_at_their_beginning_are_no_loss(which: int, run: Path) -> None:
+    """Whether it is the one that splits off the others, or one of those."""
+    program = f"""
+split = beside.Beside._split
+def dies(self):
+    number = split(self)
+    if number == {which}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+beside.Beside._split = dies
 assert len(run()["matches"]) == 4
+gone()
 """
     ended(run, program)
 
@@ -158,13 +194,14 @@ def slow(*given):
     time.sleep(60 * (os.getpid() != first))
 ingest._tried = slow
 def interrupted():
+    said()
     raise KeyboardInterrupt
 try:
     run(meanwhile=interrupted)
 except KeyboardInterrupt:
-    said()
+    gone()
 """
-    assert ended(run, program) == ""
+    ended(run, program)
 
 
 def test_readers_end_when_nobody_waits(run: Path) -> None:
@@ -221,10 +258,7 @@ def slow(*given):
 ingest._tried = slow
 run(meanwhile=said)
 """
-    command = [sys.executable, "-c", BEGIN + program, str(run)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with begun(run, program) as process:
         assert process.stdout
         process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)

@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.render.page.template import fill
+from analyzer.render.page.template import fill, make_ready
 from analyzer.render.page.view import view
 from analyzer.render.trim import Limits, trim
+
+__all__ = ["MOST_BYTES", "make_ready", "render"]
 
 MOST_BYTES = 960_000
 _ROUNDS = 8
