@@ -21,6 +21,7 @@ from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
 from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
+from analyzer.one_core import one_core
 from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
 
@@ -97,7 +98,8 @@ def judge(
     from analyzer.diagnose import diagnose
     from analyzer.engine.evaluate import match
 
-    return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
+    with one_core(tables):
+        return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
@@ -139,7 +141,8 @@ def read(
             f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
             "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
-    return derive(found)
+    with one_core(found):
+        return derive(found)
 
 
 def _import_later_stages() -> None:
