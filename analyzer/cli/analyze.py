@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import gc
 import io
 import os
 import shutil
@@ -40,9 +39,16 @@ XPROF_SECONDS = 120.0
 
 
 def process() -> int:
-    """`main`, as all that a process does: at its end no rubbish need be sorted, for a tenth of a second."""
-    atexit.register(gc.freeze)
-    return main()
+    """`main`, as all that a process does: behind it nothing is taken apart that ends with the process."""
+    status: int | None = None
+
+    def leave() -> None:
+        if status is not None:
+            os._exit(status)
+
+    atexit.register(leave)  # the first that is registered is the last that is called
+    status = main()
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:

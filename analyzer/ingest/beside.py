@@ -94,6 +94,7 @@ class Beside:
         self._scout, self._read, self._space, self._watch = scout, read, space, watch
         self._parts: list[list[Part]] = []
         self._found: list[dict[int, _Done]] = [{} for _ in self._logs]
+        self._looked_through = 0
         self._readings: dict[int, list[Reading]] = {}
         self._asked_for: set[int] = set()
         self._parent, self._first = os.getpid(), 0
@@ -102,7 +103,7 @@ class Beside:
         self._offsets = _shared(len(self._logs))
         """How far each log has been read that has no parts; of all processes."""
         self._readers = _shared(_cores() if self._logs else 0)
-        """The process that each reader is, or 0 of those that there are not; of all processes."""
+        """The process that each reader is, 0 of those that have nothing to do any more; of all processes."""
 
     def __contains__(self, source: Source) -> bool:
         return bool(self._first) and source.name in self._numbers
@@ -133,6 +134,7 @@ class Beside:
             self._first = self._readers[0] = pid
         os.close(waiting)
         os.close(done)
+        self._end_tasks()
         return self
 
     def __exit__(
@@ -180,6 +182,14 @@ class Beside:
         if len(found) == len(self._parts[done.log]):
             start, length = _written(self._own, pickle.dumps([found[part] for part in sorted(found)]))
             os.write(self._tasks, _TASK.pack(done.log, _REST, start, length))
+            self._looked_through += 1
+            self._end_tasks()
+
+    def _end_tasks(self) -> None:
+        """When no task can come any more, whoever asks for one is told so, and ends."""
+        if self._looked_through == sum(map(bool, self._parts)):
+            os.close(self._tasks)
+            self._tasks = -1
 
     def _begin(self, waiting: int, done: int) -> NoReturn:
         """All that the first reader does: it makes ready what all need, splits off the others, and reads."""
@@ -192,29 +202,30 @@ class Beside:
             scout = self._scout()
             size = sum(parts[-1].size for parts in self._parts if parts)
             scan = Scanner(scout, reader(size // len(self._memories)))
-            number = self._split()
+            number, others = self._split()
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
                 result = pickle.dumps(self._result(task, scout, scan), pickle.HIGHEST_PROTOCOL)
                 place = _written(self._memories[number], result)
                 os.write(done, _DONE.pack(task.log, task.part, number, *place))
-            if number == 0:
-                for other in filter(None, self._readers[1:]):
-                    os.waitpid(other, 0)
+            self._readers[number] = 0
+            for other in others:
+                os.waitpid(other, 0)
             status = 0
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
 
-    def _split(self) -> int:
-        """Split off the other readers, and tell which of all this process is."""
-        first = os.getpid()
+    def _split(self) -> tuple[int, list[int]]:
+        """Split off the other readers, and tell which of all this process is, and which are its own."""
+        first, others = os.getpid(), list[int]()
         with suppress(OSError):  # no room for another process: those that there are read everything
             for number in range(1, len(self._memories)):
                 if not (pid := os.fork()):
                     self._parent = first
-                    return number
+                    return number, []
                 self._readers[number] = pid
-        return 0
+                others.append(pid)
+        return 0, others
 
     def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading] | OSError:
         log = self._logs[task.log]
