@@ -31,15 +31,17 @@ def one_core(tables: Mapping[str, pl.DataFrame]) -> Iterator[None]:
     Nothing is changed where other threads run Python, or where the system lets nobody place threads.
     """
     before = _places() if sum(table.height for table in tables.values()) <= MOST_ROWS else {}
-    if before:
-        core = {_core()}
-        _place(lambda _thread: core)
     try:
+        if before:
+            with suppress(OSError):  # no file can be opened any more
+                core = {_core()}
+                _place(lambda _thread: core)
         yield
     finally:
         if before:
             own = before[threading.get_native_id()]
-            _place(lambda thread: before.get(thread, own))
+            with suppress(OSError):
+                _place(lambda thread: before.get(thread, own))
 
 
 def _places() -> dict[int, set[int]]:

@@ -19,7 +19,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from select import select
+from select import poll, select
 from struct import Struct
 from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
@@ -97,7 +97,7 @@ class Beside:
         self._looked_through = 0
         self._readings: dict[int, list[Reading]] = {}
         self._asked_for: set[int] = set()
-        self._parent, self._first = os.getpid(), 0
+        self._first = 0
         self._memories: list[int] = []
         self._own = self._tasks = self._done = -1
         self._offsets = _shared(len(self._logs))
@@ -131,7 +131,7 @@ class Beside:
             self._memories = [os.memfd_create("results") for _ in range(min(len(tasks), _cores()))]
             if not (pid := os.fork()):
                 self._begin(waiting, done)
-            self._first = self._readers[0] = pid
+            self._first = pid
         os.close(waiting)
         os.close(done)
         self._end_tasks()
@@ -143,28 +143,30 @@ class Beside:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if len(self._asked_for) < len(self._logs):
+            self._kill()
         for descriptor in (*self._memories, self._own, self._tasks, self._done):
             if descriptor >= 0:
                 os.close(descriptor)
         if self._first:
-            if len(self._asked_for) < len(self._logs):
-                self._kill()
-            os.waitpid(self._first, 0)
+            _wait_for(self._first)
 
     def _kill(self) -> None:
-        """End all readers, whatever they do; the others end without the first one, and may be gone then."""
-        if _lives(self._first):
-            for reader in filter(None, reversed(self._readers)):
-                os.kill(reader, signal.SIGKILL)
+        """End all readers, whatever they do; without the first one, nobody knows who has their numbers."""
+        if self._first and _runs(self._first):
+            for reader in (*filter(None, self._readers[1:]), self._first):
+                with suppress(ProcessLookupError):  # it has just ended
+                    os.kill(reader, signal.SIGKILL)
 
     def __call__(self, source: Source) -> list[Reading] | None:
         """The readings of a log, as soon as they are there; None where one of the others died before."""
         number = self._numbers[source.name]
         while number not in self._readings:
-            message = os.read(self._done, _DONE.size) if select([self._done], [], [], _LOOK)[0] else b""
-            if message:
+            if select([self._done], [], [], _LOOK)[0]:
+                if not (message := os.read(self._done, _DONE.size)):
+                    return None
                 self._take(_Done(*_DONE.unpack(message)))
-            elif not all(map(_lives, filter(None, self._readers))):
+            elif not (_runs(self._first) and all(map(_lives, filter(None, self._readers[1:])))):
                 return None
             parts = [self._parts[number][part] for part in self._found[number]]
             self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
@@ -199,41 +201,45 @@ class Beside:
             os.close(self._done)
             os.close(self._tasks)
             os.environ["OPENBLAS_NUM_THREADS"] = "1"  # with threads it could not be split
+            self._readers[0] = os.getpid()
             scout = self._scout()
             size = sum(parts[-1].size for parts in self._parts if parts)
             scan = Scanner(scout, reader(size // len(self._memories)))
             number, others = self._split()
+            waits = poll()
+            waits.register(done, 0)  # an error, and nothing else: nobody can read what is written
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
-                result = pickle.dumps(self._result(task, scout, scan), pickle.HIGHEST_PROTOCOL)
+                result = pickle.dumps(self._result(task, scout, scan, waits), pickle.HIGHEST_PROTOCOL)
                 place = _written(self._memories[number], result)
                 os.write(done, _DONE.pack(task.log, task.part, number, *place))
             self._readers[number] = 0
             for other in others:
-                os.waitpid(other, 0)
+                _wait_for(other)
             status = 0
         finally:
             os._exit(status)  # what the process before it had begun is not to be ended twice
 
     def _split(self) -> tuple[int, list[int]]:
         """Split off the other readers, and tell which of all this process is, and which are its own."""
-        first, others = os.getpid(), list[int]()
+        others: list[int] = []
         with suppress(OSError):  # no room for another process: those that there are read everything
             for number in range(1, len(self._memories)):
                 if not (pid := os.fork()):
-                    self._parent = first
+                    self._readers[number] = os.getpid()
                     return number, []
-                self._readers[number] = pid
                 others.append(pid)
         return 0, others
 
-    def _result(self, task: _Task, scout: Scout, scan: Scanner) -> list[Block] | list[Reading] | OSError:
+    def _result(
+        self, task: _Task, scout: Scout, scan: Scanner, waits: poll
+    ) -> list[Block] | list[Reading] | OSError:
         log = self._logs[task.log]
 
         def watch(offset: int) -> None:
             if task.part == _ALL:
                 self._offsets[task.log] = offset
-            if os.getppid() != self._parent:
+            if waits.poll(0):
                 os._exit(1)
 
         if task.part == _ALL:
@@ -268,6 +274,18 @@ def _cores() -> int:
 def _shared(places: int) -> memoryview:
     """So many numbers, which this process and those split off from it have in common."""
     return memoryview(mmap.mmap(-1, 8 * max(1, places))).cast("Q")
+
+
+def _runs(child: int) -> bool:
+    """Whether a child still runs; its end is left to whoever waits for it."""
+    with suppress(ChildProcessError):  # the system waits for all of them itself
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    return False
+
+
+def _wait_for(child: int) -> None:
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
 
 
 def _lives(process: int) -> bool:
