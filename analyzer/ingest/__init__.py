@@ -41,7 +41,7 @@ def ingest(
 ) -> Tables:
     """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
 
-    `meanwhile` is called once, when threads are at work on the large logs, or would be.
+    `meanwhile` is called once, when others are at work on the large logs, or would be.
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """

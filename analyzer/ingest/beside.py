@@ -103,7 +103,7 @@ class Beside:
         self._offsets = _shared(len(self._logs))
         """How far each log has been read that has no parts; of all processes."""
         self._readers = _shared(_cores() if self._logs else 0)
-        """The process that each reader is, 0 of those that have nothing to do any more; of all processes."""
+        """The process of each reader but the first, 0 once it has nothing left to do; of all processes."""
 
     def __contains__(self, source: Source) -> bool:
         return bool(self._first) and source.name in self._numbers
@@ -154,7 +154,7 @@ class Beside:
     def _kill(self) -> None:
         """End all readers, whatever they do; without the first one, nobody knows who has their numbers."""
         if self._first and _runs(self._first):
-            for reader in (*filter(None, self._readers[1:]), self._first):
+            for reader in (*filter(None, self._readers), self._first):
                 with suppress(ProcessLookupError):  # it has just ended
                     os.kill(reader, signal.SIGKILL)
 
@@ -166,7 +166,7 @@ class Beside:
                 if not (message := os.read(self._done, _DONE.size)):
                     return None
                 self._take(_Done(*_DONE.unpack(message)))
-            elif not (_runs(self._first) and all(map(_lives, filter(None, self._readers[1:])))):
+            elif not (_runs(self._first) and all(map(_lives, filter(None, self._readers)))):
                 return None
             parts = [self._parts[number][part] for part in self._found[number]]
             self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
@@ -201,7 +201,6 @@ class Beside:
             os.close(self._done)
             os.close(self._tasks)
             os.environ["OPENBLAS_NUM_THREADS"] = "1"  # with threads it could not be split
-            self._readers[0] = os.getpid()
             scout = self._scout()
             size = sum(parts[-1].size for parts in self._parts if parts)
             scan = Scanner(scout, reader(size // len(self._memories)))
