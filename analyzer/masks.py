@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
+# Each is tried once a word: a line of a thousand letters must not cost a million steps.
 _VOLATILE = (
-    (re.compile(r"https?://\S+|\w+://\S+"), "<url>"),
+    (re.compile(r"\b\w+://\S+"), "<url>"),
     (re.compile(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
     (re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
     (
         re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
         "<task>",
     ),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]+:\d{2,5}\b"), "<address>"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|(?<![\w.-])[\w.-]+:\d{2,5}\b"), "<address>"),
     (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
 )
 _MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
