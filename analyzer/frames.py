@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -19,6 +20,20 @@ DTYPES: Mapping[str, pl.DataType] = {
     "bool": pl.Boolean(),
 }
 """The types that a column of `schema.TABLES` may have."""
+_NULL = type(None)
+_CELLS: Mapping[str, frozenset[type]] = {
+    "text": frozenset({str, _NULL}),
+    "int": frozenset({int, _NULL}),
+    "number": frozenset({float, int, _NULL}),
+    "time": frozenset({float, int, _NULL}),
+    "bool": frozenset({bool, _NULL}),
+}
+"""What stands in such a column, where nothing odd does."""
+_FEW = 1_000
+"""Rows up to which a frame is made row by row: to begin a column takes as long as hundreds of its cells."""
+
+Groups = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
+"""Rows, and what all rows of a group have where they say nothing else."""
 
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -35,23 +50,59 @@ def frame_of_groups(
         KeyError: a row has a column that is not declared.
 
     """
-    columns = TABLES[table]
     held = [(usual, rows) for usual, rows in groups if rows]
+    used = {name for _, rows in held for name in set(chain.from_iterable(rows))}
+    if unknown := used - _dtypes(table).keys():
+        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
     if not held:
-        return _empty(table)
-    cells: dict[str, list[Any]] = {column.name: [] for column in columns}
-    for usual, rows in held:
+        return _empty(table).clear()
+    few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _FEW else None
+    return _of_cells(table, held) if few is None else few
+
+
+@cache
+def _dtypes(table: str) -> Mapping[str, pl.DataType]:
+    return {column.name: DTYPES[column.type] for column in TABLES[table]}
+
+
+@cache
+def _empty(table: str) -> pl.DataFrame:
+    return pl.DataFrame(schema=_dtypes(table))
+
+
+@cache
+def _fits(table: str) -> Mapping[str, frozenset[type]]:
+    return {column.name: _CELLS[column.type] for column in TABLES[table]}
+
+
+@cache
+def _times(table: str) -> Sequence[str]:
+    return [column.name for column in TABLES[table] if column.type == "time"]
+
+
+def _of_rows(table: str, groups: Groups) -> pl.DataFrame | None:
+    """The frame, made row by row; none where something odd stands in it."""
+    fits = _fits(table)
+    rows = [{**usual, **row} for usual, own in groups for row in own]
+    if not all(type(cell) in fits[name] for row in rows for name, cell in row.items()):
+        return None
+    try:
+        if not all(isfinite(row.get(name) or 0.0) for name in _times(table) for row in rows):
+            return None
+        return pl.DataFrame(rows, schema=_dtypes(table))
+    except (pl.exceptions.PolarsError, OverflowError, UnicodeEncodeError):
+        return None
+
+
+def _of_cells(table: str, groups: Groups) -> pl.DataFrame:
+    """The frame, made column by column."""
+    cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
+    for usual, rows in groups:
         used = set(chain.from_iterable(rows))
-        if not used <= cells.keys():
-            raise KeyError(f"{table} has no column {', '.join(sorted(used - cells.keys()))}")
         for name, own in cells.items():
             else_ = usual.get(name)
             own += [row.get(name, else_) for row in rows] if name in used else [else_] * len(rows)
-    return pl.DataFrame({column.name: _series(column, cells[column.name]) for column in columns})
-
-
-def _empty(table: str) -> pl.DataFrame:
-    return pl.DataFrame(schema={column.name: DTYPES[column.type] for column in TABLES[table]})
+    return pl.DataFrame([_series(column, cells[column.name]) for column in TABLES[table]])
 
 
 def frame_of_columns(

@@ -39,6 +39,8 @@ def _ordered(value: Any, schema: Schema) -> Any:  # noqa: ANN401
         return {k: v if type(v) in _LEAVES else _ordered(v, known.get(k, {})) for k, v in named}
     if isinstance(value, _LISTS):
         items: Schema = _resolved(schema).get("items", {})
+        if "prefixItems" in items:  # rows of single values, of which there may be thousands: nothing has keys
+            return value
         return [item if type(item) in _LEAVES else _ordered(item, items) for item in value]
     return value
 

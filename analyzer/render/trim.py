@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 Json = Any
+_LEAVES = frozenset({int, float, bool, type(None)})
+"""Types of most values, which stay as they are: asked for first, for `isinstance` of `Mapping` is slow."""
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
     | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
@@ -73,6 +75,8 @@ class _Cutter(NamedTuple):
     points: int
 
     def value(self, key: str, value: Json) -> Json:
+        if type(value) in _LEAVES:
+            return value
         if isinstance(value, str):
             return self.text(value, self.result.limits.text)
         if isinstance(value, Mapping):
@@ -82,12 +86,12 @@ class _Cutter(NamedTuple):
         return value
 
     def mapping(self, value: Mapping[str, Json]) -> Json:
-        kept = dict(islice(value.items(), self.result.limits.rows))
-        self.drop("values", len(value) - len(kept))
+        limits = self.result.limits
+        self.drop("values", len(value) - limits.rows)
         excerpt = "excerpt" in value and "marks" in value
         made = {
-            self.text(k, self.result.limits.text): self.value(k, v)
-            for k, v in kept.items()
+            self.text(k, limits.text): self.value(k, v)
+            for k, v in islice(value.items(), limits.rows)
             if not (excerpt and k == "excerpt")
         }
         if excerpt:

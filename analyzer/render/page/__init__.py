@@ -1,11 +1,11 @@
 """The report: one self-contained HTML file, under a megabyte whatever the run."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from analyzer.render.document import ordered
 from analyzer.render.page.template import fill, make_ready
-from analyzer.render.page.view import view
+from analyzer.render.page.view import in_ascii, view
 from analyzer.render.trim import Limits, trim
 
 __all__ = ["MOST_BYTES", "make_ready", "render"]
@@ -19,14 +19,11 @@ def render(diagnosis: Mapping[str, Any]) -> str:
     limits = Limits()
     for n in range(_ROUNDS):
         trimmed = trim(diagnosis, limits)
-        if n == _ROUNDS - 1 or _may_fit(trimmed.diagnosis):
-            page = fill(view(trimmed))
+        document = in_ascii(ordered(trimmed.diagnosis))
+        # The page holds its diagnosis as JSON twice, and shows it.
+        if n == _ROUNDS - 1 or 2 * len(document) < MOST_BYTES:
+            page = fill(view(trimmed, document))
             if len(page.encode()) <= MOST_BYTES:
                 break
         limits = limits.tighter()
     return page
-
-
-def _may_fit(diagnosis: Mapping[str, Any]) -> bool:
-    """Say whether a page could be small enough: it holds its diagnosis as JSON twice, and shows it."""
-    return 2 * len(json.dumps(diagnosis, separators=(",", ":"))) < MOST_BYTES

@@ -30,9 +30,15 @@ class Series(NamedTuple):
     label: str = ""
 
     @property
-    def finite(self) -> list[tuple[int, float]]:
-        """Return the points that can be drawn."""
-        return [(s, v) for s, v, _ in self.points if v is not None]
+    def finite(self) -> list[float]:
+        """Return the values that can be drawn."""
+        return [value for _, value, _ in self.points if value is not None]
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """Return the lowest and the highest value that can be drawn."""
+        values = self.finite
+        return (min(values), max(values)) if values else None
 
 
 class Plot(NamedTuple):
@@ -69,13 +75,17 @@ class Scale(NamedTuple):
 
     def __call__(self, value: float) -> float:
         """Return the place of a value."""
-        low, high, at = (
-            (math.log10(v) for v in (self.low, self.high, value))
-            if self.log
-            else (self.low, self.high, value)
-        )
-        span = high / 2 - low / 2
-        return round(self.start + (self.end - self.start) * ((at / 2 - low / 2) / span if span else 0.5), 1)
+        return self.places([value])[0]
+
+    def places(self, values: Sequence[float]) -> list[float]:
+        """Return the places of values."""
+        low, high = self.low, self.high
+        if self.log:
+            low, high, values = math.log10(low), math.log10(high), [math.log10(value) for value in values]
+        lowest, span, start, length = low / 2, high / 2 - low / 2, self.start, self.end - self.start
+        if not span:
+            return [round(start + length * 0.5, 1)] * len(values)
+        return [round(start + length * ((value / 2 - lowest) / span), 1) for value in values]
 
 
 def plots(diagnosis: Json) -> list[Plot]:
@@ -131,7 +141,7 @@ def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, st
 
 def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> Plot:
     steps = [s for one in made for s, _, _ in one.points]
-    values = [v for one in made for _, v in one.finite] or [0.0, 1.0]
+    values = [value for one in made for value in one.finite] or [0.0, 1.0]
     log = min(values) > 0 and max(values) / min(values) >= 1000
     x = Scale(min(steps), max(steps), LEFT + 10, RIGHT - 10)
     y = Scale(min(values), max(values), BOTTOM - 8, TOP + 16, log)
@@ -153,12 +163,13 @@ def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> Plot:
 def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     runs: list[list[tuple[float, float]]] = [[]]
     odd = []
-    for step, value, text in one.points:
+    across, up = x.places([step for step, _, _ in one.points]), iter(y.places(one.finite))
+    for place, (step, value, text) in zip(across, one.points, strict=True):
         if value is None:
-            odd.append((x(step), text, step))
+            odd.append((place, text, step))
             runs.append([])
         else:
-            runs[-1].append((x(step), y(value)))
+            runs[-1].append((place, next(up)))
     lines = tuple(" ".join(f"{a:g},{b:g}" for a, b in run) for run in runs if len(run) > 1)
     few = len(one.points) <= 40
     dots = tuple(p for run in runs if len(run) == 1 or few for p in run)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from analyzer.render import markdown, words
-from analyzer.render.document import ordered
 from analyzer.render.leading import foreign, lost
 from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
@@ -28,8 +27,8 @@ _LEGEND = (
 )
 
 
-def view(trimmed: Trimmed) -> dict[str, Any]:
-    """Compute the variables of the report's template."""
+def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
+    """Compute the variables of the report's template; `document` is the trimmed diagnosis as JSON."""
     diagnosis = trimmed.diagnosis
     anchors = evidence.finding_anchors(diagnosis["findings"])
     claims = evidence.claims(diagnosis, anchors)
@@ -87,13 +86,13 @@ def view(trimmed: Trimmed) -> dict[str, Any]:
         "legend": _LEGEND,
         "long_run": _long(diagnosis["run"]),
         "cuts": trimmed.notes(),
-        "document": _json(ordered(diagnosis)),
-        "ticket": _json(markdown.render(diagnosis)),
+        "document": document,
+        "ticket": in_ascii(markdown.render(diagnosis)),
     }
 
 
-def _json(value: Any) -> str:  # noqa: ANN401  (JSON)
-    """Write it in ASCII, in as few signs as can be."""
+def in_ascii(value: Any) -> str:  # noqa: ANN401  (JSON)
+    """Write it as JSON, in ASCII, in as few signs as can be."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
