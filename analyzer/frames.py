@@ -32,8 +32,8 @@ _CELLS: Mapping[str, frozenset[type]] = {
 _FEW = 1_000
 """Rows up to which a frame is made row by row: to begin a column takes as long as hundreds of its cells."""
 
-Groups = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
-"""Rows, and what all rows of a group have where they say nothing else."""
+Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]
+"""What all rows have where they say nothing else, and the rows."""
 
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -41,9 +41,7 @@ def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return frame_of_groups(table, [({}, list(rows))])
 
 
-def frame_of_groups(
-    table: str, groups: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
-) -> pl.DataFrame:
+def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     """The same of several groups of rows, each with what its rows have where they say nothing else.
 
     Raises:
@@ -80,7 +78,7 @@ def _times(table: str) -> Sequence[str]:
     return [column.name for column in TABLES[table] if column.type == "time"]
 
 
-def _of_rows(table: str, groups: Groups) -> pl.DataFrame | None:
+def _of_rows(table: str, groups: Sequence[Group]) -> pl.DataFrame | None:
     """The frame, made row by row; none where something odd stands in it."""
     fits = _fits(table)
     rows = [{**usual, **row} for usual, own in groups for row in own]
@@ -94,7 +92,7 @@ def _of_rows(table: str, groups: Groups) -> pl.DataFrame | None:
         return None
 
 
-def _of_cells(table: str, groups: Groups) -> pl.DataFrame:
+def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
     """The frame, made column by column."""
     cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
     for usual, rows in groups:

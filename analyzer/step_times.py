@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 import polars as pl
 
 
-class StepTime(NamedTuple):
-    """What a step took, in seconds, and when it was shown."""
-
-    step: int
-    seconds: float
-    time: float
-
-
-def step_times(dated: pl.DataFrame, within: Sequence[str]) -> dict[str, list[StepTime]]:
-    """Worker → the time of each of its steps; steps that are not shown share what passed.
+def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
+    """Worker, step, what it took in seconds, and its time; steps that are not shown share what passed.
 
     `dated` holds rows of `scalars` with worker, time and step; steps are counted `within` these columns.
     """
     most = busiest(dated.group_by("worker", "source").len().iter_rows())
-    place = ["worker", "source", *within, "step"]
-    first = dated.group_by(place).agg(pl.col("time").min()).sort(place).iter_rows()
-    found: dict[str, list[StepTime]] = {}
-    for (*life, step, start), (*other, later, end) in pairwise(first):
-        if life == other and life[1] == most[life[0]] and end > start:
-            found.setdefault(life[0], []).append(StepTime(later, (end - start) / (later - step), end))
-    return found
+    life = ["worker", "source", *within]
+    first = dated.group_by(*life, "step").agg(pl.col("time").min()).sort(*life, "step")
+    goes_on = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in life)
+    passed, steps = pl.col("time").diff(), pl.col("step").diff()
+    chosen = pl.col("source") == pl.col("worker").replace_strict(most, return_dtype=pl.String)
+    return (
+        first.with_columns(shown=chosen & goes_on & (passed > 0), seconds=passed / steps)
+        .filter("shown")
+        .select("worker", "step", "seconds", "time")
+    )
 
 
 def busiest(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:

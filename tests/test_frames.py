@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analyzer.frames import frame, frame_of_groups
+from analyzer.frames import Group, frame, frame_of_groups
 from analyzer.model import Verdict
 from analyzer.schema import TABLES
 
@@ -74,7 +74,7 @@ def test_what_no_frame_can_hold_is_null() -> None:
 @pytest.mark.parametrize("more", [0, MANY])
 def test_a_group_has_what_its_rows_leave_out(more: int) -> None:
     """And a row that says something else keeps it."""
-    groups = [
+    groups: list[Group] = [
         ({"worker": "worker:0"}, [{"step": 1}, {"step": 2, "worker": None}]),
         ({}, [{"step": 3}] * (1 + more)),
     ]

@@ -83,9 +83,9 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
     """Worker → the seconds of each step, from the source that dates most; steps left out share theirs."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
+    times = step_times(steps, ["attempt"]).group_by("worker", maintain_order=True)
     return {
-        worker: [Timed(one.step, one.seconds) for one in times]
-        for worker, times in step_times(steps, ["attempt"]).items()
+        str(worker): [Timed(*row) for row in own.select("step", "seconds").rows()] for (worker,), own in times
     }
 
 

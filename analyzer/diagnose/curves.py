@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -38,7 +39,8 @@ def _shown(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 
 def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> Curve:
     own = values[curve["worker"], curve["tag"], curve["origin"]]
-    points = [_point(row) for row in _thinned(own).iter_rows(named=True)]
+    kept = _thinned(own.select("epoch", "step", "steps", "value", "time"))
+    points = [_point(curve["origin"], *row) for row in kept.iter_rows()]
     return {
         "tag": curve["tag"],
         "scope": curve["scope"],
@@ -60,9 +62,10 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
         & ~pl.col("tag").str.contains("^(?:val|epoch)_")
     )
     times = step_times(dated.with_columns(pl.col("epoch").fill_null(0)), ["attempt", "epoch"])
-    return {
-        worker: [[one.step, round(one.seconds, 6), one.time] for one in own] for worker, own in times.items()
-    }
+    found: dict[str, list[Point]] = {}
+    for worker, step, seconds, time in times.rows():
+        found.setdefault(worker, []).append([step, round(seconds, 6), time])
+    return found
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
@@ -76,17 +79,13 @@ def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
 
 def _step_time(took: list[Point]) -> Curve:
     """The curve; of many steps, the quickest and the slowest of each stretch are kept."""
-    every = math.ceil(2 * len(took) / MOST_POINTS)
+    every, seconds = math.ceil(2 * len(took) / MOST_POINTS), itemgetter(1)
     kept = took
     if len(took) > MOST_POINTS:
         stretches = [took[at : at + every] for at in range(0, len(took), every)]
-        ends = [(min(part, key=_seconds), max(part, key=_seconds)) for part in stretches]
-        kept = sorted((point for pair in ends for point in pair), key=lambda point: point[0])
+        ends = [(min(part, key=seconds), max(part, key=seconds)) for part in stretches]
+        kept = sorted((point for pair in ends for point in pair), key=itemgetter(0))
     return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
-
-
-def _seconds(point: Point) -> float:
-    return float(point[1])
 
 
 def _thinned(values: pl.DataFrame) -> pl.DataFrame:
@@ -99,10 +98,12 @@ def _thinned(values: pl.DataFrame) -> pl.DataFrame:
     return values[sorted(kept)]
 
 
-def _point(row: Mapping[str, Any]) -> Point:
+def _point(
+    origin: str, epoch: int | None, step: int | None, steps: int | None, value: float, time: float | None
+) -> Point:
     """Under `fit`, steps count on through the epochs."""
-    done = ((row["epoch"] or 1) - 1) * (row["steps"] or 0) if row["origin"] == "fit" else 0
-    return [done + (row["step"] or 0), _number(row["value"]), row["time"]]
+    done = ((epoch or 1) - 1) * (steps or 0) if origin == "fit" else 0
+    return [done + (step or 0), _number(value), time]
 
 
 def _number(value: float) -> float | str:
