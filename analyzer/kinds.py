@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
     reader: str | None
     names: re.Pattern[str] | None
-    opening: re.Pattern[bytes] | None
+    opening: bytes | None
 
     def __new__(
         cls, value: str, reader: str | None = None, names: str | None = None, opening: bytes | None = None
@@ -31,7 +31,7 @@ class Kind(StrEnum):
         kind._value_ = value
         kind.reader = reader
         kind.names = re.compile(names) if names else None
-        kind.opening = re.compile(opening, re.DOTALL) if opening else None
+        kind.opening = opening
         return kind
 
     EVENT_FILE = "event_file", "events", r"(^|/)(events\.out\.tfevents|[^/]*\.tfevents)[^/]*$"
@@ -125,4 +125,6 @@ def kind_by_name(name: str) -> Kind:
 
 def kind_by_opening(opening: bytes) -> Kind:
     """Return what the first bytes of a file tell; of logs, they tell only what services export."""
-    return next((kind for kind in Kind if kind.opening and kind.opening.match(opening)), Kind.OTHER)
+    return next(
+        (kind for kind in Kind if kind.opening and re.match(kind.opening, opening, re.DOTALL)), Kind.OTHER
+    )

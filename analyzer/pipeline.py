@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 from analyzer import __version__
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept
-from analyzer.engine.texts import listed
 from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
 from analyzer.model import Diagnosis, Run, RunDir, Tables
 from analyzer.naming import printable
-from analyzer.one_core import one_core
-from analyzer.redact import Redaction, redact
 from analyzer.resources import resource
 
 if TYPE_CHECKING:
     from analyzer.diagnose import GoodRun
+    from analyzer.redact import Redaction
 
 _MOST_NAMES = 8
 """Files that the command line names one by one."""
@@ -88,6 +86,8 @@ def study(
     document = judge(run.name, tables, pack, good, command).document
     if xprof:
         document = {**document, "xprof": _quoted(run, tables, xprof)}
+    from analyzer.redact import redact
+
     return Run(run.name, tables, Diagnosis(redact(document, redaction)))
 
 
@@ -97,6 +97,7 @@ def judge(
     """The diagnosis of a run that was read; nothing is masked in it yet."""
     from analyzer.diagnose import diagnose
     from analyzer.engine.evaluate import match
+    from analyzer.one_core import one_core
 
     with one_core(tables):
         return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
@@ -125,6 +126,16 @@ def read(
             meanwhile()
 
     found = ingest(run, pack.patterns, watch, make_ready)
+    from analyzer.derive import derive
+    from analyzer.one_core import one_core
+
+    with one_core(found):
+        _expect_one_run(run, found)
+        return derive(found)
+
+
+def _expect_one_run(run: RunDir, found: Tables) -> None:
+    """Raise where nothing of it could be read, or where it is more than one run."""
     opened = found["sources"].filter(found["sources"]["read"] != "skipped")
     if not opened.height:
         reasons = sorted(set(found["sources"]["reason"].to_list()))
@@ -133,23 +144,25 @@ def read(
         raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
     if not opened["bytes"].sum():
         raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
-    from analyzer.derive import derive
     from analyzer.derive.jobs import several_jobs
 
     if jobs := several_jobs(found["facts"]):
+        from analyzer.engine.texts import listed
+
         raise UsageError(
             f"{run.name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them "
             "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
-    with one_core(found):
-        return derive(found)
 
 
 def _import_later_stages() -> None:
     """Import what only those need: polars alone takes longer than all other imports."""
     import analyzer.derive.jobs
     import analyzer.diagnose.recipes
-    import analyzer.engine.evaluate  # noqa: F401
+    import analyzer.engine.evaluate
+    import analyzer.ingest.assembly
+    import analyzer.one_core
+    import analyzer.redact  # noqa: F401
 
 
 def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, object]]:

@@ -8,9 +8,6 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from analyzer.render.visible import one_line
-from analyzer.render.words import size
-
 PATIENCE = 2.0
 """Seconds that pass without a word."""
 
@@ -67,6 +64,9 @@ def _is_terminal(screen: TextIO | None) -> bool:
 
 
 def _line(source: str, done: int, whole: int) -> str:
+    from analyzer.render.visible import one_line  # most runs are read before anything is drawn
+    from analyzer.render.words import size
+
     share = min(done / whole, 1.0)
     bar = "#" * round(share * _CELLS)
     return f"reading [{bar:.<{_CELLS}}] {share:4.0%} of {size(whole)}  {one_line(source, 60)}"

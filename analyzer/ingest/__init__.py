@@ -6,15 +6,11 @@ To add a reader: a module with `read(source, matcher) -> Reading`, and an entry 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib import import_module
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
-from analyzer.ingest import announcements, attempts, checkpoints, packages
-from analyzer.ingest.attribution import attribute
+from analyzer.ingest import announcements
 from analyzer.ingest.beside import Beside
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.readings import Reading
@@ -24,10 +20,6 @@ from analyzer.ingest.stretches import WHOLE, room
 from analyzer.ingest.surveys import LARGE, Survey, survey
 from analyzer.kinds import Kind
 from analyzer.model import Pattern, RunDir, Source, Tables
-from analyzer.schema import READ, TABLES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Watch = Callable[[str, int, int], None]
 """Told the name of a source, and how many bytes of how many in all are read."""
@@ -47,11 +39,9 @@ def ingest(
     """
     matcher = Matcher([*patterns, *announcements.PATTERNS])
     readings = _read_all(run.sources, matcher, watch or _unwatched, meanwhile or _nothing)
-    attribute(readings)
-    attempts.number(readings)
-    packages.tell_releases(readings)
-    checkpoints.miss(readings, run.sources)
-    return {table: _table(table, readings) for table in READ}
+    from analyzer.ingest.assembly import assemble
+
+    return assemble(readings, run.sources)
 
 
 def _read_all(
@@ -170,44 +160,3 @@ def _tried(
         except Exception as error:  # noqa: BLE001 - one source that we fail on must not cost the others
             reading.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
     return [reading]
-
-
-def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
-    """One table of all readings, in their order."""
-    from analyzer.frames import frame, frame_of_columns, frame_of_groups, joined
-
-    if table == "sources":
-        return frame(table, map(_source_row, readings))
-    names = {column.name for column in TABLES[table]}
-    frames: list[pl.DataFrame] = []
-    for in_columns, group in groupby(readings, lambda reading: table in reading.columns):
-        if in_columns:
-            frames += [frame_of_columns(table, each.columns[table], _own(names, each)) for each in group]
-        else:
-            rows = ((_own(names, each), each.rows[table]) for each in group if table in each.rows)
-            frames.append(frame_of_groups(table, rows))
-    return joined(table, frames)
-
-
-def _own(names: AbstractSet[str], reading: Reading) -> dict[str, Any]:
-    """What all rows of a reading have in common, of the columns of a table."""
-    source = reading.source
-    place = {"worker": source.worker, "attempt": source.attempt, "source": source.name}
-    return {name: value for name, value in place.items() if name in names}
-
-
-def _source_row(reading: Reading) -> dict[str, Any]:
-    source = reading.source
-    return {
-        "source": source.name,
-        "kind": source.kind.value,
-        "worker": source.worker,
-        "attempt": source.attempt,
-        "bytes": reading.bytes,
-        "lines": reading.lines,
-        "first_time": reading.first_time,
-        "last_time": reading.last_time,
-        "read": reading.read,
-        "reason": reading.reason,
-        "thinned": reading.thinned,
-    }

@@ -1,0 +1,66 @@
+"""Readings → the tables, once all sources are read: what one of them says may be about another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from analyzer.frames import frame, frame_of_columns, frame_of_groups, joined
+from analyzer.ingest import attempts, checkpoints, packages
+from analyzer.ingest.attribution import attribute
+from analyzer.ingest.readings import Reading
+from analyzer.model import Source, Tables
+from analyzer.schema import READ, TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def assemble(readings: list[Reading], sources: Sequence[Source]) -> Tables:
+    """The tables of `schema.READ`; each reading is given to its worker and attempt first."""
+    attribute(readings)
+    attempts.number(readings)
+    packages.tell_releases(readings)
+    checkpoints.miss(readings, sources)
+    return {table: _table(table, readings) for table in READ}
+
+
+def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
+    """One table of all readings, in their order."""
+    if table == "sources":
+        return frame(table, map(_source_row, readings))
+    names = {column.name for column in TABLES[table]}
+    frames: list[pl.DataFrame] = []
+    for in_columns, group in groupby(readings, lambda reading: table in reading.columns):
+        if in_columns:
+            frames += [frame_of_columns(table, each.columns[table], _own(names, each)) for each in group]
+        else:
+            rows = ((_own(names, each), each.rows[table]) for each in group if table in each.rows)
+            frames.append(frame_of_groups(table, rows))
+    return joined(table, frames)
+
+
+def _own(names: AbstractSet[str], reading: Reading) -> dict[str, Any]:
+    """What all rows of a reading have in common, of the columns of a table."""
+    source = reading.source
+    place = {"worker": source.worker, "attempt": source.attempt, "source": source.name}
+    return {name: value for name, value in place.items() if name in names}
+
+
+def _source_row(reading: Reading) -> dict[str, Any]:
+    source = reading.source
+    return {
+        "source": source.name,
+        "kind": source.kind.value,
+        "worker": source.worker,
+        "attempt": source.attempt,
+        "bytes": reading.bytes,
+        "lines": reading.lines,
+        "first_time": reading.first_time,
+        "last_time": reading.last_time,
+        "read": reading.read,
+        "reason": reading.reason,
+        "thinned": reading.thinned,
+    }
