@@ -45,11 +45,11 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     """The same of several groups of rows, each with what its rows have where they say nothing else.
 
     Raises:
-        KeyError: a row has a column that is not declared.
+        KeyError: a row, or what rows have, is in a column that is not declared.
 
     """
     held = [(usual, rows) for usual, rows in groups if rows]
-    used = {name for _, rows in held for name in set(chain.from_iterable(rows))}
+    used = {name for usual, rows in held for name in {*usual, *chain.from_iterable(rows)}}
     if unknown := used - _dtypes(table).keys():
         raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
     if not held:

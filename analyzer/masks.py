@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-# Each is tried once a word: a line of a thousand letters must not cost a million steps.
+# A line of a thousand letters must not cost a million steps: a scheme is looked for once a word, and the name
+# of a host has 255 letters at most.
 _VOLATILE = (
     (re.compile(r"\b\w+://\S+"), "<url>"),
     (re.compile(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
@@ -13,7 +14,7 @@ _VOLATILE = (
         re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
         "<task>",
     ),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|(?<![\w.-])[\w.-]+:\d{2,5}\b"), "<address>"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]{1,255}+:\d{2,5}\b"), "<address>"),
     (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
 )
 _MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))

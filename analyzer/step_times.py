@@ -16,7 +16,7 @@ def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
     life = ["worker", "source", *within]
     first = dated.group_by(*life, "step").agg(pl.col("time").min()).sort(*life, "step")
     goes_on = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in life)
-    passed, steps = pl.col("time").diff(), pl.col("step").diff()
+    passed, steps = pl.col("time").diff(), pl.col("step").cast(pl.Int128).diff()  # a file may say any number
     chosen = pl.col("source") == pl.col("worker").replace_strict(most, return_dtype=pl.String)
     return (
         first.with_columns(shown=chosen & goes_on & (passed > 0), seconds=passed / steps)

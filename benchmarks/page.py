@@ -32,6 +32,7 @@ processes together.
 _GROUPS = {
     "size": "Logs of growing size",
     "style": "Logs of other styles",
+    "python": "With another Python",
     "workers": "Growing numbers of workers",
     "rules": "Growing numbers of rules",
     "small": "A small run",

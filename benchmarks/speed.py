@@ -55,10 +55,12 @@ def main() -> None:
     """Measure, print, and write the page; what is not measured anew keeps its figures."""
     arguments = _arguments()
     compile_dir(ROOT / "analyzer", quiet=1)  # as an installed package lies there
-    found = json.loads(MEASURED.read_text()) if arguments.only and MEASURED.exists() else []
+    kept = MEASURED.exists() and (arguments.only or arguments.label)
+    found = json.loads(MEASURED.read_text()) if kept else []
     every = comparisons(arguments.inputs.resolve(), arguments.largest, arguments.xprof, arguments.tbparse)
     for one in every:
         if arguments.only in f"{one.group} {one.name}":
+            one = _labelled(one, arguments.label)
             row = {**measured(one, arguments.rounds), "machine": _machine(), "rounds": arguments.rounds}
             found = [other for other in found if other["name"] != one.name] + [row]
             MEASURED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -71,9 +73,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--largest", type=float, default=1e10, help="bytes of the largest logs")
     parser.add_argument("--only", default="", help="measure only what has this in its name")
+    parser.add_argument(
+        "--label", default="", help="what to call the Python that runs this, if it is another one"
+    )
     parser.add_argument("--xprof", default=sys.executable, help="a Python that has the package xprof")
     parser.add_argument("--tbparse", default=sys.executable, help="a Python that has the package tbparse")
     return parser.parse_args()
+
+
+def _labelled(one: Comparison, label: str) -> Comparison:
+    """The comparison; of another Python it has rows of its own."""
+    return one._replace(name=f"{one.name}, {label}", group="python") if label else one
 
 
 def comparisons(inputs: Path, largest: float, xprof: str, tbparse: str) -> Iterator[Comparison]:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analyzer.frames import Group, frame, frame_of_groups
+from analyzer.frames import DTYPES, Group, frame, frame_of_groups
 from analyzer.model import Verdict
 from analyzer.schema import TABLES
 
@@ -48,11 +48,7 @@ def test_few_rows_are_what_many_are(odd: Mapping[str, Any]) -> None:
     few = scalars({**PLAIN, **odd}, PLAIN)
     many = scalars({**PLAIN, **odd}, *[PLAIN] * MANY)
     assert few.equals(many[:2], null_equal=True)
-    assert (
-        few.schema
-        == many.schema
-        == pl.Schema({c.name: t for c, t in zip(TABLES["scalars"], few.dtypes, strict=True)})
-    )
+    assert few.schema == many.schema == {column.name: DTYPES[column.type] for column in TABLES["scalars"]}
 
 
 @pytest.mark.parametrize(
@@ -88,6 +84,8 @@ def test_a_column_that_is_not_declared_is_named(more: int) -> None:
     """However many rows there are."""
     with pytest.raises(KeyError, match="scalars has no column colour, shape"):
         scalars({**PLAIN, "shape": 1}, *[PLAIN] * more, {"colour": "red"})
+    with pytest.raises(KeyError, match="scalars has no column colour"):
+        frame_of_groups("scalars", [({"colour": "red"}, [PLAIN] * (1 + more))])
 
 
 def test_an_empty_frame_is_the_callers_own() -> None:

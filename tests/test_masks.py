@@ -19,6 +19,11 @@ from analyzer.masks import masked
         ("/job:worker/replica:0/task:1/device:GPU:0 left worker-3", "<task> left <task>"),
         ("connect to 10.0.0.7:2222 and node-1.cluster:8471", "connect to <address> and <address>"),
         ("(node-1.cluster:8471)", "(<address>)"),
+        ("ipv4:10.128.0.5:8470: Failed to connect", "<address><address>: Failed to connect"),
+        ("node-a:2222-node-b:2222", "<address><address>"),
+        ("10.0.0.7.nip.io:2222", "<address><address>"),
+        ("foo.10.0.0.7:9 in a.py:12-b.py:34", "foo.<address> in <address><address>"),
+        ("--node:22 ...core/client.cc:81]", "--<address> ...core/<address>]"),
         ("loss 1.5e-3   at step 40", "loss <n> at step <n>"),
     ],
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def assemble(readings: list[Reading], sources: Sequence[Source]) -> Tables:
+def assemble(readings: Sequence[Reading], sources: Sequence[Source]) -> Tables:
     """The tables of `schema.READ`; each reading is given to its worker and attempt first."""
     attribute(readings)
     attempts.number(readings)

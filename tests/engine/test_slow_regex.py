@@ -47,7 +47,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pack(tmp_path: Path) -> RulePack:
-    """The rules of the package and one with an exponential regex."""
+    """The rules of the package and one with a regex that takes minutes."""
     (tmp_path / "my-rules").mkdir()
     (tmp_path / "my-rules" / "mine.yaml").write_text(RULE, encoding="utf-8")
     return load([resource("rules"), tmp_path / "my-rules"])

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -27,6 +28,29 @@ def diagnosis(request: pytest.FixtureRequest) -> Json:
 def test_document_is_valid(diagnosis: Json) -> None:
     """Every document that the tests use keeps to the contract."""
     jsonschema.validate(diagnosis, json.loads(resource("reports", "diagnosis.schema.json").read_text()))
+
+
+def test_rows_of_the_contract_hold_single_values() -> None:
+    """What `ordered` leaves as it is has no keys to be put in order."""
+    contract = json.loads(resource("reports", "diagnosis.schema.json").read_text())
+    rows = list(prefix_items(contract))
+    assert len(rows) >= 5
+    for row in rows:
+        meant = contract["$defs"][row["$ref"].removeprefix("#/$defs/")] if "$ref" in row else row
+        assert not {"properties", "items", "prefixItems"} & meant.keys(), row
+        kinds = meant.get("type", "")
+        assert not {"object", "array"} & {*([kinds] if isinstance(kinds, str) else kinds)}, row
+
+
+def prefix_items(schema: Json) -> Iterator[dict[str, Json]]:
+    """All schemas of single values in rows, wherever they stand."""
+    if isinstance(schema, dict):
+        yield from schema.get("prefixItems", ())
+        for each in schema.values():
+            yield from prefix_items(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from prefix_items(each)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
