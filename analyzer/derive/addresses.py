@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -11,6 +12,7 @@ def split_address(address: str) -> tuple[str, str]:
     return (host, port) if colon else (address, "")
 
 
+@lru_cache(4_096)  # each of many workers names all of them
 def is_local(host: str) -> bool:
     """Whether a name means the machine itself, on whatever machine it is used."""
     try:
