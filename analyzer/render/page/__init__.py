@@ -20,8 +20,8 @@ def render(diagnosis: Mapping[str, Any]) -> str:
     for n in range(_ROUNDS):
         trimmed = trim(diagnosis, limits)
         document = in_ascii(ordered(trimmed.diagnosis))
-        # The page holds its diagnosis as JSON twice, and shows it.
-        if n == _ROUNDS - 1 or 2 * len(document) < MOST_BYTES:
+        # The page holds its diagnosis as JSON twice; what it shows is never smaller.
+        if n == _ROUNDS - 1 or 3 * len(document) < MOST_BYTES:
             page = fill(view(trimmed, document))
             if len(page.encode()) <= MOST_BYTES:
                 break
