@@ -39,6 +39,10 @@ _GROUPS = {
     "events": "Event files",
     "traces": "Profiler traces",
 }
+_REMARKS = {
+    "python": "All other figures are of a Python as pyenv builds it: without the optimizations by profile that\n"
+    "the Python of a distribution or a Docker image is built with. Half of our time is Python's, nothing of rg's.\n\n"
+}
 _GROWTH = {"size": "bytes of logs", "workers": "workers", "rules": "rules", "traces": "bytes of trace"}
 _WIDTH, _HEIGHT, _EDGE = 300, 220, 48
 _COLOURS = ("#0b6bcb", "#b3541e", "#4c7a34", "#7a4c8f")
@@ -89,7 +93,7 @@ def page(found: Sequence[Row]) -> str:
     for group, title in _GROUPS.items():
         rows = sorted((row for row in found if row["group"] == group), key=lambda row: row["size"])
         if rows:
-            parts.append(f"\n## {title}\n\n{_table(rows)}")
+            parts.append(f"\n## {title}\n\n{_REMARKS.get(group, '')}{_table(rows)}")
     staged = [row for row in found if "stages" in row]
     if staged:
         parts.append(f"\n## Where the time goes\n\nSeconds of one diagnosis, by stage.\n\n{_stages(staged)}")

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import analyzer.pipeline
+import analyzer.redact
 from analyzer.cli.analyze import main
 from analyzer.pipeline import analyze
 from analyzer.redact import Redaction, redact
@@ -240,7 +240,7 @@ def test_look_alikes_reach_every_output_unmasked() -> None:
 
 def test_the_planted_are_quoted_without_the_mask(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above tests something: unmasked, most of them would have been in the document."""
-    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, *_: document)
+    monkeypatch.setattr(analyzer.redact, "redact", lambda document, *_: document)
     files = {f"worker-{n}.log": traceback_with(line) for n, (line, _) in enumerate(PLANTED.values())}
     text = json.dumps(analyze([make_run(files)]).document, ensure_ascii=False)
     quoted = [name for name, (_, secret) in PLANTED.items() if json.dumps(parts(secret)[-1])[1:-1] in text]
@@ -256,7 +256,7 @@ def test_look_alikes_stay(line: str) -> None:
 
 def test_the_sample_runs_are_as_they_were(sample_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No recorded run holds a secret, so none is changed; and it takes next to no time."""
-    monkeypatch.setattr(analyzer.pipeline, "redact", lambda document, *_: document)
+    monkeypatch.setattr(analyzer.redact, "redact", lambda document, *_: document)
     document = analyze([sample_run / "run"]).document
     assert redact(document) == document
     started = time.perf_counter()
