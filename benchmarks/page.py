@@ -40,8 +40,11 @@ _GROUPS = {
     "traces": "Profiler traces",
 }
 _REMARKS = {
-    "python": "All other figures are of a Python as pyenv builds it: without the optimizations by profile that\n"
-    "the Python of a distribution or a Docker image is built with. Half of our time is Python's, nothing of rg's.\n\n"
+    "python": """\
+All other figures are of a Python as pyenv builds it: without the optimizations by profile that the Python of
+a distribution or a Docker image is built with. Half of our time is Python's, and nothing of rg's.
+
+"""
 }
 _GROWTH = {"size": "bytes of logs", "workers": "workers", "rules": "rules", "traces": "bytes of trace"}
 _WIDTH, _HEIGHT, _EDGE = 300, 220, 48
