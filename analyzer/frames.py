@@ -45,7 +45,7 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     """The same of several groups of rows, each with what its rows have where they say nothing else.
 
     Raises:
-        KeyError: a row, or what rows have, is in a column that is not declared.
+        KeyError: a row, or what a group has, names a column that is not declared.
 
     """
     held = [(usual, rows) for usual, rows in groups if rows]
