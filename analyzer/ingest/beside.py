@@ -27,7 +27,6 @@ from typing import NamedTuple, NoReturn, Self
 from analyzer.ingest.blocks import BLOCK, Block, Scanner
 from analyzer.ingest.readings import Reading
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.signs import reader
 from analyzer.ingest.stretches import Room
 from analyzer.ingest.surveys import Part, Survey, conclude, divisible, look_through, survey
 from analyzer.model import Source
@@ -200,10 +199,8 @@ class Beside:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
             os.close(self._tasks)
-            os.environ["OPENBLAS_NUM_THREADS"] = "1"  # with threads it could not be split
             scout = self._scout()
-            size = sum(parts[-1].size for parts in self._parts if parts)
-            scan = Scanner(scout, reader(size // len(self._memories)))
+            scan = Scanner(scout)
             number, others = self._split()
             waits = poll()
             waits.register(done, 0)  # an error, and nothing else: nobody can read what is written

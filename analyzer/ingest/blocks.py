@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.scout import Found, Scout
-from analyzer.ingest.signs import Data, Reader
+from analyzer.ingest.signs import Data, newlines, odd
 
 BLOCK = 512 << 10
 """Bytes of a block, unless a line reaches beyond them."""
@@ -79,18 +79,17 @@ class Block(NamedTuple):
 class Scanner:
     """Looks through blocks of logs."""
 
-    def __init__(self, scout: Scout, signs: Reader) -> None:
-        self._scout, self._signs = scout, signs
+    def __init__(self, scout: Scout) -> None:
+        self._scout = scout
         self.buffer = bytearray()
         """Room for a block; memory that is used again need not be had from the system again."""
 
     def __call__(self, data: Data, offset: int, distance: int) -> Block:
         """What stands in a block that begins at a byte of a log; each `distance` bytes give a sample."""
-        signs = self._signs(data)
-        lines = Lines(signs.newlines)
+        lines = Lines(data)
         found = self._scout.first(data)
         has_epoch = any(each.what == self._scout.epoch for each in found)
-        bad = undecodable(data) if signs.beyond_ascii else None
+        nul, undecodable = odd(data)
         return Block(
             offset,
             len(data),
@@ -101,8 +100,8 @@ class Scanner:
             ],
             epoch=epoch_before(data, len(data), offset, lines) if has_epoch else None,
             newlines=lines.before(len(data)),
-            nul=offset + data.find(b"\0") if signs.nul else None,
-            undecodable=None if bad is None else offset + bad,
+            nul=None if nul is None else offset + nul,
+            undecodable=None if undecodable is None else offset + undecodable,
         )
 
 
@@ -117,8 +116,8 @@ def _sample(data: Data, at: int, offset: int, lines: Lines, has_epoch: bool) -> 
 class Lines:
     """Tells how many lines end before a place, counting from the next one before it that was asked for."""
 
-    def __init__(self, newlines: Callable[[int, int], int]) -> None:
-        self._newlines = newlines
+    def __init__(self, data: Data) -> None:
+        self._data = data
         self._counted = [(0, 0)]
 
     def before(self, place: int) -> int:
@@ -126,7 +125,7 @@ class Lines:
         behind = bisect_right(self._counted, place, key=_place)
         point, count = self._counted[behind - 1]
         if place > point:
-            count += self._newlines(point, place)
+            count += newlines(self._data, point, place)
             self._counted.insert(behind, (place, count))
         return count
 
@@ -161,17 +160,6 @@ def next_break(data: Data, at: int, most: int) -> int:
     """Behind the line that holds a byte, or the state of a redrawn one."""
     match = _BREAK.search(data, at, most)
     return match.end() if match else min(most, len(data))
-
-
-def undecodable(data: Data) -> int | None:
-    """Where the first bytes stand that are no UTF-8."""
-    if data.isascii():
-        return None
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
 
 
 def blocks(parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -26,10 +26,9 @@ from analyzer.ingest.blocks import (
     last_break,
     next_break,
     placed,
-    undecodable,
 )
 from analyzer.ingest.scout import TRACEBACK, Scout
-from analyzer.ingest.signs import reader
+from analyzer.ingest.signs import newlines, odd
 
 WHOLE = BLOCK
 """Bytes of a log that is read from end to end."""
@@ -112,7 +111,7 @@ def select(
         first.append(part)
         held += len(part)
     known, window = scout(), _Window(room.edge)
-    selector, scan = Selector(known, room, room.distance(size)), Scanner(known, reader(size))
+    selector, scan = Selector(known, room, room.distance(size)), Scanner(known)
     for data in blocks(chain(first, parts)):
         if passed := window.take(data):
             selector.take(scan(*passed, selector.distance), window)
@@ -131,9 +130,8 @@ def choose(found: Iterable[Block], text: Text, scout: Scout, room: Room, size: i
 
 
 def _whole(data: bytes) -> Selection:
-    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    nul = data.find(b"\0")
-    return Selection([Stretch(0, 1, data)], len(data), lines, None if nul < 0 else nul, undecodable(data))
+    lines = newlines(data, 0, len(data)) + (not data.endswith(b"\n") and bool(data))
+    return Selection([Stretch(0, 1, data)], len(data), lines, *odd(data))
 
 
 class _Window:
@@ -197,7 +195,7 @@ class Selector:
     def _choose(self, block: Block, text: Text) -> None:
         """Take the lines around every place of what has not been read often."""
         data, end = text.read(block.offset, block.end), -1
-        lines = Lines(lambda start, end: data.count(b"\n", start, end))
+        lines = Lines(data)
         for place in placed(self.scout.each(data), block.offset, lines):
             if not self.left[place.what]:
                 continue

@@ -12,7 +12,6 @@ from analyzer.ingest.blocks import Block, Scanner
 from analyzer.ingest.packed import Parts
 from analyzer.ingest.plain_log import PlainLog, plain_log
 from analyzer.ingest.scout import Scout
-from analyzer.ingest.signs import reader
 from analyzer.ingest.stretches import WHOLE, Room, Selection, choose, select
 from analyzer.ingest.text import Utf8
 from analyzer.model import Source
@@ -47,8 +46,7 @@ def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], No
     with plain_log(source.path) as log:
         if log and log.size > WHOLE:
             known = scout()
-            scan = Scanner(known, reader(log.size))
-            found = _looked_through(log, 0, log.size, scan, room, watch)
+            found = _looked_through(log, 0, log.size, Scanner(known), room, watch)
             return Survey(choose(found, log, known, room, log.size), log.damage(), None)
     parts = Parts(source.path)
     text = Utf8(parts)

@@ -1,30 +1,31 @@
-"""Newlines, NUL bytes and bytes that are no ASCII: read at once or one by one, they are the same."""
+"""Newlines, NUL bytes and bytes that are no UTF-8 are found as if one looked at each byte."""
 
-import pytest
-from hypothesis import example, given
+from itertools import takewhile
+
+from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.ingest.signs import Reader, reader
+from analyzer.ingest.signs import newlines, odd
 
-SMALL, LARGE = 1 << 20, 1 << 30
-PIECES = st.sampled_from([b"\n", b"a line\n", b"\0", "ü".encode(), b"\xff", b"\x8a\x00", b" " * 300])
-BLOCKS = st.lists(PIECES, min_size=1, max_size=40).map(b"".join)
-
-
-@pytest.fixture(scope="module", params=[SMALL, LARGE])
-def read(request: pytest.FixtureRequest) -> Reader:
-    """Either way of reading."""
-    return reader(request.param)
+TEXT = [b"\n", b"a line\n", b"\0", "ü".encode(), "⏵".encode(), b" " * 300]
+NO_TEXT = [b"\xff", b"\x8a\x00"]
+PIECES = st.lists(st.sampled_from([*TEXT, *NO_TEXT]), max_size=40)
 
 
-@given(blocks=st.lists(BLOCKS, min_size=1, max_size=4), cut=st.integers(0, 400), end=st.integers(0, 400))
-@example(blocks=[b"\n" * 5000, b"\n"], cut=0, end=400)  # what the block before left behind is not counted
-def test_signs_are_what_stands_there(read: Reader, blocks: list[bytes], cut: int, end: int) -> None:
-    """Of every block, whatever stood in the one before."""
-    for block in blocks:
-        signs = read(block)
-        assert signs.newlines(0, len(block)) == block.count(b"\n")
-        last = min(end, len(block))
-        assert signs.newlines(min(cut, last), last) == block[min(cut, last) : last].count(b"\n")
-        assert signs.nul == (b"\0" in block)
-        assert signs.beyond_ascii == any(byte > 127 for byte in block)
+@given(pieces=PIECES, places=st.tuples(st.integers(0, 400), st.integers(0, 400)))
+def test_newlines_are_counted_between_two_places(pieces: list[bytes], places: tuple[int, int]) -> None:
+    """Also where one of them lies behind the last byte."""
+    block, (start, end) = b"".join(pieces), sorted(places)
+    assert newlines(block, start, end) == sum(byte == ord("\n") for byte in block[start:end])
+
+
+@given(pieces=PIECES)
+def test_odd_bytes_are_found_at_their_first_place(pieces: list[bytes]) -> None:
+    """In a block that is filled again afterwards, for nothing holds it."""
+    block = bytearray(b"".join(pieces))
+    nul, undecodable = odd(block)
+    places = [at for at, byte in enumerate(block) if not byte]
+    block.clear()
+    assert nul == (places[0] if places else None)
+    text = list(takewhile(lambda piece: piece not in NO_TEXT, pieces))
+    assert undecodable == (None if len(text) == len(pieces) else len(b"".join(text)))
