@@ -11,12 +11,15 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory, mkdtemp
+from typing import TYPE_CHECKING
 
 from analyzer.errors import NothingReadable
 from analyzer.kinds import Kind, kind_by_name, kind_by_opening
 from analyzer.model import RunDir, Source
 from analyzer.naming import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
@@ -45,7 +48,7 @@ def discover(paths: Sequence[Path]) -> RunDir:
     inputs, base = _inputs(paths)
     plain = {source.path: source for path, name in inputs for source in _sources_of(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
-    scratch = TemporaryDirectory(prefix="mwms-") if packed else None
+    scratch = _scratch() if packed else None
     place = Path(scratch.name if scratch else ".")
     sources = [each for source in plain.values() for each in _opened(source, place, alone=len(plain) == 1)]
     if not sources:
@@ -90,12 +93,20 @@ def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
     if source.skip or not is_archive(source.path):
         yield source
         return
+    from tempfile import mkdtemp
+
     from analyzer.archives import unpack
 
     prefix = "" if alone else f"{source.name}/"
     for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
         name = prefix + member.name if member.name else source.name
         yield _source(member.path, name)._replace(skip=member.skip)
+
+
+def _scratch() -> TemporaryDirectory[str]:
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="mwms-")
 
 
 def _run_name(place: Path) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from analyzer.kinds import Kind
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     import polars as pl
 
 Tables: TypeAlias = "Mapping[str, pl.DataFrame]"

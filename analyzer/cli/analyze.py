@@ -6,9 +6,7 @@ import argparse
 import atexit
 import io
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -162,6 +160,9 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
         return
     if len(names) > 1:
         raise UsageError("- stands for standard input and goes alone")
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="mwms-") as folder:
         path = Path(folder, "stdin.log")
         with path.open("wb") as copy:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +92,11 @@ def _here(inputs: Sequence[Path]) -> Path:
         each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
     ]
     here = Path.cwd()
-    return here if os.access(here, os.W_OK) and not _is_inside(here, runs) else Path(tempfile.gettempdir())
+    if os.access(here, os.W_OK) and not _is_inside(here, runs):
+        return here
+    import tempfile
+
+    return Path(tempfile.gettempdir())
 
 
 def _is_inside(path: Path, folders: Sequence[Path]) -> bool:
@@ -130,6 +133,8 @@ def write(target: Path, text: str) -> None:
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """A file for a draft of another one; whatever ends the writing, none is left."""
+    import tempfile
+
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".mwms-")
     try:
         os.close(handle)

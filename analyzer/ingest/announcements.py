@@ -6,7 +6,6 @@ A pattern without groups states its own key with the value `yes`.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -146,7 +145,7 @@ def _literal(text: str) -> object:
     for _ in range(_MOST_CUTS):
         if not text:
             break
-        for read in (json.loads, ast.literal_eval):
+        for read in (json.loads, _python):
             try:
                 value: object = read(text)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -154,3 +153,9 @@ def _literal(text: str) -> object:
             return value
         text = text[: text.rfind("}", 0, -1) + 1]
     return None
+
+
+def _python(text: str) -> object:
+    from ast import literal_eval
+
+    return literal_eval(text)

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from analyzer.ingest import logs
@@ -77,6 +76,8 @@ def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> 
 
 def _read_again(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[Reading]:
     """The readings of a file of these lines, under the name of the source."""
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="mwms-") as folder:
         path = Path(folder, "entries.jsonl")
         with path.open("w", encoding="utf-8", errors="replace") as file:

@@ -6,14 +6,11 @@ the break, and one that was made to fill a memory is cut where it exceeds the li
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import BinaryIO, NamedTuple, Protocol
 
 LARGEST = 64 << 30
@@ -164,6 +161,8 @@ def plain(path: Path) -> Iterator[tuple[Path, str]]:
     if not compressed:
         yield path, ""
         return
+    from tempfile import NamedTemporaryFile
+
     with NamedTemporaryFile(prefix="mwms-") as copy:
         parts = Parts(path)
         copy.writelines(parts)
@@ -188,6 +187,18 @@ def _next_member(rest: bytes, file: BinaryIO) -> bytes:
     return rest if len(rest) >= _LONGEST_MAGIC else rest + file.read(_STEP)
 
 
+def _bz2() -> _Decompressor:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> _Decompressor:
+    import lzma
+
+    return lzma.LZMADecompressor()
+
+
 def _zstandard() -> _Decompressor:
     import zstandard
 
@@ -196,8 +207,8 @@ def _zstandard() -> _Decompressor:
 
 _MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(31),
-    b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+    b"BZh": _bz2,
+    b"\xfd7zXZ\x00": _xz,
     b"\x28\xb5\x2f\xfd": _zstandard,
 }
 _LONGEST_MAGIC = max(map(len, _MAGIC))

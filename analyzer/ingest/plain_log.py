@@ -46,14 +46,25 @@ class PlainLog:
         """
         at = self._begin(start)
         for window in range(start + BLOCK, end + BLOCK, BLOCK):
-            behind = self._begin(min(window, end))
+            behind = self._take(buffer, at, min(window, end))
             if behind > at:
-                self._fill(buffer, at, behind)
                 if buffer:
                     yield at
                 if len(buffer) < behind - at:
                     return
             at = behind
+
+    def _take(self, buffer: bytearray, start: int, place: int) -> int:
+        """Fill a buffer up to the first line that begins at or behind a place, and tell where that is."""
+        if start < place < self.size:
+            self._fill(buffer, start, min(place + _LINE, self.size))
+            if behind := buffer.find(b"\n", place - 1 - start) + 1:
+                del buffer[behind:]
+                return start + behind
+        begins = self._begin(place)
+        if begins > start:
+            self._fill(buffer, start, begins)
+        return begins
 
     def _fill(self, buffer: bytearray, start: int, end: int) -> None:
         """Put the bytes between two places into a buffer, or those of them that there are."""

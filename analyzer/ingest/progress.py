@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -133,12 +132,13 @@ def _is_loop(text: str) -> bool:
     return bool((_STEP.search(text) or _LOOP_EPOCH.search(text)) and _VALUE.search(text))
 
 
-@dataclass(slots=True)
 class Progress:
     """Reads the progress lines of one source in order; it remembers the epoch that a bar belongs to."""
 
-    epoch: int | None = None
-    epochs: int | None = None
+    def __init__(self) -> None:
+        """No epoch has begun yet."""
+        self.epoch: int | None = None
+        self.epochs: int | None = None
 
     def marks(self, text: str) -> list[Mark]:
         """The values of one progress line; none of any other line."""

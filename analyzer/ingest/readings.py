@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from json import JSONDecodeError
 from math import isfinite
 from typing import Any
@@ -17,22 +16,21 @@ Columns = Mapping[str, Sequence[Any]]
 """Columns of one length by their names; one that is left out is null."""
 
 
-@dataclass(slots=True)
 class Reading:
     """Rows by table, and how the source itself was read."""
 
-    source: Source
-    bytes: int = 0
-    lines: int | None = None
-    first_time: float | None = None
-    last_time: float | None = None
-    read: str = "complete"
-    reason: str = ""
-    thinned: str = ""
-    """Which of its lines were read, of a log too large to read them all."""
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    columns: dict[str, Columns] = field(default_factory=dict)
-    """By table: rows so many and so alike that they are held as columns, instead of in `rows`."""
+    def __init__(self, source: Source, *, bytes: int = 0, thinned: str = "") -> None:  # noqa: A002 - a cell's name
+        """Nothing was taken from it yet; `thinned` says which lines are read, of a log too large for all."""
+        self.source = source
+        self.bytes = bytes
+        self.lines: int | None = None
+        self.first_time: float | None = None
+        self.last_time: float | None = None
+        self.read, self.reason = "complete", ""
+        self.thinned = thinned
+        self.rows: dict[str, list[Row]] = {}
+        self.columns: dict[str, Columns] = {}
+        """By table: rows so many and so alike that they are held as columns, instead of in `rows`."""
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """One row; which worker, attempt and source it belongs to is filled in."""

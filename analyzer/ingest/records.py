@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from analyzer.ingest.progress import is_progress
 from analyzer.ingest.styles import Head, head
@@ -43,26 +42,25 @@ _CONTINUES = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
 class Record:
     """One log record; `kind` is cpp, python, traceback, progress or plain."""
 
-    line: int
-    kind: str
-    time: float | None = None
-    level: str | None = None
-    origin: str | None = None
-    pieces: list[Line] = field(default_factory=list)
-    bodies: list[str] = field(default_factory=list)
-    near: float | None = None
-    size: int = 0
-    ending: str | None = None
-    """The line that closes a traceback (`ValueError: …`), once it is seen."""
-    cut: int = 0
-    """Lines of its middle that are not held."""
-    tail_size: int = 0
-    tail: deque[Line] | None = None
-    """Its last lines so far, of one whose head is full."""
+    def __init__(self, first: Line, kind: str, body: str) -> None:
+        """Begin with a line, `body` of which stands behind its prefix."""
+        self.line, self.kind = first.number, kind
+        self.time: float | None = None
+        self.level: str | None = None
+        self.origin: str | None = None
+        self.pieces, self.bodies = [first], [body]
+        self.near: float | None = None
+        self.size = 0
+        self.ending: str | None = None
+        """The line that closes a traceback (`ValueError: …`), once it is seen."""
+        self.cut = 0
+        """Lines of its middle that are not held."""
+        self.tail_size = 0
+        self.tail: deque[Line] | None = None
+        """Its last lines so far, of one whose head is full."""
 
     @property
     def last_line(self) -> int:
@@ -127,7 +125,7 @@ def _goes_on(record: Record, line: Line) -> bool:
 def _begin(line: Line, year: int) -> Record:
     found = head(line.text, year)
     body = found.text if found else line.text
-    record = Record(line.number, _kind(found, body), pieces=[line], bodies=[body])
+    record = Record(line, _kind(found, body), body)
     if found:
         record.time, record.level, record.origin = found.time, found.level, found.origin
     if record.kind == "traceback" and record.level is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from analyzer.ingest.progress import is_progress
@@ -49,14 +48,14 @@ def stamp_of(entry: Mapping[str, object]) -> str:
     return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
-@dataclass(slots=True)
 class Clock:
     """Goes through the lines of one stream, in order."""
 
-    alone: bool = True
-    """Whether a plain line is a record by itself, and does not go on with the one above it."""
-
-    trusted: bool = True
+    def __init__(self) -> None:
+        """No line has been seen yet."""
+        self.alone = True
+        """Whether a plain line is a record by itself, and does not go on with the one above it."""
+        self.trusted = True
 
     def told(self, line: str, stamp: str) -> str:
         """A line, its time before it where that is known and nothing is broken by it."""
