@@ -119,7 +119,7 @@ def frame_of_columns(
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Frames of one table as one."""
-    return pl.concat(frames) if frames else frame(table, [])
+    return pl.concat(frames, rechunk=True) if frames else frame(table, [])
 
 
 def _series(column: Column, cells: Sequence[Any]) -> pl.Series:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analyzer.ingest.readings import Reading, Row
 from analyzer.kinds import Kind
@@ -47,6 +47,12 @@ class _Log(NamedTuple):
         for number, part in enumerate(self.parts):
             for row in part.rows.get(table, ()):
                 yield (number, row.get("line") or 0), row
+
+    def cells(self, table: str, *names: str) -> Iterator[tuple[Place, tuple[Any, ...]]]:
+        """Some cells of each row of a table, with its place."""
+        for number, part in enumerate(self.parts):
+            for line, *cells in part.cells(table, "line", *names):
+                yield (number, line or 0), tuple(cells)
 
     def facts(self, key: str) -> list[tuple[Place, Row]]:
         """What it states under a key."""
@@ -136,11 +142,8 @@ def _split(logs: Sequence[_Log]) -> None:
 
 def _number(log: _Log, starts: Sequence[Place]) -> None:
     for number, part in enumerate(log.parts):
-        for table, rows in part.rows.items():
-            if table != "damage":
-                for row in rows:
-                    place = (number, row.get("line") or 0)
-                    row["attempt"] = part.source.attempt + bisect_right(starts, place)
+        first = part.source.attempt
+        part.number(lambda line: first + bisect_right(starts, (number, line)))  # noqa: B023 - called at once
 
 
 def _starts(log: _Log) -> list[Place]:
@@ -176,8 +179,8 @@ def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
 
 
 def _dated(log: _Log) -> list[tuple[Place, float]]:
-    rows = [*log.rows("records"), *log.rows("scalars"), *log.rows("facts")]
-    return sorted((place, row["time"]) for place, row in rows if row.get("time") is not None)
+    told = (each for table in ("records", "scalars", "facts") for each in log.cells(table, "time"))
+    return sorted((place, time) for place, (time,) in told if time is not None)
 
 
 def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
@@ -220,10 +223,11 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
     """Where it goes back to an earlier epoch or step, or begins one again, if once for every restart."""
     found: list[Place] = []
     before = (0, 0)
-    for place, row in sorted(log.rows("scalars"), key=lambda each: each[0]):
-        if row["tag"] in {"epoch", "step"}:
-            now = (row["epoch"] or 0, row["step"] or 0)
-            again = row["tag"] == "epoch" and row["epoch"] == before[0]
+    told = sorted(log.cells("scalars", "tag", "epoch", "step"), key=lambda each: each[0])
+    for place, (tag, epoch, step) in told:
+        if tag in {"epoch", "step"}:
+            now = (epoch or 0, step or 0)
+            again = tag == "epoch" and epoch == before[0]
             if (now < before or again) and (not found or place > found[-1]):
                 found.append(place)
             before = now
@@ -236,9 +240,9 @@ def _match_events(readings: Sequence[Reading], lives: Lives) -> None:
     begun: dict[tuple[str, int], float] = {}
     for reading in readings:
         if reading.source.worker in restarted and reading.source.kind is Kind.LOG:
-            for row in (row for rows in _lived(reading) for row in rows):
-                life = reading.source.worker, row.get("attempt", reading.source.attempt)
-                begun[life] = min(begun.get(life, inf), row.get("time") or inf)
+            for attempt, time in _lived(reading):
+                life = reading.source.worker, attempt
+                begun[life] = min(begun.get(life, inf), time or inf)
     for worker in restarted:
         own = [(r, made) for r in readings if r.source.worker == worker and (made := _made_by(r))]
         later = sorted(lives[worker])[1:]
@@ -281,10 +285,12 @@ def _lives(readings: Sequence[Reading]) -> Lives:
     for reading in readings:
         if reading.source.kind is Kind.LOG and reading.source.worker:
             own = found.setdefault(reading.source.worker, set())
-            for rows in _lived(reading):
-                own |= {row.get("attempt", reading.source.attempt) for row in rows}
+            own |= {attempt for attempt, _ in _lived(reading)}
     return {worker: numbers for worker, numbers in found.items() if numbers}
 
 
-def _lived(reading: Reading) -> Iterator[Sequence[Row]]:
-    return (reading.rows[table] for table in ("records", "scalars") if table in reading.rows)
+def _lived(reading: Reading) -> Iterator[tuple[int, float | None]]:
+    """The life and the time of each thing that a log tells."""
+    for table in ("records", "scalars"):
+        for attempt, time in reading.cells(table, "attempt", "time"):
+            yield reading.source.attempt if attempt is None else attempt, time

@@ -98,7 +98,7 @@ def _rename(reading: Reading, renamed: Mapping[str, str]) -> None:
 def _trains(reading: Reading) -> bool:
     """Whether a log shows what workers print: progress, facts, a traceback, lines of TensorFlow."""
     kinds = {row["kind"] for row in reading.rows.get("records", [])}
-    progress = any(row["origin"] != GAUGE for row in reading.rows.get("scalars", []))
+    progress = any(origin != GAUGE for (origin,) in reading.cells("scalars", "origin"))
     return bool(kinds & {"traceback", "cpp"} or progress or "facts" in reading.rows)
 
 

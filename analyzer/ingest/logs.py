@@ -67,6 +67,7 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     for key, stretches in parted.items():
         reading = Reading(_origin(source, key, len(parted)), thinned=selection.thinned)
         read_stream(reading, stretches, year, matcher)
+        reading.hold_in_columns("scalars")
         readings.append(reading)
     if len(readings) == 1:
         readings[0].bytes, readings[0].lines = selection.bytes, selection.lines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice, repeat
 from json import JSONDecodeError
 from math import isfinite
 from typing import Any
@@ -35,6 +36,29 @@ class Reading:
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """One row; which worker, attempt and source it belongs to is filled in."""
         self.rows.setdefault(table, []).append(cells)
+
+    def hold_in_columns(self, table: str) -> None:
+        """Hold the rows of a table as columns, which are sent and made a frame of in a third of the time."""
+        if rows := self.rows.pop(table, None):
+            names = dict.fromkeys(chain.from_iterable(rows))
+            self.columns[table] = {name: [row.get(name) for row in rows] for name in names}
+
+    def cells(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Some cells of each row of a table, however it is held; one that is left out is None."""
+        yield from (tuple(map(row.get, names)) for row in self.rows.get(table, ()))
+        if columns := self.columns.get(table):
+            nothing = repeat(None)
+            length = len(next(iter(columns.values())))
+            yield from islice(zip(*(columns.get(name, nothing) for name in names), strict=False), length)
+
+    def number(self, life_at: Callable[[int], int]) -> None:
+        """Give every row the life of its worker that its line lies in; one without a line counts as first."""
+        for table in self.rows.keys() - {"damage"}:
+            for row in self.rows[table]:
+                row["attempt"] = life_at(row.get("line") or 0)
+        for table, columns in self.columns.items():
+            lives = [life_at(line or 0) for (line,) in self.cells(table, "line")]
+            self.columns[table] = {**columns, "attempt": lives}
 
     def saw(self, time: float | None) -> None:
         """Widen the span of time that the source covers."""
