@@ -200,8 +200,8 @@ class Beside:
             os.close(self._done)
             os.close(self._tasks)
             scout = self._scout()
-            scan = Scanner(scout)
             number, others = self._split()
+            scan = Scanner(scout)
             waits = poll()
             waits.register(done, 0)  # an error, and nothing else: nobody can read what is written
             while given := os.read(waiting, _TASK.size):
