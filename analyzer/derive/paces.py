@@ -7,7 +7,6 @@ differ from those after it; single slow steps, of which every loaded machine has
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -124,7 +123,9 @@ def _split(values: Sequence[float]) -> int | None:
 def _ranks(values: Sequence[float]) -> list[float]:
     """The rank of each, from 1; equal ones share the mean of theirs."""
     ordered = sorted(values)
-    return [(bisect_left(ordered, value) + bisect_right(ordered, value) + 1) / 2 for value in values]
+    last = {value: at for at, value in enumerate(ordered, 1)}
+    first = {value: at for at, value in zip(range(len(ordered), 0, -1), reversed(ordered), strict=True)}
+    return [(first[value] + last[value]) / 2 for value in values]
 
 
 def _told(change: Change | None) -> dict[str, Any]:
