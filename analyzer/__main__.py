@@ -7,7 +7,7 @@ import sys
 # A small run ends before there is rubbish worth looking for, and looking for it took a tenth of the time;
 # a large one still gets rid of it.
 gc.set_threshold(200_000, 50, 100)
-# Of numpy, counting is all that is used; without this, a thread for each core spins for a tenth of a second.
+# What numpy does here needs no threads; without this, one for each core spins for a tenth of a second.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain
 from math import isfinite
@@ -50,12 +51,16 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     """
     held = [(usual, rows) for usual, rows in groups if rows]
     used = {name for usual, rows in held for name in {*usual, *chain.from_iterable(rows)}}
-    if unknown := used - _dtypes(table).keys():
-        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
+    _expect_declared(table, used)
     if not held:
         return _empty(table).clear()
     few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _FEW else None
     return _of_cells(table, held) if few is None else few
+
+
+def _expect_declared(table: str, names: AbstractSet[str]) -> None:
+    if unknown := names - _dtypes(table).keys():
+        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
 
 
 @cache
@@ -106,7 +111,13 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
 def frame_of_columns(
     table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """Columns of one length as the declared frame, with constants; what neither holds is null."""
+    """Columns of one length as the declared frame, with constants; what neither holds is null.
+
+    Raises:
+        KeyError: a column is not declared.
+
+    """
+    _expect_declared(table, columns.keys())
     height = max(map(len, columns.values()), default=0)
     made = [
         _series(column, columns[column.name])
@@ -118,7 +129,7 @@ def frame_of_columns(
 
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Frames of one table as one."""
+    """Frames of one table as one, each column in one piece: what follows groups and sorts them often."""
     return pl.concat(frames, rechunk=True) if frames else frame(table, [])
 
 

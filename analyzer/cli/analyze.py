@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from analyzer import __version__
@@ -54,12 +54,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     return ended("mwms-analyze", lambda: _run(_parser().parse_args(argv)))
 
 
+def _help(prog: str) -> argparse.HelpFormatter:
+    """Help as wide as the terminal; argparse would ask `shutil` for that, which brings all compressions."""
+    told = os.environ.get("COLUMNS", "")
+    columns = int(told) if told.isdecimal() else 0
+    if not columns:
+        with suppress(OSError):  # it is no terminal
+            columns = os.get_terminal_size(1).columns
+    return argparse.RawDescriptionHelpFormatter(prog, width=(columns or 80) - 2)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-analyze",
         description="Tells which worker broke a distributed TensorFlow job, why, and what to do.",
         epilog=_EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_help,
     )
     parser.add_argument(
         "paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input"

@@ -145,7 +145,7 @@ def _literal(text: str) -> object:
     for _ in range(_MOST_CUTS):
         if not text:
             break
-        for read in (json.loads, _python):
+        for read in (json.loads, _python_literal):
             try:
                 value: object = read(text)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -155,7 +155,7 @@ def _literal(text: str) -> object:
     return None
 
 
-def _python(text: str) -> object:
+def _python_literal(text: str) -> object:
     from ast import literal_eval
 
     return literal_eval(text)

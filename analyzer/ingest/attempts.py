@@ -43,7 +43,7 @@ class _Log(NamedTuple):
     requeued: tuple[Place, ...] = ()
 
     def rows(self, table: str) -> Iterator[tuple[Place, Row]]:
-        """The rows of a table with their places."""
+        """The rows of a table that is never held in columns, with their places."""
         for number, part in enumerate(self.parts):
             for row in part.rows.get(table, ()):
                 yield (number, row.get("line") or 0), row
@@ -143,7 +143,7 @@ def _split(logs: Sequence[_Log]) -> None:
 def _number(log: _Log, starts: Sequence[Place]) -> None:
     for number, part in enumerate(log.parts):
         first = part.source.attempt
-        part.number(lambda line: first + bisect_right(starts, (number, line)))  # noqa: B023 - called at once
+        part.number_lives(lambda line: first + bisect_right(starts, (number, line)))  # noqa: B023 - called at once
 
 
 def _starts(log: _Log) -> list[Place]:
@@ -193,7 +193,7 @@ def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
     for way in ways:
         if found := way():
             return found
-    told = [each for each in log.parts if each.rows]
+    told = [each for each in log.parts if each.tells]
     if not told:
         return [(0, 0.0)] * len(times)
     part = told[-1]

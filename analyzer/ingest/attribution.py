@@ -24,7 +24,7 @@ from analyzer.schema import GAUGE
 def attribute(readings: Sequence[Reading]) -> None:
     """Give every log without a worker one; logs of one directory that name none belong together."""
     _recount(readings)
-    nameless = [r for r in readings if r.source.kind is Kind.LOG and r.source.worker is None and r.rows]
+    nameless = [r for r in readings if r.source.kind is Kind.LOG and r.source.worker is None and r.tells]
     taken = {r.source.worker for r in readings if r.source.worker}
     named = {r.source.worker for r in readings if r.source.kind is Kind.LOG and r.source.worker}
     clusters = _clusters(readings)

@@ -17,13 +17,6 @@ BLOCK = 512 << 10
 """Bytes of a block, unless a line reaches beyond them."""
 LONGEST_BLOCK = 2 << 20
 """Bytes of the largest block; a line that is longer is cut."""
-_ASIDE = 2 << 10
-"""Bytes by which a buffer begins behind the place that the system gives it, the beginning of a page.
-
-Blocks, too, begin a little behind the beginning of a page of their file. Copying to a place that lies some
-bytes further in its page than what is copied takes three times as long: by the last 12 bits of the address,
-the processor takes what it reads for what it has just written.
-"""
 _LEAST_BLOCK = 256 << 10
 _LONGEST_SAMPLE = 1 << 10
 _BREAKS = (b"\n", b"\r", b"\x08")
@@ -88,9 +81,8 @@ class Scanner:
 
     def __init__(self, scout: Scout) -> None:
         self._scout = scout
-        self.buffer = bytearray(BLOCK + 4 * _ASIDE)
+        self.buffer = bytearray()
         """Room for a block; memory that is used again need not be had from the system again."""
-        del self.buffer[:_ASIDE]
 
     def __call__(self, data: Data, offset: int, distance: int) -> Block:
         """What stands in a block that begins at a byte of a log; each `distance` bytes give a sample."""

@@ -25,7 +25,8 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source, bytes=source.path.stat().st_size)
+    reading = Reading(source)
+    reading.bytes = source.path.stat().st_size
     folder = _folder(source.name)
     with plain(source.path) as (path, broken):
         found = read_scalars(path)

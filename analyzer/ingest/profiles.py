@@ -20,7 +20,8 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source, bytes=source.path.stat().st_size)
+    reading = Reading(source)
+    reading.bytes = source.path.stat().st_size
     with plain(source.path) as (path, broken):
         trace = read_chrome_trace(path) if is_chrome(source) else read_trace(path)
     if broken:

@@ -12,6 +12,9 @@ from analyzer.ingest.packed import unpacked
 from analyzer.ingest.text import decode
 from analyzer.model import Source
 
+MANY = 500
+"""Rows of a source from which on it pays to hold them as columns; to begin one takes as long as hundreds."""
+
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[Any]]
 """Columns of one length by their names; one that is left out is null."""
@@ -20,10 +23,10 @@ Columns = Mapping[str, Sequence[Any]]
 class Reading:
     """Rows by table, and how the source itself was read."""
 
-    def __init__(self, source: Source, *, bytes: int = 0, thinned: str = "") -> None:  # noqa: A002 - a cell's name
+    def __init__(self, source: Source, *, thinned: str = "") -> None:
         """Nothing was taken from it yet; `thinned` says which lines are read, of a log too large for all."""
         self.source = source
-        self.bytes = bytes
+        self.bytes = 0
         self.lines: int | None = None
         self.first_time: float | None = None
         self.last_time: float | None = None
@@ -31,15 +34,24 @@ class Reading:
         self.thinned = thinned
         self.rows: dict[str, list[Row]] = {}
         self.columns: dict[str, Columns] = {}
-        """By table: rows so many and so alike that they are held as columns, instead of in `rows`."""
+        """By table: rows so many and so alike that they are held as columns; then `rows` has none of them."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether anything was taken from it."""
+        return bool(self.rows or self.columns)
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """One row; which worker, attempt and source it belongs to is filled in."""
         self.rows.setdefault(table, []).append(cells)
 
     def hold_in_columns(self, table: str) -> None:
-        """Hold the rows of a table as columns, which are sent and made a frame of in a third of the time."""
-        if rows := self.rows.pop(table, None):
+        """Hold the rows of a table as columns, if they are many; a cell that one of them leaves out is null.
+
+        They are sent to another process, and made a frame of, in a third of the time.
+        """
+        if len(self.rows.get(table, ())) >= MANY:
+            rows = self.rows.pop(table)
             names = dict.fromkeys(chain.from_iterable(rows))
             self.columns[table] = {name: [row.get(name) for row in rows] for name in names}
 
@@ -51,13 +63,13 @@ class Reading:
             length = len(next(iter(columns.values())))
             yield from islice(zip(*(columns.get(name, nothing) for name in names), strict=False), length)
 
-    def number(self, life_at: Callable[[int], int]) -> None:
+    def number_lives(self, life_at: Callable[[int], int]) -> None:
         """Give every row the life of its worker that its line lies in; one without a line counts as first."""
         for table in self.rows.keys() - {"damage"}:
             for row in self.rows[table]:
                 row["attempt"] = life_at(row.get("line") or 0)
         for table, columns in self.columns.items():
-            lives = [life_at(line or 0) for (line,) in self.cells(table, "line")]
+            lives = [life_at(line or 0) for line in columns["line"]]
             self.columns[table] = {**columns, "attempt": lives}
 
     def saw(self, time: float | None) -> None:

@@ -2,6 +2,7 @@
 
 from itertools import takewhile
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,14 @@ def test_newlines_are_counted_between_two_places(pieces: list[bytes], places: tu
     """Also where one of them lies behind the last byte."""
     block, (start, end) = b"".join(pieces), sorted(places)
     assert newlines(block, start, end) == sum(byte == ord("\n") for byte in block[start:end])
+
+
+@pytest.mark.parametrize("line", [b"\n", b"1\n", b"step 7 loss 0.25 accuracy 0.9\n"])
+def test_newlines_of_short_and_of_usual_lines(line: bytes) -> None:
+    """However they are counted; behind one another, too."""
+    block = line * 5_000
+    assert newlines(block, 0, len(block)) == 5_000
+    assert newlines(block + b"x" * 5_000 + block, 0, 2 * len(block) + 5_000) == 10_000
 
 
 @given(pieces=PIECES)
