@@ -46,7 +46,7 @@ class PlainLog:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def blocks(self, start: int, end: int, buffer: bytearray) -> Iterator[int]:
-        """Where the blocks begin that begin between two places; each is in the buffer until the next one is.
+        """Where the blocks of what lies between two places begin; each is in the buffer until the next is.
 
         `start` is a multiple of the size of a block, and `end` too, or the end of the log. Of a file that was
         cut meanwhile there are fewer.
@@ -76,7 +76,7 @@ class PlainLog:
         return begins
 
     def _fill(self, buffer: bytearray, start: int, end: int, held: int = 0) -> None:
-        """Put the bytes between two places into a buffer, or those of them that there are; it `held` some."""
+        """Put the bytes between two places, or what there is, into a buffer that has `held` of them."""
         buffer.extend(bytes(max(0, end - start - len(buffer))))
         del buffer[end - start :]
         read = min(held, end - start)
