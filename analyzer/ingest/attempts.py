@@ -15,6 +15,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
@@ -142,8 +143,12 @@ def _split(logs: Sequence[_Log]) -> None:
 
 def _number(log: _Log, starts: Sequence[Place]) -> None:
     for number, part in enumerate(log.parts):
-        first = part.source.attempt
-        part.number_lives(lambda line: first + bisect_right(starts, (number, line)))  # noqa: B023 - called at once
+        part.number_lives(partial(_life, part.source.attempt, starts, number))
+
+
+def _life(first: int, starts: Sequence[Place], part: int, line: int) -> int:
+    """The life that a line of a part lies in; `starts` are those of the lives behind the first."""
+    return first + bisect_right(starts, (part, line))
 
 
 def _starts(log: _Log) -> list[Place]:
