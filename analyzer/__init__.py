@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from os import PathLike
 
-    from analyzer.model import Run
+    from analyzer.model.run import Run
 
 __version__ = "0.1.0"
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from analyzer import __version__
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept
-from analyzer.errors import NothingReadable, UsageError
 from analyzer.ingest import Watch, ingest
-from analyzer.model import Diagnosis, Run, RunDir, Tables
-from analyzer.naming import printable
-from analyzer.resources import resource
+from analyzer.model.diagnosis import Diagnosis
+from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.model.run import Run, RunDir, Tables
+from analyzer.model.task_names import printable
+from analyzer.storage.package_files import resource
 
 if TYPE_CHECKING:
     from analyzer.diagnose import GoodRun
@@ -97,10 +98,8 @@ def judge(
     """The diagnosis of a run that was read; nothing is masked in it yet."""
     from analyzer.diagnose import diagnose
     from analyzer.engine.evaluate import match
-    from analyzer.one_core import one_core
 
-    with one_core(tables):
-        return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
+    return diagnose(name, match(pack, tables), tables, _made_with(pack, command), good)
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
@@ -127,11 +126,9 @@ def read(
 
     found = ingest(run, pack.patterns, watch, make_ready)
     from analyzer.derive import derive
-    from analyzer.one_core import one_core
 
-    with one_core(found):
-        _expect_one_run(run, found)
-        return derive(found)
+    _expect_one_run(run, found)
+    return derive(found)
 
 
 def _expect_one_run(run: RunDir, found: Tables) -> None:
@@ -161,13 +158,12 @@ def _import_later_stages() -> None:
     import analyzer.diagnose.recipes
     import analyzer.engine.evaluate
     import analyzer.ingest.assembly
-    import analyzer.one_core
     import analyzer.redact  # noqa: F401
 
 
 def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, object]]:
     """What XProf says of the traces that were read without damage."""
-    from analyzer.ingest.xprof import quotes
+    from analyzer.ingest.profiler.xprof import quotes
 
     read = tables["sources"].filter(
         (tables["sources"]["kind"] == "trace") & (tables["sources"]["read"] == "complete")
@@ -179,7 +175,7 @@ def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, ob
 def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
     run = discover(paths)
     from analyzer.diagnose import GoodRun
-    from analyzer.ingest.citations import masked_lines
+    from analyzer.ingest.quote_lookup import masked_lines
 
     return GoodRun(run.name, read(run, pack), masked_lines(run))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import google_crc32c
 
-from analyzer.ingest.proto.event_pb2 import Event
+from analyzer.ingest.tensorboard.event_pb2 import Event
 from benchmarks.traces import repeated
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ print(json.dumps({{"seconds": seconds, "cpu": cpu, "megabytes": peak}}))
 """
 
 EVENTS = _MEASURED.format(
-    imports="from analyzer.ingest.event_files import read_scalars",
+    imports="from analyzer.ingest.tensorboard.event_files import read_scalars",
     read="assert read_scalars(Path(path)).values",
 )
 ACCUMULATOR = _MEASURED.format(
@@ -48,7 +48,7 @@ with subprocess.Popen(server, stderr=subprocess.PIPE, text=True) as process:
 )
 """The load cycle from the start of the server, which is a few milliseconds."""
 TRACE = _MEASURED.format(
-    imports="from analyzer.ingest.traces import read_trace",
+    imports="from analyzer.ingest.profiler.xplane import read_trace",
     read="assert sum(plane.events for plane in read_trace(Path(path)).planes)",
 )
 PROFILE_DATA = _MEASURED.format(

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from analyzer.ingest.proto.xplane_pb2 import Entry, Line
-from analyzer.ingest.traces import PLANE, SPACE, field_at
+from analyzer.ingest.profiler.xplane import PLANE, SPACE, field_at
+from analyzer.ingest.profiler.xplane_pb2 import Entry, Line
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ("collective-stalled", "slow-worker-fit-tf28")
@@ -38,7 +38,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({{"seconds": seconds, "megabytes": peak, "events": events}}))
 """
 OURS = MEASURED.format(
-    imports="from analyzer.ingest.traces import read_trace",
+    imports="from analyzer.ingest.profiler.xplane import read_trace",
     read="events = sum(plane.events for plane in read_trace(Path(path)).planes)",
 )
 PEER = MEASURED.format(

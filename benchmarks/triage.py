@@ -108,8 +108,8 @@ def history(count: int) -> None:
     """Measure a long history and print."""
     sys.path.insert(0, str(ROOT))
     from analyzer.triage.history import beside, open_history
+    from analyzer.triage.night_summary import standing
     from analyzer.triage.page import page
-    from analyzer.triage.standing import standing
     from tests.triage.planted import many, plant
 
     with tempfile.TemporaryDirectory() as folder:

@@ -19,9 +19,9 @@ import zstandard
 
 from analyzer.discover import discover
 from analyzer.ingest import ingest
-from analyzer.model import Tables
-from analyzer.naming import place
-from analyzer.render.words import instant
+from analyzer.model.run import Tables
+from analyzer.model.task_names import place
+from analyzer.render.phrasing import instant
 
 HERE = Path(__file__).resolve().parent
 OPENING = """\

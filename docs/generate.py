@@ -12,9 +12,9 @@ from analyzer.discover import discover
 from analyzer.engine import pages
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
-from analyzer.ingest.citations import masked_lines
-from analyzer.schema import READ, TABLES
-from analyzer.trainer import first_tries
+from analyzer.ingest.quote_lookup import masked_lines
+from analyzer.model.schema import READ, TABLES
+from analyzer.trainer import holdout_results
 from analyzer.trainer.catalogue import SAMPLE_RUNS
 from analyzer.trainer.scoreboard import first_scoreboard, mark_all, reasons_below, scoreboard
 
@@ -119,7 +119,7 @@ def tables() -> str:
 def _opening() -> Iterator[str]:
     yield "# Tables"
     yield ""
-    yield "Generated from `analyzer/schema.py` by `python docs/generate.py`."
+    yield "Generated from `analyzer/model/schema.py` by `python docs/generate.py`."
     yield 'Times are seconds since 1970-01-01 UTC. An empty cell says that the files do not tell, never "no".'
     yield ""
 
@@ -148,7 +148,7 @@ def schema() -> str:
 
 def scores() -> str:
     """How the analyzer does on the recordings of the repository."""
-    tries = first_tries.load(SAMPLE_RUNS / first_tries.NAME)
+    tries = holdout_results.load(SAMPLE_RUNS / holdout_results.NAME)
     first = first_scoreboard([one.mark for one in tries], {one.recording: one.why for one in tries})
     every = scoreboard(mark_all(SAMPLE_RUNS), reasons_below(SAMPLE_RUNS))
     return SCORES + every + FIRST_TRIES + first

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, read
 
 ROOT = Path(__file__).resolve().parent.parent

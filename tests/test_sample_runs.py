@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from analyzer.model import Verdict
+from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
 from tests.conftest import ROOT, SAMPLE_RUNS, expected
 

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from analyzer import __version__
 from analyzer.cli import targets
-from analyzer.cli.ending import ended, say
-from analyzer.cli.meter import Meter
+from analyzer.cli.entrypoint import ended, say
+from analyzer.cli.progress_bar import Meter
 from analyzer.cli.targets import Targets
 from analyzer.engine import RulePack
-from analyzer.errors import NothingReadable, UsageError
-from analyzer.model import Diagnosis, Outcome, Verdict
+from analyzer.model.diagnosis import Diagnosis
+from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.model.findings import Outcome, Verdict
 from analyzer.pipeline import analyze, load_rules
 from analyzer.render import FORMATS, render
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from analyzer.cli.ending import ended
+from analyzer.cli.entrypoint import ended
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, pages
@@ -21,10 +21,11 @@ from analyzer.engine.evaluate import match
 from analyzer.engine.language import ID
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
-from analyzer.errors import RuleError, UsageError, UserError
-from analyzer.model import Outcome, Tables
+from analyzer.model.errors import RuleError, UsageError, UserError
+from analyzer.model.findings import Outcome
+from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, read
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 
 
 def main(argv: Sequence[str] | None = None) -> int:

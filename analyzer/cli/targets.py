@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from analyzer.errors import UsageError
-from analyzer.naming import is_archive
+from analyzer.model.errors import UsageError
+from analyzer.model.task_names import is_archive
 from analyzer.render import FORMATS
 
 

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.ending import ended
-from analyzer.cli.live import audience
-from analyzer.errors import UserError
+from analyzer.cli.entrypoint import ended
+from analyzer.cli.live_table import audience
+from analyzer.model.errors import UserError
 from analyzer.pipeline import load_rules
-from analyzer.trainer import catalogue, first_tries, interpreter
+from analyzer.trainer import catalogue, holdout_results, interpreter
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder
 from analyzer.trainer.scoreboard import mark_all, reasons_below, scoreboard
@@ -153,7 +153,7 @@ def _matrix(args: argparse.Namespace) -> int:
 def _score(args: argparse.Namespace) -> int:
     marks = mark_all(args.home)
     if args.first_tries:
-        new = first_tries.keep(args.first_tries, marks, load_rules().digest)
+        new = holdout_results.keep(args.first_tries, marks, load_rules().digest)
         print(f"{args.first_tries}: {len(new)} first tries more\n")
     _print_scores(args.home, marks)
     return 0

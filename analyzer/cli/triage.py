@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer import __version__
-from analyzer.cli.ending import ended, say
-from analyzer.errors import UsageError
+from analyzer.cli.entrypoint import ended, say
+from analyzer.model.errors import UsageError
 
 if TYPE_CHECKING:
     from analyzer.triage.night import Engine, Night

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analyzer.cli.ending import say
+from analyzer.cli.entrypoint import say
 from analyzer.discover import discover
-from analyzer.errors import UsageError
-from analyzer.ingest.citations import Lines, lines_at
+from analyzer.ingest.quote_lookup import Lines, lines_at
+from analyzer.model.errors import UsageError
 from analyzer.redact import redact
 from analyzer.redact.secrets import TOKEN
-from analyzer.render.visible import one_line
+from analyzer.render.sanitize import one_line
 
 _GAP = re.compile(rf"{TOKEN.pattern}|… \d+ characters cut …")
 """What a report shows in place of a secret, or of the middle of an endless line."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
-from analyzer.derive.accusations import accusations
 from analyzer.derive.barriers import barriers
 from analyzer.derive.clocks import clocks
 from analyzer.derive.cluster import cluster
@@ -15,14 +13,16 @@ from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
-from analyzer.derive.paces import paces
+from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.series import series
 from analyzer.derive.silences import silences
+from analyzer.derive.step_rate import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
-from analyzer.model import Tables
-from analyzer.schema import GAUGE
+from analyzer.model.run import Tables
+from analyzer.model.schema import GAUGE
+from analyzer.tables.clock_alignment import CommonClock
 
 
 def derive(read: Tables) -> Tables:

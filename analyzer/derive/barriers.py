@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
 from analyzer.derive.progress import Place, comparable, last_places
-from analyzer.frames import frame
-from analyzer.naming import place
+from analyzer.model.task_names import place
+from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 
 _ASSEMBLED = ("joined", "training", "finished")
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.frames import frame
-from analyzer.naming import order
+from analyzer.model.task_names import order
+from analyzer.tables.builders import frame
 
 FEWEST_STEPS = 3
 """Shared steps, at least, before an offset is believed."""

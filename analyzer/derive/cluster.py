@@ -11,7 +11,7 @@ import polars as pl
 
 from analyzer.derive.addresses import is_local, split_address
 from analyzer.derive.workers import cluster_specs
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
 
 COMPARED = (
     "tensorflow",

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
 
 _OWN_THREADS = r"^collective_ops"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
 
 _MARKS = ("step", "epoch")
 _KEY = ("worker", "tag", "origin")

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.places import comes_after, dated, last_progress, line_at
-from analyzer.frames import frame
+from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
+from analyzer.tables.builders import frame
 
 PASSED_ON = (
     "Collective ops is aborted by", "Additional GRPC error information from remote target",

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.places import behind_end
-from analyzer.frames import frame
+from analyzer.derive.ordering import behind_end
+from analyzer.tables.builders import frame
 
 Row = Mapping[str, Any]
 

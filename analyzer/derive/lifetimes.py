@@ -13,13 +13,13 @@ from typing import Any
 
 import polars as pl
 
-from analyzer import naming
-from analyzer.common_clock import CommonClock
-from analyzer.derive.closings import closings
-from analyzer.derive.places import Row, comes_after, dated, last_progress
+from analyzer.derive.completion_lines import closings
+from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
-from analyzer.frames import frame
+from analyzer.model import task_names
+from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 
 _STARTING_UP = frozenset(
     {
@@ -273,7 +273,7 @@ def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
         "last_seen": life.times[1],
         "epoch": place.epoch if place else None,
         "step": place.step if place else None,
-        "place": naming.place(place.epoch, place.step) if place else naming.place(None, None),
+        "place": task_names.place(place.epoch, place.step) if place else task_names.place(None, None),
         "own_exception": life.own_exception,
         "quiet": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.derive.places import behind_end
+from analyzer.derive.ordering import behind_end
 
 
 def matches(found: pl.DataFrame, lifetimes: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.schema import VALIDATION
+from analyzer.model.schema import VALIDATION
 
 
 class Place(NamedTuple):

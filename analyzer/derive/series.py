@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.frames import frame
-from analyzer.schema import GAUGE, SERIES
+from analyzer.model.schema import GAUGE, SERIES
+from analyzer.tables.builders import frame
 
 _MARKS = ("step", "epoch")
 _OWN = ("worker", "attempt")

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
 from analyzer.derive.clocks import SAME
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 
 SHORTEST = 5.0
 """Seconds without progress, at least, before it counts as a silence."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
 
 SPENT = ("compile", "compute", "copy", "collective", "input")
 """What time is spent on, the first that is under way counts."""

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
 from analyzer.derive.progress import last_times
 from analyzer.derive.steps import covered, shares, waits_for_input
-from analyzer.frames import frame
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 
 
 class Stay(NamedTuple):

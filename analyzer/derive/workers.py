@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.addresses import is_local, split_address
-from analyzer.frames import frame
-from analyzer.naming import is_task, order, split_task
+from analyzer.model.task_names import is_task, order, split_task
+from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
 _TELLING = ("log", "event_file", "trace")

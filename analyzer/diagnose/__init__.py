@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analyzer.diagnose.against import GoodRun as GoodRun
+from analyzer.diagnose.baseline_diff import GoodRun as GoodRun
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
-from analyzer.model import Diagnosis, Finding, Tables
+from analyzer.model.diagnosis import Diagnosis
+from analyzer.model.findings import Finding
+from analyzer.model.run import Tables
 
 
 def diagnose(

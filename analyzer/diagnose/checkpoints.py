@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """A plain `ckpt-4` may count the checkpoints instead of the steps."""

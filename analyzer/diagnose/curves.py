@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.schema import GAUGE, VALIDATION
-from analyzer.step_times import step_times
+from analyzer.model.schema import GAUGE, VALIDATION
+from analyzer.tables.step_times import step_times
 
 MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.model import Finding, Outcome, Role, Tables, Verdict
+from analyzer.model.findings import Finding, Outcome, Role, Verdict
+from analyzer.model.run import Tables
 
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 

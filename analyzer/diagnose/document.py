@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from analyzer.diagnose import words
-from analyzer.diagnose.against import GoodRun, against
+from analyzer.diagnose import phrasing
+from analyzer.diagnose.baseline_diff import GoodRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
@@ -18,7 +18,8 @@ from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.pauses import Pause, pauses
 from analyzer.diagnose.timeline import timeline
 from analyzer.diagnose.trace import collectives, traced
-from analyzer.model import Evidence, Finding, Outcome, Tables, Verdict
+from analyzer.model.findings import Evidence, Finding, Outcome, Verdict
+from analyzer.model.run import Tables
 
 if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
@@ -50,9 +51,9 @@ def document(
         "culprits": [worker for worker, part in parts.items() if part == "culprit"],
         "suspects": [worker for worker, part in parts.items() if part == "suspect"],
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
-        "summary": words.summary(decision, tables),
-        "why": words.why(decision, tables),
-        "next": [step._asdict() for step in words.next_steps(decision, tables)],
+        "summary": phrasing.summary(decision, tables),
+        "why": phrasing.why(decision, tables),
+        "next": [step._asdict() for step in phrasing.next_steps(decision, tables)],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts, paused),
@@ -80,7 +81,7 @@ def document(
 def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
-    from analyzer.diagnose.lastwords import last_words
+    from analyzer.diagnose.final_lines import last_words
 
     return last_words(tables)
 
@@ -88,7 +89,7 @@ def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
 def _odd_lines(decision: Decision, tables: Tables, said: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
-    from analyzer.diagnose.oddlines import odd_lines
+    from analyzer.diagnose.anomalous_lines import odd_lines
 
     told = {(each["source"], number) for each in said for number, _ in each["context"]}
     return odd_lines(tables, told=told | {(each["source"], each["line"]) for each in said})
@@ -197,7 +198,7 @@ def _workers(
                     "how": life["ended"],
                     "exit_code": life["exit_code"],
                     "sure": life["sure"],
-                    "says": words.end_of(life, parts[name]),
+                    "says": phrasing.end_of(life, parts[name]),
                 },
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],
@@ -323,7 +324,7 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
         made.append(
             {
                 "key": key,
-                "label": words.LABELS.get(str(key), str(key).rpartition(":")[2]),
+                "label": phrasing.LABELS.get(str(key), str(key).rpartition(":")[2]),
                 "equal": bool(group["equal"].all()),
                 "values": values,
             }

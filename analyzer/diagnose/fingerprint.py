@@ -7,8 +7,8 @@ import hashlib
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
-from analyzer.masks import masked
-from analyzer.model import Tables
+from analyzer.model.log_template import masked
+from analyzer.model.run import Tables
 
 
 def fingerprint(decision: Decision, tables: Tables) -> str:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
-from analyzer.model import Finding, Near, Outcome, Role, Tables, Verdict
+from analyzer.model.findings import Finding, Near, Outcome, Role, Verdict
+from analyzer.model.run import Tables
 
 MOST = 4
 _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
-from analyzer.model import Tables
-from analyzer.schema import VALIDATION
-from analyzer.step_times import busiest
+from analyzer.model.run import Tables
+from analyzer.model.schema import VALIDATION
+from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.step_times import busiest
 
 MOST_PAUSES = 12
 """Pauses kept of one worker: the longest."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from analyzer.model import Finding, Outcome, Role
+from analyzer.model.findings import Finding, Outcome, Role
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
 from analyzer.diagnose.lines import Lines
-from analyzer.diagnose.words import end_of
-from analyzer.model import Tables
-from analyzer.naming import place
+from analyzer.diagnose.phrasing import end_of
+from analyzer.model.run import Tables
+from analyzer.model.task_names import place
+from analyzer.tables.clock_alignment import CommonClock
 
 MOST_EVENTS = 400
 """Events kept: those of the blamed workers first, then by kind."""

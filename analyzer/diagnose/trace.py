@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 
 MOST_COLLECTIVES = 120
 """Collectives told one by one: those for which the others waited the longest."""

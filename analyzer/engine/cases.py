@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from analyzer.engine.evaluate import match
 from analyzer.engine.language import Case, Rule, RulePack
-from analyzer.errors import UserError
-from analyzer.model import Finding, Outcome, Tables
+from analyzer.model.errors import UserError
+from analyzer.model.findings import Finding, Outcome
+from analyzer.model.run import Tables
 
 Read = Callable[[Path, RulePack], Tables]
 """What reads a run for a pack; the engine itself opens no run."""

@@ -19,7 +19,7 @@ from operator import add, and_, or_
 
 import polars as pl
 
-from analyzer.schema import Column
+from analyzer.model.schema import Column
 
 _NUMERIC = ("above", "at_least", "at_most", "below")
 _SPOKEN = ("contains", "matches")

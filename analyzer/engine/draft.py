@@ -13,8 +13,8 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.engine.draft_text import Spoken, spelled
-from analyzer.masks import masked
-from analyzer.model import Tables
+from analyzer.model.log_template import masked
+from analyzer.model.run import Tables
 
 MOST_LINES = 3
 """Lines that a draft looks for; more would only fit the one run."""

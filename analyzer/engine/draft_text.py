@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import regex
 import yaml
 
-from analyzer.masks import unmasked
+from analyzer.model.log_template import unmasked
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """What TensorFlow's C++ code prints before its message."""

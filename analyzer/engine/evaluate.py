@@ -13,7 +13,8 @@ from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
-from analyzer.model import Evidence, Finding, Near, Outcome, Role, Step, Tables, Verdict
+from analyzer.model.findings import Evidence, Finding, Near, Outcome, Role, Step, Verdict
+from analyzer.model.run import Tables
 
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from analyzer.engine.expressions import Expression
-from analyzer.model import Action, Pattern, Role, Step, Verdict
+from analyzer.model.findings import Action, Role, Step, Verdict
+from analyzer.model.run import Pattern
 
 SCOPES = ("subject", "others", "every_other", "anyone", "everyone", "leader")
 """Whose rows a signal counts: the bound worker, some other, each other training worker, any worker, every

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from analyzer.engine import expressions, overlay, packs
-from analyzer.engine.checks import check
+from analyzer.engine import expressions, overlay, pack_metadata
 from analyzer.engine.document import Document, read
 from analyzer.engine.document import Path as Place
 from analyzer.engine.language import (
@@ -26,14 +25,15 @@ from analyzer.engine.language import (
 )
 from analyzer.engine.load_signals import signals
 from analyzer.engine.rule_schema import keys, needed
-from analyzer.errors import RuleError
-from analyzer.kinds import Kind
-from analyzer.model import Action, Role, Step, Verdict
+from analyzer.engine.rule_validation import check
+from analyzer.model.errors import RuleError
+from analyzer.model.findings import Action, Role, Step, Verdict
+from analyzer.model.source_kinds import Kind
 
 _RULE, _ACTION, _CONFIDENCE = keys("rule"), keys("action"), keys("confidence")
 _STEP, _CASE, _EXPECT = keys("step"), keys("case"), keys("expect")
 _RULE_NEEDS, _CASE_NEEDS = needed("rule"), needed("case")
-_OTHERS = ("causes.yaml", overlay.NAME, packs.NAME)
+_OTHERS = ("causes.yaml", overlay.NAME, pack_metadata.NAME)
 """Files of a rules directory that hold no rule."""
 
 
@@ -54,11 +54,11 @@ def load(directories: Sequence[Path]) -> RulePack:
     overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
     faults += [fault for each in overlays for fault in overlay.faults(each, known, rules)]
     described = {
-        directory: read(directory / packs.NAME, f"{directory.name}/{packs.NAME}")
+        directory: read(directory / pack_metadata.NAME, f"{directory.name}/{pack_metadata.NAME}")
         for directory in directories
-        if (directory / packs.NAME).is_file()
+        if (directory / pack_metadata.NAME).is_file()
     }
-    faults += [fault for each in described.values() for fault in packs.faults(each)]
+    faults += [fault for each in described.values() for fault in pack_metadata.faults(each)]
     if faults:
         raise RuleError("\n".join(faults))
     tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
@@ -68,7 +68,7 @@ def load(directories: Sequence[Path]) -> RulePack:
         _digest(files),
         ", ".join(each.file for each in overlays),
         tuple(
-            packs.pack(directory, described.get(directory), _digest(_below(directory, files)))
+            pack_metadata.pack(directory, described.get(directory), _digest(_below(directory, files)))
             for directory in directories
         ),
     )

@@ -10,8 +10,8 @@ from analyzer.engine import conditions
 from analyzer.engine.document import Document
 from analyzer.engine.language import KINDS, LEVELS, SCOPES, SHORTEST_LITERAL, Signal, Within
 from analyzer.engine.rule_schema import keys
-from analyzer.model import Pattern
-from analyzer.schema import TABLES
+from analyzer.model.run import Pattern
+from analyzer.model.schema import TABLES
 
 _SIGNAL_KEYS, _LOG_KEYS = keys("signal"), keys("log")
 _TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.common_clock import CommonClock
 from analyzer.engine.language import Signal, Within
 from analyzer.engine.select import Row
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.tables.clock_alignment import CommonClock
 
 
 class _Distance(NamedTuple):

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from analyzer.engine.conditions import fault
 from analyzer.engine.document import Document, Path
 from analyzer.engine.language import STATUSES, VERDICTS, Condition, Rule
-from analyzer.model import Verdict
-from analyzer.schema import TABLES
+from analyzer.model.findings import Verdict
+from analyzer.model.schema import TABLES
 
 NAME = "overlay.yaml"
 _EXCEPT = "except"

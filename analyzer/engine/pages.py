@@ -9,7 +9,7 @@ from types import MappingProxyType
 from analyzer.engine.expressions import Expression
 from analyzer.engine.language import Case, Rule, RulePack, Signal
 from analyzer.engine.texts import numbered, placeholders
-from analyzer.model import Pattern
+from analyzer.model.run import Pattern
 
 _WHOSE: Mapping[str, str] = MappingProxyType(
     {

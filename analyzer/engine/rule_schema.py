@@ -22,9 +22,9 @@ from analyzer.engine.language import (
     VERDICTS,
     WORKER,
 )
-from analyzer.kinds import Kind
-from analyzer.model import Role
-from analyzer.schema import TABLES, Column
+from analyzer.model.findings import Role
+from analyzer.model.schema import TABLES, Column
+from analyzer.model.source_kinds import Kind
 
 Schema = dict[str, Any]
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from analyzer.engine.conditions import expression
 from analyzer.engine.language import RulePack, Signal
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 
 Row = Mapping[str, Any]
 RowsByWorker = Mapping[str, list[Row]]

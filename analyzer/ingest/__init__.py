@@ -1,6 +1,7 @@
 """RunDir → Tables: each source is opened once, by the reader of its kind.
 
-To add a reader: a module with `read(source, matcher) -> Reading`, and an entry in `analyzer.kinds`.
+To add a reader: a module with `read(source, matcher) -> Reading`, and an entry in
+`analyzer.model.source_kinds`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib import import_module
 
-from analyzer.ingest import announcements
-from analyzer.ingest.beside import Beside
+from analyzer.ingest.logs import fact_patterns
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.readings import Reading
-from analyzer.ingest.scout import Scout
-from analyzer.ingest.sessions import told_twice
-from analyzer.ingest.stretches import WHOLE, room
-from analyzer.ingest.surveys import LARGE, Survey, survey
-from analyzer.kinds import Kind
-from analyzer.model import Pattern, RunDir, Source, Tables
+from analyzer.ingest.profiler.duplicate_traces import told_twice
+from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.scan.fork_pool import Beside
+from analyzer.ingest.scan.line_selection import WHOLE, room
+from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.scan.scan_plan import LARGE, Survey, survey
+from analyzer.model.run import Pattern, RunDir, Source, Tables
+from analyzer.model.source_kinds import Kind
 
 Watch = Callable[[str, int, int], None]
 """Told the name of a source, and how many bytes of how many in all are read."""
@@ -37,7 +38,7 @@ def ingest(
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
-    matcher = Matcher([*patterns, *announcements.PATTERNS])
+    matcher = Matcher([*patterns, *fact_patterns.PATTERNS])
     readings = _read_all(run.sources, matcher, watch or _unwatched, meanwhile or _nothing)
     from analyzer.ingest.assembly import assemble
 
@@ -117,7 +118,7 @@ def _reader(
     ):
         ahead = None
         if len(others := [log for log in large if log not in beside]) > 1:
-            from analyzer.ingest.ahead import Ahead
+            from analyzer.ingest.scan.prefetch import Ahead
 
             ahead = threads.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
 

@@ -7,12 +7,13 @@ from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from analyzer.frames import frame, frame_of_columns, frame_of_groups, joined
-from analyzer.ingest import attempts, checkpoints, packages
-from analyzer.ingest.attribution import attribute
-from analyzer.ingest.readings import Reading
-from analyzer.model import Source, Tables
-from analyzer.schema import READ, TABLES
+from analyzer.ingest import restarts
+from analyzer.ingest.platform import checkpoints, packages
+from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.worker_identity import attribute
+from analyzer.model.run import Source, Tables
+from analyzer.model.schema import READ, TABLES
+from analyzer.tables.builders import frame, frame_of_columns, frame_of_groups, joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def assemble(readings: Sequence[Reading], sources: Sequence[Source]) -> Tables:
     """The tables of `schema.READ`; each reading is given to its worker and attempt first."""
     attribute(readings)
-    attempts.number(readings)
+    restarts.number(readings)
     packages.tell_releases(readings)
     checkpoints.miss(readings, sources)
     return {table: _table(table, readings) for table in READ}

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import hyperscan
 
-from analyzer.ingest.scout import Scout, unpacked
-from analyzer.kept import kept
-from analyzer.model import Pattern
+from analyzer.ingest.scan.prefilter import Scout, unpacked
+from analyzer.model.run import Pattern
+from analyzer.storage.disk_cache import kept
 
 if TYPE_CHECKING:
     import regex

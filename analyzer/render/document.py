@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from analyzer.render.words import worker_key
-from analyzer.resources import resource
+from analyzer.render.phrasing import worker_key
+from analyzer.storage.package_files import resource
 
 Schema = Mapping[str, Any]
 _LEAVES = frozenset({str, int, float, bool, type(None)})

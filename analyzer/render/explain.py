@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import words
-from analyzer.render.leading import fired, where
-from analyzer.render.visible import one_line
+from analyzer.render import phrasing
+from analyzer.render.finding_order import fired, where
+from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 _MOST_TEXT, _MOST_PLACES, _MOST_SOURCES = 400, 8, 12
@@ -38,7 +38,7 @@ def _near(near: Json) -> str:
     of = f" ({near['worker']})" if near["worker"] else ""
     collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"
     return (
-        f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: {words.listed(near['held'])} held; "
+        f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: {phrasing.listed(near['held'])} held; "
         f"not seen: {near['missing']}{collect}"
     )
 
@@ -60,12 +60,12 @@ def _section(title: str, body: Sequence[str], width: int) -> Iterator[str]:
 
 def _sources(diagnosis: Json) -> Iterator[str]:
     for source in diagnosis["sources"][:_MOST_SOURCES]:
-        lines = "" if source["lines"] is None else f", {words.plural(source['lines'], 'line')}"
+        lines = "" if source["lines"] is None else f", {phrasing.plural(source['lines'], 'line')}"
         of = f" of {source['worker']}" if source["worker"] else ""
         reason = f": {one_line(source['reason'], 120)}" if source["reason"] else ""
         yield f"{one_line(source['name'], 80)}: {source['kind']}{of}{lines}, {source['read']}{reason}"
     if (more := len(diagnosis["sources"]) - _MOST_SOURCES) > 0:
-        yield f"and {words.plural(more, 'more file')}"
+        yield f"and {phrasing.plural(more, 'more file')}"
 
 
 def _clocks(clocks: Sequence[Json]) -> Iterator[str]:
@@ -75,13 +75,13 @@ def _clocks(clocks: Sequence[Json]) -> Iterator[str]:
             yield f"{name}: unknown; its times are not compared with those of others"
         else:
             off = "aligned" if clock["shift"] else "as it is"
-            steps = words.plural(clock["steps"], "shared step")
+            steps = phrasing.plural(clock["steps"], "shared step")
             yield f"{name}: {clock['offset']:+.2f} s, within {clock['residual']:.2f} s, by {steps}; {off}"
 
 
 def _barriers(barriers: Sequence[Json]) -> Iterator[str]:
     for barrier in barriers:
-        came = {key: words.names(barrier[key]) or "nobody" for key in ("arrived", "awaited", "unknown")}
+        came = {key: phrasing.names(barrier[key]) or "nobody" for key in ("arrived", "awaited", "unknown")}
         place = f" ({barrier['place']})" if barrier["place"] else ""
         untold = f"; not told of {came['unknown']}" if barrier["unknown"] else ""
         yield f"{barrier['barrier']}{place}: {came['arrived']} came, {came['awaited']} was awaited{untold}"
@@ -89,17 +89,17 @@ def _barriers(barriers: Sequence[Json]) -> Iterator[str]:
 
 def _findings(diagnosis: Json) -> Iterator[str]:
     for _, finding in fired(diagnosis):
-        of = f" ({words.names(finding['workers'])})" if finding["workers"] else ""
+        of = f" ({phrasing.names(finding['workers'])})" if finding["workers"] else ""
         cause = f", {finding['cause']}" if finding["cause"] else ""
         yield f"{finding['rule']}: {finding['role']}{cause}{of}"
         for place in finding["evidence"][:_MOST_PLACES]:
             yield "  " + _place(place)
         if (more := len(finding["evidence"]) - _MOST_PLACES) > 0:
-            yield f"  and {words.plural(more, 'more place')}"
+            yield f"  and {phrasing.plural(more, 'more place')}"
         if finding["role"] == "cause" and finding.get("reckoned"):
             yield f"  confidence {finding['confidence']:.2f}: {', '.join(finding['reckoned'])}"
         if finding["explained_by"]:
-            yield f"  explained by {words.listed(finding['explained_by'])}"
+            yield f"  explained by {phrasing.listed(finding['explained_by'])}"
 
 
 def _place(place: Json) -> str:
@@ -121,18 +121,18 @@ def _standing(finding: Json, diagnosis: Json, against: Mapping[str, str]) -> str
     if finding["rule"] == diagnosis["rule"]:
         return "chosen: of the causes that nothing explains, the surest."
     if finding["explained_by"]:
-        return f"not chosen: it follows from what {words.listed(finding['explained_by'])} found."
+        return f"not chosen: it follows from what {phrasing.listed(finding['explained_by'])} found."
     return f"not chosen: {against.get(finding['rule'], 'it says the same as the chosen one.')}"
 
 
 def _tried(diagnosis: Json) -> Iterator[str]:
     counts = Counter(f["outcome"] for f in diagnosis["findings"])
     counted = [f"{counts[outcome]} {outcome}" for outcome in ("fired", "quiet", "not-applicable", "error")]
-    yield f"{words.plural(len(diagnosis['findings']), 'rule')}: {', '.join(counted)}"
+    yield f"{phrasing.plural(len(diagnosis['findings']), 'rule')}: {', '.join(counted)}"
 
 
 def _verdict(diagnosis: Json) -> Iterator[str]:
-    title, workers = words.blamed(diagnosis)
+    title, workers = phrasing.blamed(diagnosis)
     cause = f", {diagnosis['cause']}" if diagnosis["cause"] else ""
     blamed = f", {title} {workers}" if workers else ""
     yield f"{diagnosis['verdict']}{cause}{blamed} ({diagnosis['confidence']:.2f})"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any, NamedTuple
 
-from analyzer.render import text, words
-from analyzer.render.visible import one_line, visible
+from analyzer.render import phrasing, text
+from analyzer.render.sanitize import one_line, visible
 
 Json = Mapping[str, Any]
 _MOST_NAME, _MOST_MESSAGE, _MOST_WORKERS = 120, 500, 1000
@@ -45,16 +45,16 @@ def render(diagnosis: Json) -> str:
 def _job(d: Json) -> Case:
     """Return the verdict; one that cannot be told is an error of the check, not a failure of the job."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
-    title, workers = words.blamed(d)
-    said = ", ".join(part for part in (f"{title} {workers}".strip(), words.surely(d)) if part)
-    message = f"{words.VERDICTS[d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
+    title, workers = phrasing.blamed(d)
+    said = ", ".join(part for part in (f"{title} {workers}".strip(), phrasing.surely(d)) if part)
+    message = f"{phrasing.VERDICTS[d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
     return Case("job", outcome, d["cause"] or d["verdict"], message, text.render(d) if outcome else "")
 
 
 def _workers(d: Json) -> list[Json]:
     rank = {"culprit": 0, "suspect": 1}
     kept = sorted(d["workers"], key=lambda w: rank.get(w["part"], 2))[:_MOST_WORKERS]
-    return sorted(kept, key=lambda w: words.worker_key(w["id"]))
+    return sorted(kept, key=lambda w: phrasing.worker_key(w["id"]))
 
 
 def _worker(worker: Json) -> Case:

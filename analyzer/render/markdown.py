@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import words
-from analyzer.render.leading import places, unread, where
-from analyzer.render.visible import one_line, shorten, visible
+from analyzer.render import phrasing
+from analyzer.render.finding_order import places, unread, where
+from analyzer.render.sanitize import one_line, shorten, visible
 
 Json = Mapping[str, Any]
 MOST_CHARACTERS = 30_000
@@ -23,22 +23,22 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 def render(diagnosis: Json) -> str:
     """Render the decision, why, next, and the evidence that carries it."""
     d = diagnosis
-    why, following = words.headings(d)
+    why, following = phrasing.headings(d)
     head = [_heading(d), prose(d["summary"]), _answers(d)]
     parts = {why: _list(why, d["why"])}
     if why != "Why":
-        parts["What differs"] = _list("What differs", words.differences(d), "-")
+        parts["What differs"] = _list("What differs", phrasing.differences(d), "-")
     parts |= {
         "Last words": _last_words(d),
         "Lines that stand out": _quoted("Lines that stand out", d.get("odd_lines", ())),
         following: _steps(following, d["next"]),
-        "Notes": _list("Notes", words.notes(d), "-"),
+        "Notes": _list("Notes", phrasing.notes(d), "-"),
         "Evidence": _evidence(d),
         "Against a good run": _against(d.get("against")),
         "What else it could be": _alternatives(d),
         "Also seen": _consequences(d),
         "What could not be read": _unread(d),
-        "Not collected": _list("Not collected", words.uncollected(d), "-"),
+        "Not collected": _list("Not collected", phrasing.uncollected(d), "-"),
     }
     return _fitting(head, {title: part for title, part in parts.items() if part}, _footer(d))
 
@@ -86,17 +86,17 @@ def _longest_run(text: str) -> int:
 
 
 def _heading(d: Json) -> str:
-    sign, verdict = words.VERDICTS[d["verdict"]]
-    title, workers = words.blamed(d)
+    sign, verdict = phrasing.VERDICTS[d["verdict"]]
+    title, workers = phrasing.blamed(d)
     known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
-    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, words.surely(d)) if part)
+    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, phrasing.surely(d)) if part)
     return (
         f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
     )
 
 
 def _answers(d: Json) -> str:
-    rows = [f"| {a.question} | **{prose(a.answer)}** | {prose(a.detail)} |" for a in words.decision(d)]
+    rows = [f"| {a.question} | **{prose(a.answer)}** | {prose(a.detail)} |" for a in phrasing.decision(d)]
     return "\n".join(["| Decision | | |", "|---|---|---|", *rows])
 
 
@@ -140,7 +140,7 @@ def _against(good: Json | None) -> str:
     if good is None:
         return ""
     title = f"Against {prose(good['run'])}, which went well"
-    found = words.against(good) or ["Facts, pace and curves are those of the good run."]
+    found = phrasing.against(good) or ["Facts, pace and curves are those of the good run."]
     quoted = _quoted("Lines that it does not have", good["lines"])
     return "\n\n".join(filter(None, [_list(title, found, "-"), quoted]))
 
@@ -156,7 +156,7 @@ def _spoken(place: Json) -> Iterator[str]:
 
 
 def _consequences(d: Json) -> str:
-    found = words.consequences(d)
+    found = phrasing.consequences(d)
     said = [f"- {prose(text)}" for text in found[:_MOST_UNREAD]]
     more = [f"- and {len(found) - _MOST_UNREAD:,} more"] if len(found) > _MOST_UNREAD else []
     return _section("Also seen, explained by the above", iter(said + more))
@@ -164,7 +164,7 @@ def _consequences(d: Json) -> str:
 
 def _alternatives(d: Json) -> str:
     said = (
-        f"- {prose(a['cause'])} ({words.confidence(a['confidence'])}): {prose(a['against'])}"
+        f"- {prose(a['cause'])} ({phrasing.confidence(a['confidence'])}): {prose(a['against'])}"
         for a in d["alternatives"][:_MOST_ITEMS]
     )
     return _section("What else it could be", iter([*said, *_more(d["alternatives"])]))

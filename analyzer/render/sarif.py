@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from analyzer.render.leading import distinct, fired, unread
-from analyzer.render.visible import shorten, visible
+from analyzer.render.finding_order import distinct, fired, unread
+from analyzer.render.sanitize import shorten, visible
 
 Json = Mapping[str, Any]
 _MOST_TEXT, _MOST_EXCERPT, _MOST_PLACES = 2000, 2000, 20

@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render import words
+from analyzer.render import phrasing
 from analyzer.render.explain import near_misses
-from analyzer.render.leading import places, unread, where
-from analyzer.render.visible import one_line, shorten, visible
+from analyzer.render.finding_order import places, unread, where
+from analyzer.render.sanitize import one_line, shorten, visible
 
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
@@ -48,37 +48,37 @@ class _Page(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         d = self.diagnosis
-        why, following = words.headings(d)
+        why, following = phrasing.headings(d)
         yield from self.decision()
         yield from self.section(why, self.numbered(d["why"]))
         if why != "Why":
-            yield from self.section("What differs", self.bullets(words.differences(d)))
+            yield from self.section("What differs", self.bullets(phrasing.differences(d)))
             yield from self.section("What nearly fired", self.bullets(near_misses(d)))
         yield from self.section("Last words", self.last_words())
         yield from self.section("Lines that stand out", self.quoted(d.get("odd_lines", ())))
         yield from self.section(following, self.steps(d["next"]))
-        yield from self.section("Notes", self.bullets(words.notes(d)))
+        yield from self.section("Notes", self.bullets(phrasing.notes(d)))
         yield from self.section("Evidence", self.evidence())
         if good := d.get("against"):
             title = f"Against {one_line(good['run'], 60)}"
             yield from self.section(title, self.against(good))
-        yield from self.section("What XProf says", self.bullets(words.of_xprof(d)))
+        yield from self.section("What XProf says", self.bullets(phrasing.of_xprof(d)))
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("Also seen, explained by the above", self.consequences())
         yield from self.section("What could not be read", self.unread())
-        yield from self.section("Not collected", self.bullets(words.uncollected(d)))
+        yield from self.section("Not collected", self.bullets(phrasing.uncollected(d)))
         if masked := d["made_with"]["options"].get("masked"):
             yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
 
     def decision(self) -> Iterator[str]:
         d = self.diagnosis
-        sign, verdict = words.VERDICTS[d["verdict"]]
-        title, workers = words.blamed(d)
+        sign, verdict = phrasing.VERDICTS[d["verdict"]]
+        title, workers = phrasing.blamed(d)
         known = d["cause"] if d["cause"] not in (None, "healthy") else ""
         parts = [
             f"{title} {workers}" if workers else "",
             one_line(known, 80),
-            words.surely(d),
+            phrasing.surely(d),
         ]
         head = self.paint(f"{sign} {verdict.upper()}") + "".join(
             f"  {self.paint.bold(p)}" for p in parts if p
@@ -87,7 +87,7 @@ class _Page(NamedTuple):
         yield ""
         yield from self.wrapped(one_line(d["summary"], _MOST_TEXT))
         yield ""
-        answers = words.decision(d)
+        answers = phrasing.decision(d)
         column = max(len(a.question) for a in answers) + 2
         for a in answers:
             detail = f" ({a.detail})" if a.detail else ""
@@ -148,21 +148,21 @@ class _Page(NamedTuple):
             yield " " * 6 + self.paint.faint(one_line(place["excerpt"], self.width - 6))
 
     def against(self, good: Json) -> Iterator[str]:
-        found = words.against(good)
+        found = phrasing.against(good)
         yield from self.bullets(found or ["Facts, pace and curves are those of the good run."])
         yield from self.quoted(good["lines"])
 
     def alternatives(self) -> Iterator[str]:
         for other in self.diagnosis["alternatives"]:
-            workers = f" of {words.names(other['culprits'])}" if other["culprits"] else ""
-            sure = f"{words.confidence(other['confidence'])}, {words.percent(other['confidence'])}"
+            workers = f" of {phrasing.names(other['culprits'])}" if other["culprits"] else ""
+            sure = f"{phrasing.confidence(other['confidence'])}, {phrasing.percent(other['confidence'])}"
             said = (
                 f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
             )
             yield from self.wrapped(said, "  - ", "    ")
 
     def consequences(self) -> Iterator[str]:
-        found = words.consequences(self.diagnosis)
+        found = phrasing.consequences(self.diagnosis)
         yield from self.bullets(found[:_MOST_SEEN])
         if len(found) > _MOST_SEEN:
             yield f"  - and {len(found) - _MOST_SEEN:,} more"

@@ -14,7 +14,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from analyzer.model import Tables
+    from analyzer.model.run import Tables
 
 CONSTANT = "always the same worker"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 from analyzer.trainer.recipe import ScenarioError
 from analyzer.trainer.scenario import load_scenario
 

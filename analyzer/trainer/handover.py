@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from analyzer.trainer.job import Outcome
-    from analyzer.trainer.neutral import Neutral
+    from analyzer.trainer.path_anonymizer import Neutral
     from analyzer.trainer.workspace import Workspace
 
 

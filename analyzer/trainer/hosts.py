@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

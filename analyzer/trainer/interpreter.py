@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path

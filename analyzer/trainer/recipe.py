@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path

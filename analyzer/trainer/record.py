@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 from analyzer.trainer.handover import HandoverError, check_target, hand_over
 from analyzer.trainer.job import run_job
-from analyzer.trainer.neutral import Neutral
+from analyzer.trainer.path_anonymizer import Neutral
 from analyzer.trainer.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from analyzer.triage.standing import YEAR, Night
+from analyzer.triage.night_summary import YEAR, Night
 
 _PITCH, _CELL, _LEFT, _TOP = 19, 16, 34, 20
 _LEVELS = (0.0, 0.1, 0.25, 0.5)

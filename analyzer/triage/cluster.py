@@ -8,8 +8,8 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from analyzer.errors import UsageError
-from analyzer.triage.examine import Examined, Task, broken, examine
+from analyzer.model.errors import UsageError
+from analyzer.triage.run_task import Examined, Task, broken, examine
 
 _PATIENCE = 10.0
 """Seconds in which the scheduler must answer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.render.markdown import code, prose
-from analyzer.render.words import plural
-from analyzer.triage.standing import Standing
-from analyzer.triage.words import STATES, guilt, headline, when
+from analyzer.render.phrasing import plural
+from analyzer.triage.night_summary import Standing
+from analyzer.triage.phrasing import STATES, guilt, headline, when
 
 _MOST = 10
 

@@ -36,9 +36,9 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from analyzer.errors import UsageError
-from analyzer.triage.examine import Examined, Host
+from analyzer.model.errors import UsageError
 from analyzer.triage.restarts import job_of
+from analyzer.triage.run_task import Examined, Host
 from analyzer.triage.upgrades import UPGRADES
 
 VERSION = 1 + len(UPGRADES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from analyzer.triage.standing import Run, Standing
+from analyzer.triage.night_summary import Run, Standing
 
 
 def lines(runs: Iterable[Run], told: Standing) -> str:

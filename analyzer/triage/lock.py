@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analyzer.errors import UsageError
+from analyzer.model.errors import UsageError
 
 
 @contextmanager

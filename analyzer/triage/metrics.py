@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
-from analyzer.render.visible import one_line
-from analyzer.triage.standing import Standing
+from analyzer.render.sanitize import one_line
+from analyzer.triage.night_summary import Standing
 
 _MOST_LABEL = 120
 

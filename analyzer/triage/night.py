@@ -11,13 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from analyzer.errors import NothingReadable, UsageError
-from analyzer.triage.examine import Examined, Task
-from analyzer.triage.finding import Unlisted, find, holder
+from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.triage.history import History, open_history, told_failures
 from analyzer.triage.lock import locked
 from analyzer.triage.outputs import put, remove, report_of, sweep
-from analyzer.triage.shelves import is_url
+from analyzer.triage.run_discovery import Unlisted, find, holder
+from analyzer.triage.run_task import Examined, Task
+from analyzer.triage.storage import is_url
 
 T = TypeVar("T")
 _BATCH = 200
@@ -158,10 +158,10 @@ def _retire(order: Order, history: History) -> None:
 
 def _tell(folder: Path, history: History, date: str, tally: Tally) -> None:
     """Write what is made of history; the page last, for the others are beside it."""
-    from analyzer.triage import digest, lines, metrics, page, standing
+    from analyzer.triage import digest, lines, metrics, night_summary, page
 
-    told = standing.standing(history, date, tally.found, tally.waiting, tally.unlisted)
-    runs = standing.tonight(history, date)
+    told = night_summary.standing(history, date, tally.found, tally.waiting, tally.unlisted)
+    runs = night_summary.tonight(history, date)
     put(folder / "runs.jsonl", lines.lines(runs, told).encode())
     put(folder / "digest.md", digest.digest(told).encode())
     put(folder / "metrics.prom", metrics.metrics(told))

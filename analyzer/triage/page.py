@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from analyzer import __version__
 from analyzer.render.page.template import fill_with
-from analyzer.render.words import VERDICTS
+from analyzer.render.phrasing import VERDICTS
 from analyzer.triage.calendar import calendar, spark
-from analyzer.triage.standing import SPAN, Standing
-from analyzer.triage.words import STATES, guilt, headline, when
+from analyzer.triage.night_summary import SPAN, Standing
+from analyzer.triage.phrasing import STATES, guilt, headline, when
 
 
 def page(told: Standing) -> str:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, TimeoutError, wait  # noqa: A004 - what Pebble raises
 
-from analyzer.triage.examine import Examined, Task, broken, examine
+from analyzer.triage.run_task import Examined, Task, broken, examine
 
 _WAITING = 4
 """Tasks of each process that are handed over before they can be begun."""

@@ -18,7 +18,7 @@ import pytest
 from analyzer.cli.analyze import main
 from analyzer.engine import Rule
 from analyzer.engine.evaluate import evaluate
-from analyzer.model import Finding
+from analyzer.model.findings import Finding
 from analyzer.render import FORMATS
 from tests.conftest import ROOT
 

@@ -96,7 +96,7 @@ def test_an_interrupt_that_python_swallows_comes_again() -> None:
     """As it does where the key is pressed in one of the callbacks that an import calls."""
     code = """
 import sys, time, weakref
-from analyzer.cli.ending import ended
+from analyzer.cli.entrypoint import ended
 
 def press(_):
     raise KeyboardInterrupt

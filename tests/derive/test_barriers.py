@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from tests.conftest import SAMPLE_RUNS
 

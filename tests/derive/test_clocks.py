@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, read
 from tests.conftest import SAMPLE_RUNS, diagnosis
 from tests.relaid import belongs_to, rewrite, shifted, zoned

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from analyzer.model import Tables
-from analyzer.naming import device_of, is_task, tasks_in
+from analyzer.model.run import Tables
+from analyzer.model.task_names import device_of, is_task, tasks_in
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 

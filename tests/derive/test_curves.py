@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.derive.curves import curves
 from analyzer.derive.series import series
-from analyzer.frames import frame
+from analyzer.tables.builders import frame
 
 WORKERS = frame("workers", [{"worker": "worker:0", "trains": True}])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 

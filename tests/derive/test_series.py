@@ -9,8 +9,8 @@ import pytest
 
 from analyzer.derive.series import series
 from analyzer.discover import discover
-from analyzer.frames import frame
 from analyzer.pipeline import load_rules, read
+from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
 PLACE = {"worker": "worker:0", "attempt": 1, "tag": "loss", "origin": "loop"}

@@ -10,8 +10,8 @@ import pytest
 from analyzer.derive.collectives import collectives
 from analyzer.derive.steps import SPENT, steps
 from analyzer.discover import discover
-from analyzer.frames import frame
 from analyzer.pipeline import load_rules, read
+from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
 Cells = tuple[str, float, float | None]

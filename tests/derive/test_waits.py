@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analyzer.common_clock import CommonClock
 from analyzer.derive.collectives import collectives
-from analyzer.derive.paces import paces
+from analyzer.derive.step_rate import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
-from analyzer.frames import frame
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 
 
 def found(

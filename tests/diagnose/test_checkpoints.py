@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.diagnose.checkpoints import last_checkpoint
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from tests.conftest import SAMPLE_RUNS, diagnosis
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.relate import relate
-from analyzer.model import Finding, Outcome, Role, Tables, Verdict
+from analyzer.model.findings import Finding, Outcome, Role, Verdict
+from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 

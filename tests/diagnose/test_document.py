@@ -15,9 +15,10 @@ from analyzer.diagnose.decide import Decision, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
-from analyzer.frames import frame
-from analyzer.model import Evidence, Finding, Outcome, Role, Tables, Verdict
+from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, read
+from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]

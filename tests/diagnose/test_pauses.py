@@ -10,8 +10,8 @@ from analyzer.diagnose.curves import STEP_TIME, drawn
 from analyzer.diagnose.pauses import MOST_PAUSES, pauses
 from analyzer.diagnose.timeline import timeline
 from analyzer.diagnose.trace import MOST_COLLECTIVES, collectives
-from analyzer.frames import frame
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.tables.builders import frame
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 ALARM = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.diagnose.relate import relate
-from analyzer.model import Finding, Outcome, Role
+from analyzer.model.findings import Finding, Outcome, Role
 
 
 def finding(

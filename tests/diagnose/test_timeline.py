@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from analyzer.diagnose.timeline import MOST_EVENTS, timeline
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 UP = "2026-11-21 01:00:{:02d}.5: I tensorflow/x/rpc/grpc_server_lib.cc:1] Started server with target: grpc://10.0.0.{}:2222\n"

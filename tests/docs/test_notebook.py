@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from analyzer import analyze
-from analyzer.schema import TABLES
+from analyzer.model.schema import TABLES
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analyzer import analyze
-from analyzer.model import Run
+from analyzer.model.run import Run
 from tests.conftest import ROOT
 
 RULES = ("straggler", "network-bound", "input-bound", "input-bound-worker", "collective-stalled-traced")

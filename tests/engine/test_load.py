@@ -22,10 +22,11 @@ from analyzer.engine.conditions import OPERATORS, expression, fault
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
 from analyzer.engine.load import load
-from analyzer.errors import RuleError
-from analyzer.frames import frame
-from analyzer.model import Outcome, Tables
-from analyzer.schema import TABLES, Column
+from analyzer.model.errors import RuleError
+from analyzer.model.findings import Outcome
+from analyzer.model.run import Tables
+from analyzer.model.schema import TABLES, Column
+from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]

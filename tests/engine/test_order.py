@@ -10,8 +10,8 @@ import pytest
 from analyzer.discover import discover
 from analyzer.engine.evaluate import match
 from analyzer.engine.load import load
-from analyzer.errors import RuleError
-from analyzer.model import Finding, Outcome
+from analyzer.model.errors import RuleError
+from analyzer.model.findings import Finding, Outcome
 from analyzer.pipeline import read
 
 MakeRun = Callable[[Mapping[str, str]], Path]

@@ -8,10 +8,10 @@ import pytest
 
 from analyzer import __version__
 from analyzer.engine.load import load
-from analyzer.errors import RuleError
-from analyzer.model import Verdict
+from analyzer.model.errors import RuleError
+from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 from tests.conftest import ROOT
 
 

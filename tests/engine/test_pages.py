@@ -10,7 +10,7 @@ from analyzer.engine import pages
 from analyzer.engine.coverage import is_recorded
 from analyzer.engine.language import SCOPES, Case, Rule
 from analyzer.engine.load import load
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 
 PACK = load([resource("rules")])
 RULES = {rule.id: rule for rule in PACK.rules}

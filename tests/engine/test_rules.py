@@ -14,9 +14,9 @@ from analyzer.engine.cases import tried
 from analyzer.engine.document import read as read_document
 from analyzer.engine.language import Case
 from analyzer.engine.load import load
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from analyzer.pipeline import read
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 from tests.conftest import ROOT
 
 PACK = load([resource("rules")])

@@ -11,10 +11,10 @@ from analyzer.discover import discover
 from analyzer.engine import RulePack
 from analyzer.engine.load import load
 from analyzer.ingest.matcher import Matcher
-from analyzer.model import Pattern
+from analyzer.model.run import Pattern
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 
 SLOW = Pattern("mine/said", ("E: a",), "(a+)+$")
 LINE = "E: " + "a" * 4000 + "!"

@@ -13,8 +13,8 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from types import FrameType
 
-from analyzer.errors import UserError
-from analyzer.model import Tables
+from analyzer.model.errors import UserError
+from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.fuzz.target import Case, Target, pack, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analyzer.ingest.text import LONGEST
-from analyzer.model import Tables
+from analyzer.ingest.logs.text import LONGEST
+from analyzer.model.run import Tables
 from tests.fuzz.target import Case, sound
 
 WIDE = (b"\xff\xfe", b"\xfe\xff")

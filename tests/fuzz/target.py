@@ -1,7 +1,7 @@
 """A target: real files of one kind, and what must be true of a reading whatever became of them.
 
-Every reader that a kind of file names in `analyzer.kinds` is a target without being named here: its files are those of the
-sample runs that `discover` takes for its kind. A module of its name in `targets/` says more, and one of
+Every reader that a kind of file names in `analyzer.model.source_kinds` is a target without being named here:
+its files are those of the sample runs that `discover` takes for its kind. A module of its name in `targets/` says more, and one of
 another name is a further target. Whatever stands in it may be left out:
 
     seeds() -> Iterable[Seed]               other files than those of the sample runs
@@ -25,10 +25,10 @@ import polars as pl
 
 from analyzer.discover import discover
 from analyzer.engine import RulePack
-from analyzer.errors import UserError
 from analyzer.ingest import ingest
-from analyzer.kinds import Kind
-from analyzer.model import RunDir, Tables
+from analyzer.model.errors import UserError
+from analyzer.model.run import RunDir, Tables
+from analyzer.model.source_kinds import Kind
 from analyzer.pipeline import load_rules
 from tests.conftest import SAMPLE_RUNS
 from tests.fuzz.mutators import MUTATORS, Mutator, mutated
@@ -76,7 +76,12 @@ class Target(NamedTuple):
 
 def readers() -> set[str]:
     """The modules that read files of some kind."""
-    return {kind.reader for kind in Kind if kind.reader}
+    return {_name(kind) for kind in Kind if kind.reader}
+
+
+def _name(kind: Kind) -> str:
+    """Name of the module that reads a kind of file, without its package."""
+    return (kind.reader or "").rpartition(".")[2]
 
 
 def names() -> list[str]:
@@ -93,7 +98,7 @@ def target(name: str) -> Target:
 
     """
     own = vars(import_module(f"tests.fuzz.targets.{name}")) if _has_module(name) else {}
-    kinds = [kind for kind in Kind if kind.reader == name]
+    kinds = [kind for kind in Kind if _name(kind) == name]
     seeds = list(own["seeds"]()) if "seeds" in own else real(*kinds)
     if not seeds:
         raise LookupError(f"no sample run holds a file for {name}; give some as seeds() in targets/{name}.py")

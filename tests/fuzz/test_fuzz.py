@@ -9,8 +9,8 @@ from time import sleep
 
 import pytest
 
-from analyzer.ingest.readings import Reading
-from analyzer.model import Source, Tables
+from analyzer.ingest.reader_output import Reading
+from analyzer.model.run import Source, Tables
 from tests.fuzz import harness
 from tests.fuzz.harness import Hang, at_most, fuzz
 from tests.fuzz.mutators import MUTATORS, Mutator
@@ -30,7 +30,7 @@ def test_no_crash_no_hang_no_silence(name: str, tmp_path: Path) -> None:
 
 def test_every_reader_is_a_target() -> None:
     """A new one needs no line here, only real files."""
-    assert {*readers(), "archives", "collectors", "discover", "packed"} == set(NAMES)
+    assert {*readers(), "archives", "collectors", "discover", "decompress"} == set(NAMES)
     assert all(target(reader).seeds for reader in readers())
 
 

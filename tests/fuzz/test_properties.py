@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from analyzer.ingest.text import decode, lines
-from analyzer.model import Tables
+from analyzer.ingest.logs.text import decode, lines
+from analyzer.model.run import Tables
 from tests.fuzz.oracles import PACKED, WIDE
 from tests.fuzz.target import read
 from tests.fuzz.targets.collectors import MARKS

@@ -11,9 +11,9 @@ from typing import Any
 import google_crc32c
 import pytest
 
-from analyzer.ingest import logs
-from analyzer.ingest.proto.event_pb2 import Event
-from analyzer.ingest.proto.xplane_pb2 import Entry, Line
+from analyzer.ingest.logs import log_reader
+from analyzer.ingest.profiler.xplane_pb2 import Entry, Line
+from analyzer.ingest.tensorboard.event_pb2 import Event
 from analyzer.pipeline import analyze
 from analyzer.render import render
 
@@ -193,14 +193,14 @@ def test_a_traceback_that_is_too_large_is_said_and_its_exception_found(tmp_path:
 
 def test_a_reader_that_fails_costs_its_own_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mistake is ours and is said; the others are read."""
-    sound = logs.read
+    sound = log_reader.read
 
     def broken(source: Any, matcher: Any, *watch: Any) -> Any:
         if source.name == "worker-1.log":
             raise IndexError("ours")
         return sound(source, matcher, *watch)
 
-    monkeypatch.setattr(logs, "read", broken)
+    monkeypatch.setattr(log_reader, "read", broken)
     read = sources(told(tmp_path, {"worker-1.log": QUIET}))
     assert read["worker-1.log"] == ("skipped", "reader failed: IndexError: ours")
     assert read["worker-0.log"] == ("complete", "")

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from analyzer.ingest.progress import is_progress
-from analyzer.ingest.styles import head
+from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.progress import is_progress
 from analyzer.pipeline import analyze
 from tests.conftest import ROOT
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.ingest import logs
+from analyzer.ingest.logs import log_reader
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.readings import Row
-from analyzer.kinds import Kind
-from analyzer.model import Pattern, Source
+from analyzer.ingest.reader_output import Row
+from analyzer.model.run import Pattern, Source
+from analyzer.model.source_kinds import Kind
 
 FRAMES = "".join(f'  File "/workspace/train.py", line {number}, in call\n' for number in range(2_000))
 TRACEBACK = f"""\
@@ -25,7 +25,9 @@ def found(text: str, folder: Path, regex: str, literal: str = "code") -> Row:
     """The one match of a pattern in a log."""
     path = folder / "worker-0.log"
     path.write_text(text, encoding="utf-8")
-    (reading,) = logs.read(Source(path.name, path, Kind.LOG), Matcher([Pattern("a/b", (literal,), regex)]))
+    (reading,) = log_reader.read(
+        Source(path.name, path, Kind.LOG), Matcher([Pattern("a/b", (literal,), regex)])
+    )
     (row,) = reading.rows["matches"]
     return row
 

@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analyzer.render import FORMATS, render, words
+from analyzer.render import FORMATS, phrasing, render
 from analyzer.render.text import terminal
-from analyzer.resources import resource
+from analyzer.storage.package_files import resource
 from tests.render.documents import ALL, document, load, long_line, many_workers
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -249,7 +249,7 @@ def test_consequences_are_no_alternatives(kind: str) -> None:
 
 def answers(diagnosis: Json, **action: Any) -> dict[str, str]:
     """Question and answer, with what qualifies it."""
-    decision = words.decision(diagnosis | {"action": diagnosis["action"] | action})
+    decision = phrasing.decision(diagnosis | {"action": diagnosis["action"] | action})
     return {a.question: f"{a.answer} ({a.detail})" for a in decision}
 
 
@@ -324,7 +324,7 @@ def test_what_is_lost_comes_before_what_nobody_reads() -> None:
 )
 def test_certain_is_not_said_lightly(value: float, word: str) -> None:
     """A sixth of such verdicts would be wrong."""
-    assert words.confidence(value) == word
+    assert phrasing.confidence(value) == word
 
 
 def overgrown() -> Json:

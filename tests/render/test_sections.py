@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.render import render, words
+from analyzer.render import phrasing, render
 from analyzer.render.page import coverage, plot, timeline, trace
 from tests.conftest import ROOT
 from tests.render.documents import load, many_workers, whole
@@ -194,9 +194,9 @@ def test_a_trace_of_many_workers_is_whole() -> None:
 def test_many_clocks_are_one_note() -> None:
     """Of sixty-four that were set wrong, nobody reads sixty-four sentences."""
     told = whole()
-    (note,) = words.notes(told | {"findings": []})
+    (note,) = phrasing.notes(told | {"findings": []})
     assert note.startswith("The clocks of worker:1–3 differ from those of their peers by up to 10.5 s")
-    assert len(words.notes(told | {"findings": [], "clocks": told["clocks"][:3]})) == 2
+    assert len(phrasing.notes(told | {"findings": [], "clocks": told["clocks"][:3]})) == 2
 
 
 def test_pauses_are_drawn_and_named() -> None:
@@ -303,10 +303,10 @@ def test_what_each_worker_has_of_its_own_is_no_difference() -> None:
     own = {"key": "server_address", "label": "Own address", "equal": False}
     ids = [w["id"] for w in told["workers"]]
     told["facts"] = [own | {"values": {w: f"10.0.0.{n}:1" for n, w in enumerate(ids)}}]
-    assert words.differences(told) == []
+    assert phrasing.differences(told) == []
     assert "1 fact of which each worker has its own value" in render(told, "html")
     told["facts"] = [own | {"values": {w: f"10.0.0.{min(n, 1)}:1" for n, w in enumerate(ids)}}]
-    assert words.differences(told)
+    assert phrasing.differences(told)
     assert "has its own value" not in render(told, "html")
 
 

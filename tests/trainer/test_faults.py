@@ -29,7 +29,7 @@ from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 from analyzer.trainer.handover import hand_over
 from analyzer.trainer.hosts import Hosts
 from analyzer.trainer.job import Outcome
-from analyzer.trainer.neutral import Neutral
+from analyzer.trainer.path_anonymizer import Neutral
 from analyzer.trainer.processes import Crew
 from analyzer.trainer.scenario import Scenario
 from analyzer.trainer.workspace import Workspace, tfrecords

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.trainer.handover import HandoverError, check_target
-from analyzer.trainer.neutral import Neutral
+from analyzer.trainer.path_anonymizer import Neutral
 from analyzer.trainer.processes import Crew
 from analyzer.trainer.progress import Progress
 from analyzer.trainer.workspace import PROGRAM, free_addresses

@@ -11,7 +11,7 @@ from analyzer.discover import discover
 from analyzer.pipeline import load_rules, read
 from analyzer.trainer.baselines import answers
 from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
-from analyzer.trainer.first_tries import NAME, keep, load
+from analyzer.trainer.holdout_results import NAME, keep, load
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.scoreboard import (
     Mark,

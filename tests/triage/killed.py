@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 
 from analyzer.pipeline import load_rules
-from analyzer.triage import digest, lines, metrics, page, standing
-from analyzer.triage.examine import Examined, Task, examine
+from analyzer.triage import digest, lines, metrics, night_summary, page
 from analyzer.triage.history import beside
 from analyzer.triage.night import Order, triage
+from analyzer.triage.run_task import Examined, Task, examine
 
-LOADED = (digest, lines, metrics, page, standing)
+LOADED = (digest, lines, metrics, page, night_summary)
 
 
 class Alone:

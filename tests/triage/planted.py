@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyzer.triage.examine import Examined, Host, Task, Told
 from analyzer.triage.history import History
+from analyzer.triage.run_task import Examined, Host, Task, Told
 
 FIRST = datetime(2026, 9, 1, 6, tzinfo=UTC)
 

@@ -9,12 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from analyzer.triage.history import beside, open_history
+from analyzer.triage.night_summary import standing
 from analyzer.triage.page import page
-from analyzer.triage.standing import standing
 from tests.render.browsing import FOLDED, UNFOLD, Visit
 from tests.render.conftest import browser, chromium
 from tests.triage.planted import Planted, plant, sixty_nights
-from tests.triage.test_standing import HOSTILE
+from tests.triage.test_night_summary import HOSTILE
 
 pytestmark = pytest.mark.browser
 __all__ = ["browser", "chromium"]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.words import of_each, worker_key
+from analyzer.render.phrasing import of_each, worker_key
 
 Json = Mapping[str, Any]
 MOST_ROWS = 16

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from analyzer.render.words import worker_key
+from analyzer.render.phrasing import worker_key
 
 Json = Mapping[str, Any]
 _KINDS = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.leading import distinct, fired, where
+from analyzer.render.finding_order import distinct, fired, where
 from analyzer.render.page.template import anchor
 
 Json = Mapping[str, Any]

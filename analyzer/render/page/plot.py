@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.words import worker_key
+from analyzer.render.phrasing import worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0

@@ -10,9 +10,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analyzer.render import words
-from analyzer.render.visible import one_line, visible
-from analyzer.resources import cache_directory, resource
+from analyzer.render import phrasing
+from analyzer.render.sanitize import one_line, visible
+from analyzer.storage.package_files import cache_directory, resource
 
 _URL_ESCAPES = {c: f"%{ord(c):02X}" for c in "%#&'<>` \x7f"}
 _JSON_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&"}
@@ -45,19 +45,19 @@ def _environment() -> Environment:
     environment.filters |= {
         "anchor": anchor,
         "coded": coded,
-        "confidence": words.confidence,
-        "duration": words.duration,
+        "confidence": phrasing.confidence,
+        "duration": phrasing.duration,
         "embedded": embedded,
-        "instant": words.instant,
+        "instant": phrasing.instant,
         "linked": linked,
-        "names": words.names,
-        "number": words.number,
+        "names": phrasing.names,
+        "number": phrasing.number,
         "one_line": one_line,
-        "percent": words.percent,
-        "size": words.size,
+        "percent": phrasing.percent,
+        "size": phrasing.size,
     }
     environment.globals |= {
-        "plural": words.plural,
+        "plural": phrasing.plural,
         "style": _asset("report.css"),
         "script": _asset("report.js"),
     }

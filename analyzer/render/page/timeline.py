@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from analyzer.render import words
-from analyzer.render.visible import one_line
+from analyzer.render import phrasing
+from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
@@ -117,12 +117,12 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """Label instants at which something happens, as many as there is room for."""
         known = [(t, x) for t, x in zip(self.knots, self.places, strict=True) if t in self.dated]
-        last = (known[-1][1], words.instant(known[-1][0], date=False))
+        last = (known[-1][1], phrasing.instant(known[-1][0], date=False))
         ticks: list[tuple[float, str]] = []
         for time, x in known:
             room = x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124
             if room:
-                ticks.append((round(x, 1), words.instant(time, date=False)))
+                ticks.append((round(x, 1), phrasing.instant(time, date=False)))
         return [*ticks, (round(last[0], 1), last[1])]
 
 
@@ -201,7 +201,7 @@ def _told_once(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
 def _shown(workers: Sequence[Json]) -> list[Json]:
     rank = {"culprit": 0, "suspect": 1}
     kept = sorted(workers, key=lambda w: rank.get(w["part"], 2))[:_MOST_LANES]
-    return sorted(kept, key=lambda w: words.worker_key(w["id"]))
+    return sorted(kept, key=lambda w: phrasing.worker_key(w["id"]))
 
 
 def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane:
@@ -226,8 +226,8 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane
 
 def _pause(pause: Json, axis: Axis) -> Pause:
     start, end = axis(pause["start"]), axis(pause["end"])
-    said, took = PAUSES.get(pause["kind"], PAUSES["pause"]), words.duration(pause["end"] - pause["start"])
-    title = f"{said}: {took}, from {words.instant(pause['start'], date=False)}"
+    said, took = PAUSES.get(pause["kind"], PAUSES["pause"]), phrasing.duration(pause["end"] - pause["start"])
+    title = f"{said}: {took}, from {phrasing.instant(pause['start'], date=False)}"
     return Pause(pause["kind"], start, round(max(end - start, 2.0), 1), title)
 
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render import words
-from analyzer.render.visible import one_line
+from analyzer.render import phrasing
+from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 BAR = 240.0
@@ -71,7 +71,7 @@ def trace(diagnosis: Json) -> Trace | None:
     if not traced:
         return None
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
-    ordered = sorted(traced, key=lambda t: words.worker_key(t["worker"]))
+    ordered = sorted(traced, key=lambda t: phrasing.worker_key(t["worker"]))
     rows = tuple(_row(t, t["worker"] in blamed) for t in ordered)
     apart = rows if len(rows) <= _MOST_ROWS else tuple(row for row in rows if _stands_out(row))
     return Trace(apart, tuple(row for row in rows if row not in apart), _told(ordered))
@@ -89,7 +89,7 @@ def latecomers(diagnosis: Json) -> Latecomers | None:
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     traced = {t["worker"] for t in diagnosis["trace"]}
     late = {c["last"] for c in called}
-    workers = sorted(traced | late if len(traced) <= _MOST_ROWS else late, key=words.worker_key)
+    workers = sorted(traced | late if len(traced) <= _MOST_ROWS else late, key=phrasing.worker_key)
     rows = {worker: _TOP + _PITCH * n for n, worker in enumerate(workers)}
     longest = max(c["waited"] for c in called) or 1.0
     pitch = min(_COLUMN, (_ROOM - _LEFT) / len(called))
@@ -100,7 +100,7 @@ def latecomers(diagnosis: Json) -> Latecomers | None:
             round(_SMALLEST + (min(pitch, _PITCH) / 2 - _SMALLEST) * math.sqrt(c["waited"] / longest), 1),
             c["last"] in blamed,
             c,
-            f"{_called(c)}: {c['last']} last, waited for {words.duration(c['waited'])}",
+            f"{_called(c)}: {c['last']} last, waited for {phrasing.duration(c['waited'])}",
         )
         for n, c in enumerate(called)
     )
@@ -141,8 +141,8 @@ def _told(traced: Sequence[Json]) -> str:
         return "Only one worker was traced, so nobody can be compared with it."
     if last:
         share, took = (
-            words.percent(last[0]["delay_share"] or 0),
-            words.duration(last[0]["delay_seconds"] or 0),
+            phrasing.percent(last[0]["delay_share"] or 0),
+            phrasing.duration(last[0]["delay_seconds"] or 0),
         )
         return (
             f"{last[0]['worker']} comes last to the collectives: "
@@ -153,5 +153,5 @@ def _told(traced: Sequence[Json]) -> str:
         return "Nobody comes last: all workers wait about equally long."
     return (
         f"Nobody alone comes last; {most['worker']} keeps the others waiting the longest, "
-        f"{words.percent(most['delay_share'])} of the time."
+        f"{phrasing.percent(most['delay_share'])} of the time."
     )

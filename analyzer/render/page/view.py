@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import markdown, words
-from analyzer.render.leading import foreign, lost
+from analyzer.render import markdown, phrasing
+from analyzer.render.finding_order import foreign, lost
 from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
@@ -33,7 +33,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     anchors = evidence.finding_anchors(diagnosis["findings"])
     claims = evidence.claims(diagnosis, anchors)
     shown = {w["id"] for w in diagnosis["workers"]}
-    why, following = words.headings(diagnosis)
+    why, following = phrasing.headings(diagnosis)
     told = evidence.places_by_line(claims)
     facts = cluster.facts(diagnosis)
     cited = evidence.cited(diagnosis, told)
@@ -41,16 +41,16 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     return {
         "d": diagnosis,
         "run": diagnosis["run"],
-        "sign": words.VERDICTS[diagnosis["verdict"]][0],
-        "verdict": words.VERDICTS[diagnosis["verdict"]][1],
-        "blamed": words.blamed(diagnosis),
+        "sign": phrasing.VERDICTS[diagnosis["verdict"]][0],
+        "verdict": phrasing.VERDICTS[diagnosis["verdict"]][1],
+        "blamed": phrasing.blamed(diagnosis),
         "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
-        "answers": words.decision(diagnosis),
+        "answers": phrasing.decision(diagnosis),
         "why_heading": why,
         "next_heading": following,
-        "open_questions": words.open_questions(diagnosis),
-        "differences": words.differences(diagnosis),
-        "workers_seen": words.workers_seen(diagnosis["run"]),
+        "open_questions": phrasing.open_questions(diagnosis),
+        "differences": phrasing.differences(diagnosis),
+        "workers_seen": phrasing.workers_seen(diagnosis["run"]),
         "chart": timeline.chart(diagnosis),
         "events": _events(diagnosis, _targets(told, cited, files, shown)),
         "cited": cited,
@@ -68,7 +68,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "plots": plot.plots(diagnosis),
         "undrawn": plot.undrawn(diagnosis),
         "facts": facts,
-        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=words.worker_key),
+        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=phrasing.worker_key),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "trace": trace.trace(diagnosis),
         "latecomers": trace.latecomers(diagnosis),
@@ -78,9 +78,9 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "calm": diagnosis["verdict"] == "healthy",
         "lost": lost(diagnosis),
         "foreign": foreign(diagnosis),
-        "surely": words.surely(diagnosis),
-        "notes": words.notes(diagnosis),
-        "consequences": words.consequences(diagnosis),
+        "surely": phrasing.surely(diagnosis),
+        "notes": phrasing.notes(diagnosis),
+        "consequences": phrasing.consequences(diagnosis),
         "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
         "nav": list(_nav(diagnosis)),
         "legend": _LEGEND,
@@ -133,7 +133,7 @@ def _good(diagnosis: Json) -> dict[str, Any] | None:
     if good is None:
         return None
     lines = [evidence.place(n, e) for n, e in enumerate(good["lines"], 1)]
-    return {**good, "lines": lines, "pace": words.pace(good["step_time"])}
+    return {**good, "lines": lines, "pace": phrasing.pace(good["step_time"])}
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analyzer.errors import UserError
+from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from random import Random
 
-from analyzer.kinds import Kind
-from analyzer.model import Tables
-from analyzer.naming import printable
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import printable
 from tests.fuzz.mutators import flip, hostile, number, overwrite
 from tests.fuzz.oracles import damaged
 from tests.fuzz.target import Case, Seed, real
-from tests.fuzz.targets.packed import PACK, unpacked
+from tests.fuzz.targets.decompress import PACK, unpacked
 
 BLOCK = tarfile.BLOCKSIZE
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from tests.fuzz.oracles import unsaid
 from tests.fuzz.target import Case, Seed
-from tests.ingest.test_checkpoints import INDEX, LATEST
+from tests.ingest.platform.test_checkpoints import INDEX, LATEST
 
 
 def seeds() -> Iterable[Seed]:

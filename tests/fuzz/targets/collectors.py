@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from analyzer.kinds import Kind
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 from tests.fuzz.oracles import forgotten, unsaid
 from tests.fuzz.target import Case, Seed, real
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from analyzer.kinds import Kind
-from analyzer.model import Tables
-from analyzer.naming import printable
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import printable
 from tests.fuzz.target import Case, Seed, real
 
 MOST_NODES = 14

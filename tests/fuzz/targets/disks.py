@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tests.fuzz.oracles import unsaid as wrong
 from tests.fuzz.target import Seed
-from tests.ingest.test_disks import HUMAN, INODES, NAME, POSIX, TYPED, WRAPPED
+from tests.ingest.platform.test_disks import HUMAN, INODES, NAME, POSIX, TYPED, WRAPPED
 
 __all__ = ["seeds", "wrong"]
 

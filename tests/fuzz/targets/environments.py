@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from tests.fuzz.oracles import WIDE, unsaid
 from tests.fuzz.target import Case, Seed
-from tests.ingest.test_environments import DECLARED, ENV
+from tests.ingest.platform.test_environments import DECLARED, ENV
 
 
 def seeds() -> Iterable[Seed]:

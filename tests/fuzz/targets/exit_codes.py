@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from analyzer.kinds import Kind
-from analyzer.model import Tables
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 from tests.fuzz.oracles import WIDE, flaw, unsaid
 from tests.fuzz.target import Case, Seed, real
 

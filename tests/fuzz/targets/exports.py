@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from tests.fuzz.oracles import damaged, endless, forgotten, unsaid
 from tests.fuzz.target import Case
 

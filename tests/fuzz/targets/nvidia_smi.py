@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tests.fuzz.oracles import unsaid as wrong
 from tests.fuzz.target import Seed
-from tests.ingest.test_nvidia_smi import DETAILS, DMON, NAME, OLD_TABLE, QUERY, TABLE, WITHOUT_UNITS
+from tests.ingest.platform.test_nvidia_smi import DETAILS, DMON, NAME, OLD_TABLE, QUERY, TABLE, WITHOUT_UNITS
 
 __all__ = ["seeds", "wrong"]
 

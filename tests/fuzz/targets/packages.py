@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tests.fuzz.oracles import unsaid as wrong
 from tests.fuzz.target import Seed
-from tests.ingest.test_packages import CONDA, ENVIRONMENT, EXPORTED, FREEZE, LIST, NAME
+from tests.ingest.platform.test_packages import CONDA, ENVIRONMENT, EXPORTED, FREEZE, LIST, NAME
 
 __all__ = ["seeds", "wrong"]
 

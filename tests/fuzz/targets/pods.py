@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import yaml
 
-from analyzer.model import Tables
+from analyzer.model.run import Tables
 from tests.fuzz.oracles import WIDE, damaged, unsaid
 from tests.fuzz.target import Case, Seed
-from tests.ingest.test_pods import DESCRIBED, PODS
+from tests.ingest.platform.test_pods import DESCRIBED, PODS
 
 
 def seeds() -> Iterable[Seed]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tests.fuzz.oracles import unsaid as wrong
 from tests.fuzz.target import Seed
-from tests.ingest.test_sacct import DEFAULT, FORMATTED, JSON, NAMED, PARSABLE
+from tests.ingest.platform.test_sacct import DEFAULT, FORMATTED, JSON, NAMED, PARSABLE
 
 __all__ = ["seeds", "wrong"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tests.fuzz.oracles import unsaid as wrong
 from tests.fuzz.target import Seed
-from tests.ingest.test_stacks import FEED, HELD, NAME, NATIVE, OLD, WAITS
+from tests.ingest.platform.test_stacks import FEED, HELD, NAME, NATIVE, OLD, WAITS
 
 __all__ = ["seeds", "wrong"]
 

@@ -1,0 +1,72 @@
+"""How far the reading of a run has come: a line on a terminal, after two seconds, gone at the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+PATIENCE = 2.0
+"""Seconds that pass without a word."""
+
+_PAUSE = 0.1
+"""Seconds between two drawings."""
+_CELLS = 20
+_ERASE = "\r\x1b[K"
+
+
+class Meter:
+    """Draws over its own line on standard error, and erases it at its end; in a pipe it says nothing."""
+
+    def __init__(self, screen: TextIO | None = None) -> None:
+        self._screen = screen or sys.stderr
+        self._seen = _is_terminal(self._screen)
+        self._next = time.monotonic() + PATIENCE
+        self._drawn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, source: str, done: int, whole: int) -> None:
+        """Say that so many bytes of all are read, the last ones of this source."""
+        now = time.monotonic()
+        if self._seen and now >= self._next:
+            self._next, self._drawn = now + _PAUSE, True
+            self._write(_ERASE + _line(source, done, max(whole, 1))[: self._columns() - 1])
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._drawn:
+            self._write(_ERASE)
+
+    def _write(self, text: str) -> None:
+        try:
+            self._screen.write(text)
+            self._screen.flush()
+        except (OSError, UnicodeError):  # a terminal that has gone, or that has no such letters
+            self._seen = False
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._screen.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
+
+def _is_terminal(screen: TextIO | None) -> bool:
+    return screen is not None and screen.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _line(source: str, done: int, whole: int) -> str:
+    from analyzer.render.phrasing import size
+    from analyzer.render.sanitize import one_line  # most runs are read before anything is drawn
+
+    share = min(done / whole, 1.0)
+    bar = "#" * round(share * _CELLS)
+    return f"reading [{bar:.<{_CELLS}}] {share:4.0%} of {size(whole)}  {one_line(source, 60)}"

@@ -1,0 +1,160 @@
+"""How fast each worker went, step by step: where that changed for good, and what stopped being written.
+
+A change is found by Pettitt's test, which asks of the ranks of the times alone whether those before some step
+differ from those after it; single slow steps, of which every loaded machine has some, do not move it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.model.schema import VALIDATION
+from analyzer.tables.builders import frame
+from analyzer.tables.step_times import step_times
+
+_FEWEST = 8
+"""Steps on either side of a change."""
+_CHANCE = 0.001
+_FACTOR = 1.5
+"""How much longer or shorter steps must take for it to be called a change."""
+_MOST = 2_000
+"""Steps looked at; of longer runs, medians of neighbours."""
+
+
+class Timed(NamedTuple):
+    """What a step took, in seconds."""
+
+    step: int
+    seconds: float
+
+
+class Change(NamedTuple):
+    """The first step after a change of pace, and the median seconds of a step before and after."""
+
+    step: int
+    before: float
+    after: float
+
+
+def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+    """One row for each worker whose progress is dated."""
+    tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
+    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
+        tried=tried
+    )
+    steps, tests = _steps(dated), _tests(dated)
+    of_events = pl.col("time").filter(pl.col("origin") == "event_file")
+    ends = dated.group_by("worker", maintain_order=True).agg(pl.col("time").max(), event=of_events.max())
+    logs = sources.filter(pl.col("kind") == "log").group_by("worker").agg(pl.col("last_time").max())
+    last_log = dict(logs.iter_rows())
+    return frame(
+        "paces",
+        (
+            {
+                "worker": worker,
+                **_pace(steps.get(worker, [])),
+                **_written(event, last_log.get(worker)),
+                **_tried(tests.get(worker, []), last),
+            }
+            for worker, last, event in ends.iter_rows()
+        ),
+    )
+
+
+def _pace(timed: Sequence[Timed]) -> dict[str, Any]:
+    found = changes(_thinned(timed))
+    largest = max(found, key=lambda change: abs(math.log(change.after / change.before)), default=None)
+    return {
+        "steps": len(timed),
+        "step_time": median(one.seconds for one in timed) if timed else None,
+        "changes": len(found) if timed else None,
+        **_told(largest),
+    }
+
+
+def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
+    """Worker → the seconds of each step, from the source that dates most; steps left out share theirs."""
+    shown = ~pl.col("tried") & pl.col("step").is_not_null()
+    steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
+    times = step_times(steps, ["attempt"]).group_by("worker", maintain_order=True)
+    return {
+        str(worker): [Timed(*row) for row in own.select("step", "seconds").rows()] for (worker,), own in times
+    }
+
+
+def _thinned(timed: Sequence[Timed]) -> list[Timed]:
+    every = math.ceil(len(timed) / _MOST)
+    if every <= 1:
+        return list(timed)
+    groups = (timed[at : at + every] for at in range(0, len(timed), every))
+    return [Timed(group[0].step, median(one.seconds for one in group)) for group in groups]
+
+
+def changes(timed: Sequence[Timed]) -> list[Change]:
+    """Every lasting change of the time that a step takes, in order."""
+    at = _split([one.seconds for one in timed])
+    if at is None:
+        return []
+    before, after = (median(one.seconds for one in part) for part in (timed[:at], timed[at:]))
+    found = [*changes(timed[:at]), Change(timed[at].step, before, after), *changes(timed[at:])]
+    return [one for one in found if max(one.after / one.before, one.before / one.after) >= _FACTOR]
+
+
+def _split(values: Sequence[float]) -> int | None:
+    """Where the values before differ most from those after, where chance does not make them differ so."""
+    size = len(values)
+    if size < 2 * _FEWEST:
+        return None
+    total, most, where = 0.0, 0.0, 0
+    for at, rank in enumerate(_ranks(values)[:-_FEWEST], 1):
+        total += 2 * rank - size - 1
+        if at >= _FEWEST and (far := abs(total)) >= most:
+            most, where = far, at
+    chance = 2 * math.exp(-6 * most**2 / (size**3 + size**2))
+    return where if chance < _CHANCE else None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each, from 1; equal ones share the mean of theirs."""
+    ordered = sorted(values)
+    last = {value: at for at, value in enumerate(ordered, 1)}
+    first = {value: at for at, value in zip(range(len(ordered), 0, -1), reversed(ordered), strict=True)}
+    return [(first[value] + last[value]) / 2 for value in values]
+
+
+def _told(change: Change | None) -> dict[str, Any]:
+    if change is None:
+        return {}
+    factor = change.after / change.before
+    return {"changed_step": change.step, "before": change.before, "after": change.after, "factor": factor}
+
+
+def _written(event: float | None, log: float | None) -> dict[str, Any]:
+    """Its last event beside the last line of its log."""
+    behind = None if event is None or log is None else log - event
+    return {"last_event": event, "last_log": log, "event_behind": behind}
+
+
+def _tests(dated: pl.DataFrame) -> dict[str, list[float]]:
+    """Worker → when the model was tried out, by the value that was written most often."""
+    told = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
+    most: dict[str, tuple[int, str, list[float]]] = {}
+    for worker, tag, count, times in told.iter_rows():
+        most[worker] = max(most.get(worker, (0, "", [])), (count, tag, times))
+    return {worker: times for worker, (_, _, times) in most.items()}
+
+
+def _tried(times: Sequence[float], last: float) -> dict[str, Any]:
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    return {
+        "evaluations": len(times),
+        "evaluation_gap": median(gaps) if gaps else None,
+        "longest_gap": max(gaps, default=None),
+        "since_evaluation": last - times[-1] if times else None,
+    }

@@ -1,0 +1,131 @@
+"""Lines that stand out: of one worker alone, after the last common step, or in no healthy run.
+
+Numbers, addresses, paths and tasks are masked, and what is left is compared as sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.diagnose.lines import numbered
+from analyzer.model.log_template import masked
+from analyzer.model.run import Tables
+from analyzer.storage.package_files import resource
+
+MOST = 8
+_MOST_RECORDS, _MOST_LINE = 4_000, 400
+_WEIGHTS = {"F": 3, "E": 3, "W": 1}
+_PASSED_ON = re.compile(
+    r"aborted by|Abort(?:ing\b|$|\s)|StartAbort|remote target|is aborting with|\[_Derived_\]|Socket closed"
+    r"|Connection reset|Error reported from|previous operation"
+)
+"""What a worker prints because a peer is gone."""
+
+
+class _Line(NamedTuple):
+    """One line of a record, as it is compared and as it stands."""
+
+    key: str
+    row: Mapping[str, Any]
+    number: int
+    text: str
+    late: bool
+
+
+class _Odd(NamedTuple):
+    line: _Line
+    alone: bool
+    new: bool
+    unusual: bool
+
+    @property
+    def weight(self) -> int:
+        """How much it stands out."""
+        grave = _WEIGHTS.get(self.line.row["level"] or "", 0)
+        passed_on = 6 if _PASSED_ON.search(self.line.text) else 0
+        return 3 * self.new + 2 * self.alone + 2 * self.line.late + self.unusual + grave - passed_on
+
+
+def odd_lines(
+    tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str, int]] = ()
+) -> list[dict[str, Any]]:
+    """The lines that stand out most, as evidence; `known` are the masked lines of a good run.
+
+    `told` are places, (source, line), that are shown already.
+    """
+    groups: dict[str, list[_Line]] = {}
+    for line in _lines(tables):
+        groups.setdefault(line.key, []).append(line)
+    several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
+    odd = [found for group in groups.values() if (found := _odd(group, known, several=several))]
+    odd = [each for each in odd if (each.line.row["source"], each.line.number) not in told]
+    odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
+    return [_evidence(each, known is not None) for each in odd[:MOST]]
+
+
+def _odd(group: list[_Line], known: Collection[str] | None, *, several: bool) -> _Odd | None:
+    line = group[0]
+    alone = several and len({each.row["worker"] for each in group}) == 1
+    unusual = line.key not in healthy_lines()
+    if known is not None:
+        return _Odd(line, alone, new=True, unusual=unusual) if line.key not in known else None
+    level = line.row["level"]
+    odd = line.late or (alone and level != "I") or (unusual and level in _WEIGHTS)
+    return _Odd(line, alone, new=False, unusual=unusual) if odd else None
+
+
+@cache
+def healthy_lines() -> frozenset[str]:
+    """The masked lines of the healthy recordings, which stand in `rules/healthy_lines.txt`."""
+    return frozenset(resource("rules", "healthy_lines.txt").read_text(encoding="utf-8").splitlines())
+
+
+def _lines(tables: Tables) -> Iterator[_Line]:
+    after = _last_common(tables["scalars"])
+    records = tables["records"].filter(pl.col("worker").is_not_null() & (pl.col("kind") != "progress"))
+    for _, own in records.group_by("worker", maintain_order=True):
+        for row in own.tail(_MOST_RECORDS).iter_rows(named=True):
+            said = [each for each in numbered(row) if each[1].strip()]
+            if said:
+                number, text = said[-1] if row["kind"] == "traceback" else said[0]
+                step = after.get((row["worker"], row["source"]))
+                yield _Line(masked(text), row, number, text, step is not None and number > step)
+
+
+def _last_common(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:
+    """(worker, source) → the line of the last place in training that all workers with such lines show."""
+    places = scalars.filter(pl.col("line").is_not_null() & pl.col("worker").is_not_null())
+    shown = places.select(
+        "worker", "source", "line", "attempt", *(pl.col(c).fill_null(-1) for c in ("epoch", "step"))
+    )
+    everyone = shown["worker"].n_unique()
+    common = shown.group_by("attempt", "epoch", "step").agg(pl.col("worker").n_unique().alias("workers"))
+    shared = shown.join(common.filter(pl.col("workers") == everyone), on=["attempt", "epoch", "step"])
+    last = shared.group_by("worker", "source").agg(pl.col("line").max())
+    return {(worker, source): line for worker, source, line in last.iter_rows()}
+
+
+def _evidence(odd: _Odd, compared: bool) -> dict[str, Any]:
+    row = odd.line.row
+    reasons = [
+        *([f"only {row['worker']} has it"] if odd.alone else []),
+        *(["after the last common step"] if odd.line.late else []),
+        *(["not in the good run"] if compared else []),
+        *(["in no healthy recording"] if odd.unusual and row["level"] in _WEIGHTS else []),
+    ]
+    return {
+        "says": ", ".join(reasons),
+        "kind": "line",
+        "worker": row["worker"],
+        "source": row["source"],
+        "line": odd.line.number,
+        "excerpt": odd.line.text[:_MOST_LINE],
+        "marks": [],
+        "time": row["time"],
+        "context": [],
+    }

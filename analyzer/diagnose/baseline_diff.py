@@ -1,0 +1,106 @@
+"""What differs from a good run: facts, pace, curves and lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.diagnose.anomalous_lines import odd_lines
+from analyzer.diagnose.phrasing import LABELS
+from analyzer.model.run import Tables
+
+MOST_CURVES = 6
+_APART = 0.2
+"""Share by which two values differ that are worth showing."""
+_OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
+
+
+class GoodRun(NamedTuple):
+    """A run that went well: its name, its tables, and all its lines, masked."""
+
+    name: str
+    tables: Tables
+    lines: frozenset[str]
+
+
+def against(tables: Tables, good: GoodRun) -> dict[str, Any]:
+    """What differs; each list is empty where nothing does."""
+    return {
+        "run": good.name,
+        "facts": list(_facts(tables, good.tables)),
+        "step_time": {"here": _step_time(tables["scalars"]), "there": _step_time(good.tables["scalars"])},
+        "curves": list(_curves(tables, good.tables))[:MOST_CURVES],
+        "lines": odd_lines(tables, good.lines),
+    }
+
+
+def _facts(here: Tables, there: Tables) -> Iterator[dict[str, Any]]:
+    """What the workers state, and what the jobs are, where the two runs state it differently."""
+    ours, theirs = _stated(here), _stated(there)
+    for key in sorted(ours.keys() & theirs.keys()):
+        if ours[key] != theirs[key]:
+            yield {"key": key, "label": LABELS.get(key, key), "here": ours[key], "there": theirs[key]}
+
+
+def _stated(tables: Tables) -> dict[str, list[str]]:
+    rows = tables["cluster"].filter(~pl.col("key").is_in(sorted(_OF_EACH_RUN))).select("key", "value")
+    found: dict[str, set[str]] = {}
+    for key, value in rows.iter_rows():
+        found.setdefault(key, set()).add(value)
+    job = tables["job"].row(0, named=True)
+    found["workers"] = {str(job["expected"])}
+    if job["strategy"]:
+        found["strategy"] = {job["strategy"]}
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def _step_time(scalars: pl.DataFrame) -> float | None:
+    """Seconds from one step to the next, in the middle of all that are dated."""
+    marks = scalars.filter(
+        pl.col("time").is_not_null() & (pl.col("step") > 0) & pl.col("worker").is_not_null()
+    )
+    whose = ["worker", "attempt", "source", "tag", pl.col("epoch").fill_null(-1)]
+    steps = marks.sort("step").select(
+        seconds=pl.col("time").diff().over(whose), steps=pl.col("step").diff().over(whose)
+    )
+    each = steps.filter((pl.col("steps") > 0) & (pl.col("seconds") > 0))
+    middle = each.select((pl.col("seconds") / pl.col("steps")).median()).item()
+    return None if middle is None else round(float(middle), 4)
+
+
+def _curves(here: Tables, there: Tables) -> Iterator[dict[str, Any]]:
+    """Values that are far apart at the last step that both runs show."""
+    ours, theirs = _values(here["scalars"]), _values(there["scalars"])
+    both = ours.join(theirs, on=["tag", "epoch", "step"], suffix="_there").sort("tag", "epoch", "step")
+    for row in both.group_by("tag", maintain_order=True).last().iter_rows(named=True):
+        mine, other = row["value"], row["value_there"]
+        if _differ(mine, other):
+            yield {
+                "tag": row["tag"],
+                "epoch": None if row["epoch"] < 0 else row["epoch"],
+                "step": None if row["step"] < 0 else row["step"],
+                "here": _number(mine),
+                "there": _number(other),
+            }
+
+
+def _values(scalars: pl.DataFrame) -> pl.DataFrame:
+    """What was measured at each place, in the middle of the workers; marks of progress are no measure."""
+    measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch"]))
+    places = ["tag", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
+    return measured.group_by(places).agg(pl.col("value").median())
+
+
+def _differ(one: float, other: float) -> bool:
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return math.isfinite(one) != math.isfinite(other)
+    return abs(one - other) > _APART * max(abs(one), abs(other))
+
+
+def _number(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -1,0 +1,75 @@
+"""What each worker said last: all that there is to go by where no rule explains a failure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from analyzer.diagnose.lines import Line, numbered
+from analyzer.model.log_template import masked
+from analyzer.model.run import Tables
+
+MOST_WORKERS, MOST_LINES = 4, 3
+_MOST_LINE = 400
+
+
+class _Words(NamedTuple):
+    worker: str
+    what: str
+    source: str
+    lines: tuple[Line, ...]
+    time: float | None
+
+
+def last_words(tables: Tables) -> list[dict[str, Any]]:
+    """The last own error of a worker, else its last lines; what only one worker says comes first."""
+    workers = tables["workers"]["worker"].to_list()
+    found = _errors(tables["exceptions"])
+    silent = set(workers) - {each.worker for each in found}
+    found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
+    said = [masked(" ".join(text for _, text in each.lines)) for each in found]
+    shared = Counter(said)
+    ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], workers.index(f[0].worker)))
+    return [_evidence(words) for words, _ in ranked[:MOST_WORKERS]]
+
+
+def _errors(exceptions: pl.DataFrame) -> list[_Words]:
+    own = exceptions.filter(pl.col("own") & pl.col("worker").is_not_null() & pl.col("line").is_not_null())
+    last = own.group_by("worker", maintain_order=True).last()
+    return [
+        _Words(row["worker"], "The last error", row["source"], ((row["line"], row["says"]),), row["time"])
+        for row in last.iter_rows(named=True)
+    ]
+
+
+def _ends(records: pl.DataFrame) -> list[_Words]:
+    """The last lines of each worker, in the source that speaks last; chatter only for want of more."""
+    chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
+    marked = records.with_columns(chatter=chatter)
+    told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
+    words = []
+    for (worker,), own in told.group_by("worker", maintain_order=True):
+        source = own.sort("near", nulls_last=False, maintain_order=True)["source"].to_list()[-1]
+        last = own.filter(pl.col("source") == source).tail(MOST_LINES).to_dicts()
+        lines = [line for record in last for line in numbered(record) if line[1].strip()]
+        if lines:
+            what = "The last line" if len(lines) == 1 else "The last lines"
+            words.append(_Words(str(worker), what, source, tuple(lines[-MOST_LINES:]), last[-1]["time"]))
+    return words
+
+
+def _evidence(words: _Words) -> dict[str, Any]:
+    *before, (line, text) = words.lines
+    return {
+        "says": f"{words.what} of {words.worker}",
+        "kind": "line",
+        "worker": words.worker,
+        "source": words.source,
+        "line": line,
+        "excerpt": "\n".join(each[:_MOST_LINE] for each in text.split("\n")[:MOST_LINES]),
+        "marks": [],
+        "time": words.time,
+        "context": [[number, each[:_MOST_LINE]] for number, each in before],
+    }

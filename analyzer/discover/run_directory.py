@@ -1,0 +1,192 @@
+"""A path → RunDir: every file named and given to a worker, none parsed.
+
+What a file holds, its name tells; of one whose name tells nothing, its first lines may.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from analyzer.model.errors import NothingReadable
+from analyzer.model.run import RunDir, Source
+from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening
+from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+_ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
+_COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
+_ENDLESS = 25
+"""Digits that are no number any more."""
+_SAYS_NOTHING = frozenset(
+    {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
+)
+_OPENING = 2_000
+"""Bytes that are looked at."""
+
+
+def discover(paths: Sequence[Path]) -> RunDir:
+    """The sources of one run, in a stable order; no two have the same name.
+
+    One directory, one file, or several of them are taken; several are named from the directory that holds
+    them all. Links that leave the run, directories that cannot be listed, and whatever is no regular file,
+    become sources with a `skip` reason: they are said, not followed.
+
+    Raises:
+        NothingReadable: a path cannot be reached or listed, or there is no file at all.
+
+    """
+    for path in paths:
+        _reach(path)
+    inputs, base = _inputs(paths)
+    plain = {source.path: source for path, name in inputs for source in _sources_of(path, name)}
+    packed = any(is_archive(source.path) for source in plain.values())
+    scratch = _scratch() if packed else None
+    place = Path(scratch.name if scratch else ".")
+    sources = [each for source in plain.values() for each in _opened(source, place, alone=len(plain) == 1)]
+    if not sources:
+        raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
+    in_order = sorted(sources, key=lambda source: _natural(source.name))
+    return RunDir(_run_name(base), tuple(_distinct(in_order)), scratch)
+
+
+def _reach(path: Path) -> None:
+    try:
+        path.stat()
+    except OSError as error:
+        raise NothingReadable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
+    """Each input once, with its name in the run, and the place that the run is called after."""
+    whole = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
+    if len(whole) == 1:
+        return [(whole[0], "" if whole[0].is_dir() else whole[0].name)], whole[0].resolve()
+    common = Path(os.path.commonpath(whole))
+    names = [path.relative_to(common).as_posix() for path in whole]
+    return [(path, "" if name == "." else name) for path, name in zip(whole, names, strict=True)], common
+
+
+def _distinct(sources: Iterable[Source]) -> Iterator[Source]:
+    """The sources, later ones of a name that was there before renamed: an archive may hold a name twice."""
+    taken: set[str] = set()
+    for source in sources:
+        name = next(name for name in _variants(source.name) if name not in taken)
+        taken.add(name)
+        yield source._replace(name=name)
+
+
+def _variants(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({number})" for number in count(2))
+
+
+def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
+    """The source itself, or, of an archive, everything in it; `alone` in the run, its name adds nothing."""
+    if source.skip or not is_archive(source.path):
+        yield source
+        return
+    from tempfile import mkdtemp
+
+    from analyzer.storage.archives import unpack
+
+    prefix = "" if alone else f"{source.name}/"
+    for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
+        name = prefix + member.name if member.name else source.name
+        yield _source(member.path, name)._replace(skip=member.skip)
+
+
+def _scratch() -> TemporaryDirectory[str]:
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="mwms-")
+
+
+def _run_name(place: Path) -> str:
+    """The name people know the run by; `logs` or `run` tells less than the directory above it."""
+    if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
+        place = place.parent
+    return printable(ARCHIVE_SUFFIX.sub("", place.name)) or "run"
+
+
+def _sources_of(path: Path, name: str) -> Iterator[Source]:
+    """The files of one input; `name` is what the run calls it, empty for the run itself."""
+    if not path.is_dir():
+        yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
+        return
+    inside = PurePosixPath(name)
+    unlisted: list[OSError] = []
+
+    def said(folder: Path, reason: str) -> Source:
+        found = printable((inside / folder.relative_to(path)).as_posix())
+        return Source(found, folder, Kind.OTHER, skip=reason)
+
+    for folder, folders, files in os.walk(path, onerror=unlisted.append):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for each in folders:
+            if Path(folder, each).is_symlink():
+                yield said(Path(folder, each), "a link to a directory, which is not followed")
+        for file in sorted(files):
+            if not file.startswith("."):
+                full = Path(folder, file)
+                yield _source(full, (inside / full.relative_to(path)).as_posix())
+    for error in unlisted:
+        reason = (error.strerror or str(error)).lower()
+        if error.filename == str(path):
+            raise NothingReadable(f"{path}: {reason}")
+        yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
+
+
+def kind_of(name: str) -> Kind:
+    """What a file holds, as far as its name tells."""
+    return kind_by_name(_COMPRESSED.sub("", name).lower())
+
+
+def _source(path: Path, name: str) -> Source:
+    name = printable(name)
+    kind = kind_of(name)
+    skip = _reason_to_skip(path)
+    if kind is Kind.OTHER and not skip:
+        kind = _kind_inside(path)
+    attempt = attempt_of(name)
+    life = 1 if attempt is None else attempt
+    return Source(name, path, kind, worker_of(name, kind), life, skip)
+
+
+def _kind_inside(path: Path) -> Kind:
+    """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            opening = file.read(_OPENING)
+    except OSError:
+        return Kind.OTHER
+    return kind_by_opening(opening)
+
+
+def _reason_to_skip(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"cannot be opened: {error.strerror}"
+    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
+        return "a link that leads out of its directory"
+    return "" if stat.S_ISREG(mode) else "not a regular file"
+
+
+def _natural(name: str) -> tuple[list[tuple[int, str]], int]:
+    """Names with numbers in the order of the numbers; of a rotated log, the oldest part first."""
+    bare = _COMPRESSED.sub("", name)
+    rotated = _ROTATED.search(bare)
+    base = bare[: rotated.start()] if rotated else bare
+    parts = [
+        (int(part), "") if part.isdecimal() and len(part) < _ENDLESS else (-1, part)
+        for part in re.split(r"(\d+)", base)
+    ]
+    return parts, -int(rotated[1]) if rotated else 0

@@ -1,0 +1,48 @@
+"""Rules from their files, or as the last call left them."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+from analyzer import model
+from analyzer.engine.language import RulePack
+from analyzer.model import schema
+from analyzer.storage.disk_cache import kept
+
+
+def load_kept(directories: Sequence[Path]) -> RulePack:
+    """The rules below some directories, as `load` gives them.
+
+    Raises:
+        RuleError: as `load`.
+    """
+
+    def make() -> RulePack:
+        from analyzer.engine.load import load
+
+        return load(directories)
+
+    return kept("rules", _key(directories), make, _pickled, _unpickled)
+
+
+def _pickled(pack: RulePack) -> bytes:
+    return pickle.dumps(pack)
+
+
+def _unpickled(content: bytes) -> RulePack:
+    pack: RulePack = pickle.loads(content)  # noqa: S301 - our own file, in a directory that only we can write
+    return pack
+
+
+def _key(directories: Sequence[Path]) -> str:
+    """A name for these rules, read by this code; no file changes without a new time of change."""
+    rules = (file for directory in directories for file in sorted(directory.rglob("*.yaml")))
+    code = (*sorted(Path(__file__).parent.glob("*.py")), Path(schema.__file__), Path(model.__file__))
+    whole = hashlib.sha256()
+    for file in (*rules, *code):
+        state = file.stat()
+        whole.update(f"{file} {state.st_mtime_ns} {state.st_ctime_ns} {state.st_size}\0".encode())
+    return whole.hexdigest()[:24]

@@ -1,0 +1,1 @@
+"""Logs as text → records, matches, scalars and facts."""

@@ -1,0 +1,126 @@
+"""Logs, and what services export of logs: one JSON array, or an entry a line, often newest first.
+
+`gcloud logging read --format=json` and `aws logs filter-log-events` give a file that is no text of lines. Its
+entries are written down one a line, oldest first, and read as a log; a line number then counts the entries.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from analyzer.ingest.logs import log_reader
+from analyzer.ingest.logs.collector_timestamps import stated
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.scan.scan_plan import Survey
+from analyzer.model.run import Source
+
+LARGEST = 32 << 20
+"""Bytes of what must be held whole: an array, and entries that are turned over."""
+
+_OPENING = 4_000
+_ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
+_ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
+_LISTS = ("events", "entries")
+
+Entry = dict[str, Any]
+Surveyed = Callable[[Source], Survey]
+
+
+def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[Reading]:
+    """Everything that later stages can use of one log, exported or as it was printed.
+
+    Raises:
+        OSError: the file cannot be read, or what it was packed with is broken.
+
+    """
+    with source.path.open("rb") as file:
+        opening = file.read(_OPENING)
+    if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
+        return log_reader.read(source, matcher, surveyed)
+    if not _ARRAY.match(opening):
+        return _read_lines(source, matcher, surveyed)
+    if source.path.stat().st_size > LARGEST:
+        return [_too_large(source)]
+    entries = _entries(source.path)
+    if entries is None:
+        readings = log_reader.read(source, matcher, surveyed)
+        readings[0].lost("a JSON array that is broken, read as lines")
+        return readings
+    return _read_again(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
+
+
+def _too_large(source: Source) -> Reading:
+    reading = Reading(source)
+    reading.skip(f"one JSON array of more than {LARGEST} bytes; export an entry a line")
+    return reading
+
+
+def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[Reading]:
+    """Entries, one a line; turned over where the last one is older than the first."""
+    first, last = _outer(source.path)
+    if first is None or last is None or first <= last:
+        return log_reader.read(source, matcher, surveyed)
+    if source.path.stat().st_size > LARGEST:
+        readings = log_reader.read(source, matcher, surveyed)
+        readings[0].lost("is newest first, and too large to be turned over; export it oldest first")
+        return readings
+    with source.path.open("rb") as file:
+        lines = [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
+    return _read_again(source, matcher, reversed(lines))
+
+
+def _read_again(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[Reading]:
+    """The readings of a file of these lines, under the name of the source."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="mwms-") as folder:
+        path = Path(folder, "entries.jsonl")
+        with path.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return log_reader.read(source._replace(path=path), matcher)
+
+
+def _entries(path: Path) -> list[Entry] | None:
+    """The entries of an array, or None where it is broken; its lines are then all that there is."""
+    try:
+        whole = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    lists = [whole.get(key) for key in _LISTS] if isinstance(whole, dict) else [whole]
+    found = next((each for each in lists if isinstance(each, list)), [])
+    return [entry for entry in found if isinstance(entry, dict)] or None
+
+
+def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
+    """By time; entries of one time keep the order in which they were printed."""
+    times = [stated(entry) for entry in entries]
+    known = [time for time in times if time is not None]
+    if len(known) < len(times):
+        return list(reversed(entries)) if known and known[0] > known[-1] else list(entries)
+    paired = list(zip(known, entries, strict=True))
+    if known[0] > known[-1]:
+        paired.reverse()
+    return [entry for _, entry in sorted(paired, key=lambda pair: pair[0])]
+
+
+def _outer(path: Path) -> tuple[float | None, float | None]:
+    """The times of the first and of the last line."""
+    with path.open("rb") as file:
+        first = file.readline(1 << 20)
+        size = file.seek(0, 2)
+        file.seek(max(0, size - (1 << 16)))
+        rest = file.read().split(b"\n")
+    return _time(first), _time(next((line for line in reversed(rest) if line.strip()), b""))
+
+
+def _time(line: bytes) -> float | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return stated(entry) if isinstance(entry, dict) else None

@@ -1,0 +1,116 @@
+"""Readings of the machine: how busy processors and GPUs are, and how much memory is in use.
+
+The last part of a tag is the unit: percent, bytes, celsius or watts. What belongs to a GPU has that in front,
+`gpu0/memory_used_bytes`, or `gpu/…` where nothing tells which. A reading is no progress of the training.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from analyzer.ingest.logs.records import Record
+from analyzer.ingest.reader_output import Reading
+from analyzer.model.schema import GAUGE
+
+_HINTS = ("cpu", "gpu", "mem", "rss", "ram")
+_READING = re.compile(
+    r"""(?<![a-z0-9/.-])(?=[acfghlmprstuv])
+    (?P<before>
+        (?:(?:peak|max(?:imum)?|available|free|total|used|current|process|proc|host|system)[ _-]){0,2})
+    (?:(?P<gpu>gpu)[ _:\#-]?(?P<index>\d{1,2})?\]?[ _:/-]{0,2})?
+    (?:(?P<what>cpu|rss|v?ram|mem(?:ory)?|util(?:i[sz]ation)?|usage|load)(?![a-z]))?
+    (?P<how>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available|avail
+        |free|total|limit|peak|rss|consumption)(?![a-z])){0,3})
+    ["']?\s{0,3}(?P<sign>\(?%\)?)?\s{0,3}(?:[:=]|\bis\b|\bat\b)?\s{0,3}["']?
+    (?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|(?:[kmgtp]i?b?|bytes|b)(?!\w))?(?![\w.])
+    (?:\s?(?:/|of|out[ ]of)\s?(?P<total>\d{1,18}(?:\.\d{1,9})?)\s?(?P<of>[kmgtp]i?b?|bytes|b)(?!\w))?""",
+    re.VERBOSE,
+)
+_UNIT = re.compile(r"%|\d\s?[kmgtpb]|percent|pct")
+_MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
+_LONGEST = 600
+"""Characters of a line that may tell readings."""
+_LARGEST_SHARE = 100_000.0
+"""Percent; a process is measured against one processor, and a host can have hundreds."""
+_POWERS = "bkmgtp"
+_PARTS = (
+    ("avail", "available"), ("free", "free"), ("total", "total"), ("limit", "limit"), ("peak", "peak"),
+    ("max", "peak"),
+)  # fmt: skip
+
+
+class Gauge(NamedTuple):
+    """One reading; the tag ends with its unit."""
+
+    tag: str
+    value: float
+
+
+def gauges(text: str) -> Iterator[Gauge]:
+    """The readings that a line tells: `CPU utilization: 93.0%`, `memory: 5.1 GiB / 16 GiB`, `RSS: 1234 MB`.
+
+    A number is one only where a unit stands behind it, or where its name says that it is a share.
+    """
+    if len(text) > _LONGEST:
+        return
+    lower = text.lower()
+    if not any(hint in lower for hint in _HINTS) or not _UNIT.search(lower):
+        return
+    numbered = ""
+    for found in _READING.finditer(lower):
+        place = f"gpu{found['index'] or ''}/" if found["gpu"] else ""
+        if found["index"]:
+            numbered = place
+        elif found["what"] not in {"cpu", "ram", "rss"}:
+            place = place or numbered
+        yield from _told(place, found)
+
+
+def _told(place: str, found: re.Match[str]) -> Iterator[Gauge]:
+    what, how = found["what"] or "", f"{found['how']} {found['before']}"
+    unit = found["unit"] or found["of"]
+    if unit == "%" or (unit is None and (found["sign"] or re.search("percent|pct", how))):
+        yield from _share(place, what, how, float(found["number"]))
+    elif unit and what in _MEMORY:
+        kind = "rss" if re.search("rss|proc", what + how) else "memory"
+        part = _part(how)
+        stem = "rss" if kind == "rss" and part == "used" else f"{kind}_{part}"
+        yield Gauge(f"{place}{stem}_bytes", size(found["number"], unit))
+        if found["total"] and part == "used":
+            yield Gauge(f"{place}memory_total_bytes", size(found["total"], found["of"]))
+
+
+def _share(place: str, what: str, how: str, value: float) -> Iterator[Gauge]:
+    if value > _LARGEST_SHARE:
+        return
+    if what == "cpu" and not place:
+        yield Gauge("cpu_percent", value)
+    elif what in _MEMORY:
+        yield Gauge(f"{place}memory_{_part(how)}_percent", value)
+    elif place:
+        yield Gauge(f"{place}utilization_percent", value)
+
+
+def _part(words: str) -> str:
+    return next((part for word, part in _PARTS if word in words), "used")
+
+
+def size(number: str, unit: str) -> float:
+    """Bytes; programs that print `MB` mean 1024² far more often than not."""
+    return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
+
+
+def note(reading: Reading, gauge: Gauge, *, line: int, time: float | None = None) -> None:
+    """One reading of the machine as a row of `scalars`."""
+    reading.add(
+        "scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE
+    )
+
+
+def read(reading: Reading, record: Record) -> None:
+    """The readings that one record of a log tells."""
+    for piece, body in zip(record.pieces, record.bodies, strict=False):
+        for gauge in gauges(body):
+            note(reading, gauge, line=piece.number, time=record.time)

@@ -1,0 +1,101 @@
+"""A worker's stdout or stderr → records, matches, scalars and facts, whatever its size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from analyzer.ingest.logs.collectors import streams, style_of
+from analyzer.ingest.logs.stream import read_stream
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.scan.line_selection import Room, Selection, unwatched
+from analyzer.ingest.scan.scan_plan import Survey, survey
+from analyzer.model.run import Source
+from analyzer.model.task_names import worker_of
+
+_ENDLESS = 25
+"""Digits that no number of a task has; Python refuses to read some thousands of them."""
+
+_YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
+_NO_YEAR = 1970
+"""Where the log itself shows none; that of the file would be a guess."""
+
+
+def read(
+    source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None = None
+) -> list[Reading]:
+    """Everything that later stages can use of one log; a file of several workers gives a reading for each.
+
+    `surveyed` gives a survey of it that was made before.
+
+    Raises:
+        OSError: the file cannot be read, or what it was packed with is broken.
+    """
+    matcher.begin_file()
+    if surveyed is None:
+        selection, damage, broken_at = survey(source, lambda: matcher.scout, unwatched, Room())
+    else:
+        selection, damage, broken_at = surveyed(source)
+    readings = _read_selection(source, selection, matcher)
+    for reading in readings if damage else ():
+        reading.lost(damage)
+    if selection.nul is not None:
+        what = "holds NUL bytes, as a file does that was not closed properly"
+        readings[0].lost(what, offset=selection.nul)
+    if selection.undecodable is not None:
+        readings[0].lost("holds bytes that are no UTF-8", offset=selection.undecodable)
+    if broken_at is not None:
+        readings[0].lost("holds bytes that are no UTF-16", offset=broken_at)
+    for pattern in sorted(matcher.slow):
+        readings[0].add("damage", source=source.name, what=_given_up(pattern))
+    return readings
+
+
+def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[Reading]:
+    """The readings of one file, the stretches of which are read one after the other."""
+    first, last = selection.stretches[0].data, selection.stretches[-1].data
+    style = style_of(_text(first).split("\n"))
+    parted: dict[str | None, list[list[tuple[int, str]]]] = {}
+    for stretch in selection.stretches:
+        lines = _text(stretch.data.removesuffix(b"\n")).split("\n")
+        for stream in streams(list(enumerate(lines, stretch.line)), style):
+            parted.setdefault(stream.key, []).append(stream.lines)
+    year = _year(first) or _year(last) or _NO_YEAR
+    readings = []
+    for key, stretches in parted.items():
+        reading = Reading(_origin(source, key, len(parted)), thinned=selection.thinned)
+        read_stream(reading, stretches, year, matcher)
+        reading.hold_in_columns("scalars")
+        readings.append(reading)
+    if len(readings) == 1:
+        readings[0].bytes, readings[0].lines = selection.bytes, selection.lines
+    return readings
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _given_up(pattern: str) -> str:
+    """What a regex that takes too long costs: nothing of the file, only what one rule looks for in it."""
+    rule, _, signal = pattern.partition("/")
+    return f"rule {rule}, signal {signal}: its regex took too long and was given up"
+
+
+def _origin(source: Source, key: str | None, streams_in_all: int) -> Source:
+    """The source that a stream is: the file itself, or a part of it that is named after the worker."""
+    if key is None:
+        return source
+    is_number = key.isdecimal() and len(key) < _ENDLESS
+    worker = f"worker:{int(key)}" if is_number else worker_of(key)
+    name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
+    return source._replace(name=name, worker=worker or source.worker)
+
+
+def _year(data: bytes) -> int | None:
+    """The year that a part of the log shows."""
+    if match := _YEAR.search(data):
+        return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
+    return None

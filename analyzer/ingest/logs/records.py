@@ -1,0 +1,199 @@
+"""Lines → records: a record is a line and the continuation lines that belong to it.
+
+A traceback is one record, from its first line to the last line of its message, chained exceptions included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from analyzer.ingest.logs.prefixes import Head, head
+from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.text import Line, shorten
+
+LONGEST_RECORD = 16_384
+"""Characters of a record that are kept."""
+
+LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
+"""Characters of whole lines that are held of a huge record; its end is the exception itself."""
+
+LONGEST_QUOTE = 40
+"""Lines of a status that a Python logger quotes."""
+
+_TRACEBACK = re.compile(
+    r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|Fatal Python error: "
+)
+_CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
+_DUMP = ("Thread 0x", "Current thread", "Extension modules", "<no Python frame>")
+_DUMPED = re.compile(
+    r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
+)
+"""How a dump of threads begins that is no fatal error: of `dump_traceback_later`, or on a signal."""
+_TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
+_CONTINUES = (
+    "Additional GRPC error information", ":{", ":UNKNOWN", ':"', "The error could be from", "\t", " ",
+    "/job:",
+    "To enable ", "}", "device_count", "gpu_options", "allow_soft", "experimental", "Original error",
+    "Some timed out", "# of tasks", "The first task", "Proceeding with", "Check the task logs", "[[",
+    "Restart your program", "The tasks have crashed", "0 successful", "0 derived",
+    "It is treated as", "This could happen", "op: ", "input: ", "attr {", "name: ", "experimental_type",
+)  # fmt: skip
+
+
+class Record:
+    """One log record; `kind` is cpp, python, traceback, progress or plain."""
+
+    def __init__(self, first: Line, kind: str, body: str) -> None:
+        """Begin with a line, `body` of which stands behind its prefix."""
+        self.line, self.kind = first.number, kind
+        self.time: float | None = None
+        self.level: str | None = None
+        self.origin: str | None = None
+        self.pieces, self.bodies = [first], [body]
+        self.near: float | None = None
+        self.size = 0
+        self.ending: str | None = None
+        """The line that closes a traceback (`ValueError: …`), once it is seen."""
+        self.cut = 0
+        """Lines of its middle that are not held."""
+        self.tail_size = 0
+        self.tail: deque[Line] | None = None
+        """Its last lines so far, of one whose head is full."""
+
+    @property
+    def last_line(self) -> int:
+        """Number of its last line."""
+        return self.pieces[-1].number
+
+    @property
+    def text(self) -> str:
+        """All of it, the middle of a huge one cut."""
+        return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
+
+    def place(self, at: int) -> tuple[Line, int]:
+        """The line in which a character of `text` stands, and where in it."""
+        whole, half = sum(len(piece.text) + 1 for piece in self.pieces) - 1, LONGEST_RECORD // 2
+        if whole > LONGEST_RECORD and at >= half:
+            at = max(half, at + whole - len(self.text))
+        for piece in self.pieces:
+            if at <= len(piece.text):
+                return piece, at
+            at -= len(piece.text) + 1
+        return self.pieces[-1], len(self.pieces[-1].text)
+
+    @property
+    def message(self) -> str:
+        """The text without the prefix of its first line."""
+        return shorten("\n".join(self.bodies), LONGEST_RECORD)
+
+
+def records(lines: Iterable[Line | None], year: int) -> Iterator[Record]:
+    """The records of one source, in order; `year` completes time stamps that lack one.
+
+    None stands for lines that are left out; only a traceback whose end is among them goes on behind them.
+    """
+    current: Record | None = None
+    near: float | None = None
+    broken = False
+    for line in lines:
+        if line is None:
+            broken = True
+            continue
+        if current and (_goes_on(current, line) if broken else _belongs(current, line.text, year)):
+            _extend(current, line)
+            broken = False
+            continue
+        if current and current.pieces:
+            yield _closed(current)
+        broken = False
+        current = _begin(line, year)
+        near = current.time if current.time is not None else near
+        current.near = near
+    if current:
+        yield _closed(current)
+
+
+def _goes_on(record: Record, line: Line) -> bool:
+    """Whether a line behind a gap is one of the frames of a traceback that was still open before it."""
+    goes_on = record.kind == "traceback" and record.ending is None and line.text[:2] == "  "
+    record.cut += (line.number - record.last_line - 1) * goes_on
+    return goes_on
+
+
+def _begin(line: Line, year: int) -> Record:
+    found = head(line.text, year)
+    body = found.text if found else line.text
+    record = Record(line, _kind(found, body), body)
+    if found:
+        record.time, record.level, record.origin = found.time, found.level, found.origin
+    if record.kind == "traceback" and record.level is None:
+        record.level = "E"
+    return record
+
+
+def _kind(found: Head | None, body: str) -> str:
+    if _TRACEBACK.match(body):
+        return "traceback"
+    if is_progress(body):
+        return "progress"
+    return found.kind if found else "plain"
+
+
+def _extend(record: Record, line: Line) -> None:
+    if _TRACEBACK.match(line.text) and record.kind != "traceback":
+        record.kind, record.level = "traceback", record.level or "E"
+    if _TRACEBACK.match(line.text) or line.text.startswith(_CHAIN):
+        record.ending = None
+    elif record.ending is None and line.text and line.text[0] not in " \t|+^":
+        record.ending = line.text
+    record.size += len(line.text) + 1
+    if record.size < LONGEST_HEAD:
+        record.pieces.append(line)
+        record.bodies.append(line.text)
+        return
+    record.tail = record.tail or deque()
+    record.tail.append(line)
+    record.tail_size += len(line.text) + 1
+    while record.tail_size > LONGEST_TAIL and len(record.tail) > 1:
+        record.tail_size -= len(record.tail.popleft().text) + 1
+        record.cut += 1
+
+
+def _closed(record: Record) -> Record:
+    """A record that is complete: its tail follows its head."""
+    if record.tail:
+        record.pieces.extend(record.tail)
+        record.bodies.extend(line.text for line in record.tail)
+        record.tail = None
+    return record
+
+
+def _belongs(record: Record, text: str, year: int) -> bool:
+    """Whether a line goes on with the record before it."""
+    if record.kind == "traceback":
+        return _belongs_to_traceback(record, text, year)
+    if record.kind == "plain" and (not text or text[0] == " " or text.startswith(_DUMP)):
+        return _DUMPED.match(record.bodies[0]) is not None
+    if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
+        return True
+    if record.kind in {"cpp", "python"} and text and not is_progress(text):
+        return text.startswith(_CONTINUES) or (_quotes_an_error(record) and head(text, year) is None)
+    return False
+
+
+def _quotes_an_error(record: Record) -> bool:
+    """TensorFlow's Python logger quotes a whole status, on lines that begin with anything."""
+    return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
+
+
+def _belongs_to_traceback(record: Record, text: str, year: int) -> bool:
+    if not text or text[0] in " \t|+^" or text.startswith(_CHAIN) or _TRACEBACK.match(text):
+        return True
+    if is_progress(text) or head(text, year):
+        return False
+    if record.ending is None or text.startswith(_DUMP):
+        return True
+    ended = record.ending
+    return bool(_TENSORFLOW_ERROR.match(ended)) or ended.count("(") > ended.count(")") or "{" in ended

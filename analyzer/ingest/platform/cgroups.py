@@ -1,0 +1,91 @@
+"""Files of a control group → readings: what its processes use and may use, and how often memory ran out.
+
+Copied as they are (`memory.current`, `memory.events`, `cpu.stat`), or written down again and again, each line
+with the time in front.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from analyzer.ingest.logs.gauges import Gauge, note
+from analyzer.ingest.logs.prefixes import seconds
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.model.run import Source
+
+_FILE = re.compile(
+    r"(memory|cpu|pids)[._](current|events|failcnt|high|limit_in_bytes|max|max_usage_in_bytes|oom_control|peak|stat"
+    r"|usage_in_bytes)(?![a-z])"
+)
+_TAGS: Mapping[str, str] = {
+    "memory.current": "memory_used_bytes",
+    "memory.usage_in_bytes": "memory_used_bytes",
+    "memory.peak": "memory_peak_bytes",
+    "memory.max_usage_in_bytes": "memory_peak_bytes",
+    "memory.max": "memory_limit_bytes",
+    "memory.limit_in_bytes": "memory_limit_bytes",
+    "memory.high": "memory_high_bytes",
+    "memory.failcnt": "memory_limit_hits",
+    "pids.current": "processes",
+    "pids.max": "processes_limit",
+}
+_STAMP = re.compile(
+    r"(?:(?P<epoch>[12]\d{9}(?:\d{3}|\.\d{1,9})?)|(?P<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*))"
+    r"[\s,;]+(?=\S)"
+)
+_NUMBER = re.compile(r"(?P<number>\d{1,20})\s*$|max\s*$")
+_PAIR = re.compile(r"(?P<name>[a-z][\w.]{0,60})[\s:=]+(?P<number>\d{1,20})(?=[\s,;]|$)")
+_NO_LIMIT = 1 << 62
+"""Version 1 writes nearly 2^63 where nothing is limited."""
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """The readings of one file, named after it or after the words in it; a limit that is none is left out.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    text = whole_text(reading)
+    note_all(reading, matcher, text)
+    found = _FILE.search(PurePosixPath(source.name).name.lower())
+    name, unread = f"{found[1]}.{found[2]}" if found else "memory.current", []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not _take(reading, name, number, line.strip()):
+            unread.append(number)
+    not_understood(reading, unread, f"no reading of {name}")
+    return reading
+
+
+def _take(reading: Reading, name: str, number: int, line: str) -> bool:
+    """One line: a number, or names with numbers, behind a time where there is one."""
+    time, rest = _timed(line)
+    reading.saw(time)
+    if single := _NUMBER.match(rest):
+        if single["number"] and int(single["number"]) < _NO_LIMIT:
+            tag = _TAGS.get(name, name.replace(".", "_"))
+            note(reading, Gauge(tag, float(single["number"])), line=number, time=time)
+        return True
+    pairs = list(_PAIR.finditer(rest))
+    for pair in pairs:
+        gauge = Gauge(f"{name.replace('.', '_')}/{pair['name']}", float(pair["number"]))
+        note(reading, gauge, line=number, time=time)
+        if pair["name"] == "oom_kill" and int(pair["number"]):
+            reading.add("facts", line=number, time=time, key="oom_kill", value=pair["number"])
+    return bool(pairs)
+
+
+def _timed(line: str) -> tuple[float | None, str]:
+    stamp = _STAMP.match(line)
+    if not stamp:
+        return None, line
+    if stamp["date"]:
+        return seconds(stamp["date"]), line[stamp.end() :]
+    epoch = float(stamp["epoch"])
+    return epoch / 1000 if epoch > 1e12 else epoch, line[stamp.end() :]

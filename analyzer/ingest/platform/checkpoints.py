@@ -1,0 +1,91 @@
+"""Checkpoints that lie in the run → facts `checkpoint`: the file that names the latest, and their indexes.
+
+An index is only looked at from both ends: it begins and ends in one way, and one that was not written to its
+end lacks that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood
+from analyzer.model.run import Source
+from analyzer.model.source_kinds import Kind
+
+_ENTRY = re.compile(
+    r'\s*(?P<key>[a-z_]+)\s*:\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d+(?:\.\d+)?))\s*$'
+)
+_MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+_HEADER = re.compile(rb"\0\0[\x01-\x7f]\x08")
+_PASSING = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
+"""Parts of a checkpoint that was never completed, and exported models: nothing goes on from them."""
+
+
+def read(source: Source, _matcher: Matcher) -> Reading:
+    """The checkpoint that a training goes on from, as far as one file tells.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    if source.name.endswith(".index"):
+        _index(reading)
+    else:
+        _latest(reading, whole_text(reading))
+    return reading
+
+
+def miss(readings: Sequence[Reading], sources: Iterable[Source]) -> None:
+    """Say where a checkpoint is named whose index is not there, though others of its directory are."""
+    names = {source.name for source in sources}
+    folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
+    for reading in readings:
+        path = PurePosixPath(reading.source.name)
+        if (
+            reading.source.kind is not Kind.CHECKPOINT
+            or path.name != "checkpoint"
+            or path.parent not in folders
+        ):
+            continue
+        for row in reading.rows.get("facts", []):
+            own = PurePosixPath(row["value"]).name
+            if str(path.parent / f"{own}.index") not in names:
+                reading.lost(f"names the checkpoint {own}, whose index is not there", line=row["line"])
+                row["key"] = "checkpoint_missing"
+
+
+def _latest(reading: Reading, text: str) -> None:
+    unread, latest, time = [], None, None
+    for number, line in enumerate(text.split("\n"), 1):
+        entry = _ENTRY.match(line)
+        if entry and entry["key"] == "model_checkpoint_path" and entry["text"]:
+            latest = (number, re.sub(r"\\(.)", r"\1", entry["text"]))
+        elif entry and entry["key"] == "all_model_checkpoint_timestamps" and entry["number"]:
+            time = float(entry["number"])
+        elif not entry and line.strip():
+            unread.append(number)
+    if latest:
+        folder = PurePosixPath(reading.source.name).parent
+        reading.add("facts", line=latest[0], time=time, key="checkpoint", value=str(folder / latest[1]))
+    not_understood(reading, unread, "no entry of a file that names checkpoints")
+
+
+def _index(reading: Reading) -> None:
+    with reading.source.path.open("rb") as file:
+        begin = file.read(4)
+        reading.bytes = file.seek(0, 2)
+        file.seek(max(0, reading.bytes - len(_MAGIC)))
+        end = file.read()
+    name = reading.source.name.removesuffix(".index")
+    if end == _MAGIC:
+        if not _PASSING.search(name):
+            reading.add("facts", key="checkpoint", value=name)
+    elif not begin or _HEADER.match(begin) or not any(begin):
+        reading.lost("the index of a checkpoint that was not written to its end", offset=reading.bytes)
+    else:
+        reading.skip("is no index of a checkpoint")

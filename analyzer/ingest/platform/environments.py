@@ -1,0 +1,111 @@
+"""Variables of an environment, as `env`, `export -p` or `/proc/PID/environ` give them → facts `env:NAME`.
+
+Only what bears on a training is taken up; all else, and whatever is called a secret, stays where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform import tf_config
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood, note
+from analyzer.model.run import Source
+
+KEY = "env:"
+"""What stands before the name of a variable in the key of its fact."""
+
+_VARIABLE = re.compile(
+    r"(?P<how>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
+    re.DOTALL,
+)
+_DECLARED = re.compile(r"(?:declare -x|export) [A-Za-z_]\w*$")
+_WANTED = re.compile(
+    r"(?:TF|NCCL|XLA|CUDA|CUDNN|OMP|KMP|GRPC|SLURM|KERAS|UCX|HOROVOD)_\w+|SLURMD_NODENAME|LD_LIBRARY_PATH|LD_PRELOAD"
+    r"|NVIDIA_(?:VISIBLE_DEVICES|DRIVER_CAPABILITIES)|PYTHON(?:HASHSEED|UNBUFFERED|FAULTHANDLER|PATH)"
+    r"|(?:https?|no|all|grpc)_proxy|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|MKL_NUM_THREADS|OPENBLAS_NUM_THREADS"
+)
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASS|CREDENTIAL|KEY(?!S?_?POINT)|JWT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
+)
+_HOSTS = ("SLURMD_NODENAME", "NODE_NAME", "HOSTNAME")
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_LONGEST = 4_000
+
+
+class Variable(NamedTuple):
+    """One variable and the line on which it begins."""
+
+    line: int
+    name: str
+    value: str
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """What the environment says of the training; TF_CONFIG is read as a file of it would be.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    take(reading, matcher, whole_text(reading, ends=b"\0"))
+    return reading
+
+
+def take(reading: Reading, matcher: Matcher, text: str) -> None:
+    """The facts of a text that holds an environment."""
+    hosts = {}
+    for variable in _variables(reading, text.replace("\x00", "\n")):
+        if variable.name in _HOSTS:
+            hosts[variable.name] = variable
+        if variable.name == "TF_CONFIG":
+            tf_config.state(reading, variable.value, variable.line)
+        elif _WANTED.fullmatch(variable.name) and not _SECRET.search(variable.name):
+            value = _PASSWORD.sub("", variable.value)[:_LONGEST]
+            reading.add("facts", line=variable.line, key=KEY + variable.name, value=value)
+            line = f"{variable.name}={value}"
+            ids = {
+                each for wanted in matcher.lines(line.encode("utf-8", "replace")).values() for each in wanted
+            }
+            note(reading, matcher, variable.line, line, ids)
+    host = next((hosts[name] for name in _HOSTS if name in hosts), None)
+    if host and re.fullmatch(r"[A-Za-z0-9][\w.-]{0,200}", host.value):
+        reading.add("facts", line=host.line, key="host", value=host.value)
+
+
+def is_environment(text: str) -> bool:
+    """Whether a text holds several variables, each at the beginning of a line."""
+    return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
+
+
+def _variables(reading: Reading, text: str) -> Iterator[Variable]:
+    """Each variable; a value goes on in the lines behind it that begin none."""
+    unread: list[int] = []
+    held: Variable | None = None
+    more: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if begun := _VARIABLE.match(line):
+            if held:
+                yield _whole(held, more)
+            held, more = Variable(number, begun["name"], begun["value"]), [begun["how"] or ""]
+        elif held:
+            more.append(line)
+        elif line.strip() and not _DECLARED.match(line):
+            unread.append(number)
+    if held:
+        yield _whole(held, more)
+    not_understood(reading, unread, "no variable of an environment")
+
+
+def _whole(variable: Variable, more: list[str]) -> Variable:
+    """A variable with all its lines, and without what a shell puts around a value."""
+    how, *lines = more
+    value = "\n".join([variable.value, *lines]).rstrip("\r\n")
+    if how and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1] if value[0] == "'" else re.sub(r"\\(.)", r"\1", value[1:-1])
+    return variable._replace(value=value)

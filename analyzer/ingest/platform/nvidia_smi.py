@@ -1,0 +1,240 @@
+"""What nvidia-smi prints → readings of the GPUs, driver and models as facts, and matches of its words.
+
+The table, rows of `--query-gpu=… --format=csv` with a header, `dmon`, and the essentials of `-q` and `-L`;
+each of them printed once, or again and again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from analyzer.ingest.logs.gauges import Gauge, note, size
+from analyzer.ingest.logs.prefixes import seconds
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.model.run import Source
+
+_VERSIONS = re.compile(r"(?P<what>Driver|CUDA) Version\s*:\s*(?P<value>\d[\w.]*)")
+_ROW = re.compile(
+    r"\|\s*(?P<index>\d{1,3})\s+(?P<name>\S.*?)\s+(?:On|Off|N/A)?\s*\|\s*[0-9A-Fa-f]{8,16}:[0-9A-Fa-f.:]+\s"
+)
+_USAGE = re.compile(
+    r"\|.*?(?:(?P<temp>\d+)C\s.*?)?(?:(?P<power>\d+)W\s*/[^|]*)?\|\s*(?P<used>\d+)MiB\s*/\s*(?P<total>\d+)MiB\s*\|"
+    r"(?:\s*(?P<busy>\d+)%)?"
+)
+_PROCESS = re.compile(
+    r"\|\s*(?P<gpu>\d{1,3})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d+)\s+[CGM+]{1,3}\s+(?P<name>\S.*?)\s+"
+    r"(?P<memory>\d+MiB|N/A)\s*\|"
+)
+_LISTED = re.compile(r"GPU (?P<index>\d{1,3}): (?P<name>.+?)(?: \(UUID: .*)?$")
+_DATE = re.compile(r"\w{3} (\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (?:[A-Z]{2,5} )?(\d{4})\s*$")
+_FAULT = re.compile(
+    r"ERR!|Unknown Error|GPU is lost|GPU requires reset|Failed to initialize NVML|No devices were found"
+    r"|couldn't communicate with the NVIDIA driver|Unable to determine the device handle|infoROM is corrupted"
+)
+_FRAME = re.compile(r"[|+=\-\s]*$|\|.*\|\s*$|\+[-=+]+\+?\s*$|=+NVSMI LOG=+\s*$")
+_DETAIL = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z][\w ./()-]*?)\s*(?::\s*(?P<value>.*))?$")
+_DEVICE = re.compile(r"GPU [0-9A-Fa-f]{8,16}:[0-9A-Fa-f:.]+\s*$")
+_NUMBER = re.compile(r"(?P<number>-?\d{1,15}(?:\.\d{1,6})?)\s?(?P<unit>%|[KMGT]i?B|W|C)?$")
+
+_LONGEST = 400
+"""Characters of a line of a table; a row of a query has as many as were asked for."""
+_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "utilization.gpu": ("utilization_percent", ""),
+    "utilization.memory": ("memory_busy_percent", ""),
+    "memory.used": ("memory_used_bytes", "MiB"),
+    "memory.total": ("memory_total_bytes", "MiB"),
+    "memory.free": ("memory_free_bytes", "MiB"),
+    "temperature.gpu": ("temperature_celsius", ""),
+    "power.draw": ("power_watts", ""),
+    "ecc.errors.uncorrected.volatile.total": ("uncorrected_errors", ""),
+    "pwr": ("power_watts", ""),
+    "gtemp": ("temperature_celsius", ""),
+    "temp": ("temperature_celsius", ""),
+    "sm": ("utilization_percent", ""),
+    "mem": ("memory_busy_percent", ""),
+    "fb": ("memory_used_bytes", "MiB"),
+}
+"""What a column of a query or of dmon is called here, and its unit where none is printed."""
+_FACTS = {"driver_version": "gpu_driver", "cuda_version": "cuda"}
+_DETAILS = {
+    ("utilization", "gpu"): "utilization.gpu",
+    ("fb memory usage", "used"): "memory.used",
+    ("fb memory usage", "total"): "memory.total",
+    ("temperature", "gpu current temp"): "temperature.gpu",
+}
+"""Section and name of a line of `-q` → the column of a query that says the same."""
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """Readings of each GPU, what driver, CUDA and models there are, and what rules look for in the words.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    text = whole_text(reading)
+    note_all(reading, matcher, text)
+    lines = _Lines(reading)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            lines.take(number, line.rstrip("\r"))
+    lines.close()
+    return reading
+
+
+class _Lines:
+    """The lines of a file in order: the header that is in force, the GPU that is spoken of, and the time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.time: float | None = None
+        self.gpu = ""
+        self.section = ""
+        self.header: list[str] = []
+        self.sign: str | None = ","
+        self.known: dict[str, str] = {}
+        self.models: dict[str, tuple[str, int]] = {}
+        self.stated: set[tuple[str, str]] = set()
+        self.unread: list[int] = []
+
+    def take(self, number: int, line: str) -> None:
+        """Take a line in; what is wrong with a GPU is a fact beside all else."""
+        if fault := _FAULT.search(line):
+            self._fact(number, "gpu_error", line.strip(" |")[:400], each=True)
+        is_short = len(line) <= _LONGEST
+        understood = (
+            (is_short and self._table(number, re.sub(r"\s{3,}", "  ", line)))
+            or self._csv(number, line)
+            or self._dmon(number, line)
+            or (is_short and self._detail(number, line))
+        )
+        if not understood and not fault:
+            self.unread.append(number)
+
+    def close(self) -> None:
+        """State the models, and what could not be read."""
+        if self.models:
+            counted = Counter(name for name, _ in self.models.values())
+            models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
+            line = min(line for _, line in self.models.values())
+            self._fact(line, "gpu_model", models)
+        not_understood(self.reading, self.unread, "nothing that nvidia-smi is known to print")
+
+    def _table(self, number: int, line: str) -> bool:
+        if date := _DATE.match(line):
+            self.time = _moment(*date.groups())
+            self.reading.saw(self.time)
+            return True
+        for version in _VERSIONS.finditer(line):
+            self._fact(number, {"Driver": "gpu_driver", "CUDA": "cuda"}[version["what"]], version["value"])
+        if process := _PROCESS.match(line):
+            said = f"{process['gpu']}: {process['name']} (pid {process['pid']}), {process['memory']}"
+            self._fact(number, "gpu_process", said)
+        elif row := _ROW.match(line):
+            self.gpu = row["index"]
+            self.models.setdefault(self.gpu, (re.sub(r"\s+(?:On|Off)$", "", row["name"]), number))
+        elif self.gpu and "MiB" in line and (usage := _USAGE.match(line)):
+            self._gauge(number, "temperature.gpu", usage["temp"])
+            self._gauge(number, "power.draw", usage["power"])
+            self._gauge(number, "memory.used", usage["used"])
+            self._gauge(number, "memory.total", usage["total"])
+            self._gauge(number, "utilization.gpu", usage["busy"])
+        elif listed := _LISTED.match(line):
+            self.models.setdefault(listed["index"], (listed["name"], number))
+        else:
+            return bool(_FRAME.match(line))
+        return True
+
+    def _csv(self, number: int, line: str) -> bool:
+        cells = [cell.strip() for cell in line.split(",")]
+        names = [cell.partition("[")[0].strip().lower() for cell in cells]
+        if any(name in _COLUMNS or name in _FACTS for name in names) and not any(map(_NUMBER.match, cells)):
+            self.header, self.sign = names, ","
+            return True
+        if self.sign != "," or not self.header or len(cells) != len(self.header):
+            return False
+        self._row(number, dict(zip(self.header, cells, strict=True)))
+        return True
+
+    def _dmon(self, number: int, line: str) -> bool:
+        words = line.lstrip("# ").split()
+        if line.startswith("#"):
+            if any(word.lower() in {"gpu", "sm", "pwr", "fb"} for word in words):
+                self.header, self.sign = [word.lower() for word in words], None
+            return bool(self.header)
+        if self.sign is not None or len(words) != len(self.header):
+            return False
+        cells = dict(zip(self.header, words, strict=True))
+        day = cells.get("date", "")
+        if len(day) == 8 and day.isdigit():
+            cells["timestamp"] = f"{day[:4]}-{day[4:6]}-{day[6:]} {cells.get('time', '')}"
+        self._row(number, {"index": cells.get("gpu", "")} | cells)
+        return True
+
+    def _row(self, number: int, cells: Mapping[str, str]) -> None:
+        if stamp := cells.get("timestamp"):
+            self.time = seconds(stamp)
+            self.reading.saw(self.time)
+        self.gpu = self._which(cells)
+        if name := cells.get("name") or cells.get("gpu_name"):
+            self.models.setdefault(self.gpu, (name, number))
+        for column, cell in cells.items():
+            if column in _FACTS and re.match(r"\d", cell):
+                self._fact(number, _FACTS[column], cell)
+            elif column in _COLUMNS:
+                self._gauge(number, column, cell)
+
+    def _which(self, cells: Mapping[str, str]) -> str:
+        """The number of a GPU; where only its bus or its UUID is printed, it is numbered as it comes."""
+        if cells.get("index", "").isdigit():
+            return cells["index"]
+        named = next(
+            (cells[key] for key in ("pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid") if key in cells), ""
+        )
+        return self.known.setdefault(named, str(len(self.known))) if named else ""
+
+    def _detail(self, number: int, line: str) -> bool:
+        """A line of `-q`: sections of names and values."""
+        if _DEVICE.match(line):
+            self.gpu = self.known.setdefault(line.strip(), str(len(self.known)))
+            return True
+        detail = _DETAIL.match(line)
+        if not detail or (detail["value"] is None and not detail["indent"]):
+            return False
+        name, value = detail["name"].lower(), (detail["value"] or "").strip()
+        if detail["value"] is None:
+            self.section = name
+        elif name == "product name":
+            self.models.setdefault(self.gpu, (value, number))
+        elif column := _DETAILS.get((self.section, name)):
+            self._gauge(number, column, value)
+        return True
+
+    def _gauge(self, number: int, column: str, cell: str | None) -> None:
+        found = _NUMBER.match(cell or "")
+        if not found:
+            return
+        tag, unit = _COLUMNS[column]
+        value = size(found["number"], found["unit"] or unit) if unit else float(found["number"])
+        note(self.reading, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
+
+    def _fact(self, line: int, key: str, value: str, *, each: bool = False) -> None:
+        """State something once, however often it is printed; a fault at each place where it stands."""
+        if each or (key, value) not in self.stated:
+            self.stated.add((key, value))
+            self.reading.add("facts", line=line, time=self.time, key=key, value=value)
+
+
+def _moment(month: str, day: str, clock: str, year: str) -> float | None:
+    try:
+        moment = datetime.strptime(f"{year} {month} {day} {clock}", "%Y %b %d %H:%M:%S")  # noqa: DTZ007
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC).timestamp()

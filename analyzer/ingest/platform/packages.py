@@ -1,0 +1,149 @@
+"""Lists of installed packages → facts `package:NAME`: `pip freeze`, `pip list`, `conda list` and its exports.
+
+Of a package that was installed from a place of its own, the version is told where the name of a file or a
+commit tells it; the place is not, for it may hold a password.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood
+from analyzer.model.run import Source
+from analyzer.model.source_kinds import Kind
+
+KEY = "package:"
+"""What stands before the name of a package in the key of its fact."""
+
+_NAME = r"(?P<name>[A-Za-z0-9_][\w.-]{0,100})"
+_LISTED = re.compile(
+    rf"(?:- )?[\"']?{_NAME}(?:\[[\w,. -]*\])?(?:\s*={{1,3}}\s*|\s+)v?(?P<version>\d[^\s=;,\"']{{0,80}})"
+)
+_PLACED = re.compile(rf"(?:- )?{_NAME}(?:\[[\w,. -]*\])?\s+@\s+(?P<place>\S+)")
+_EDITABLE = re.compile(rf"-e\s+(?P<place>\S+?)(?:[#&]egg={_NAME}\S*|\s*)$")
+_EXPLICIT = re.compile(
+    rf"https?://\S*/{_NAME}-(?P<version>\d[^-\s/]*)-[^-\s/]+?(?:\.conda|\.tar\.bz2)(?:#\w+)?$"
+)
+_LONGEST = 2_000
+"""Characters of a line that may name a package."""
+_WHEEL = re.compile(
+    r".*/[A-Za-z0-9][\w.]*-(?P<version>\d[\w.!+]*?)(?:-[\w.-]+\.whl|\.tar\.gz|\.zip)(?:#.*)?$"
+)
+_COMMIT = re.compile(r".*@(?P<commit>[0-9a-f]{7,40})(?:#.*)?$")
+_ASIDE = re.compile(
+    r"(?:#|@EXPLICIT|[-\s]+$|Package\s+Version\b|(?:WARNING|DEPRECATION|Warning)\b|\[notice\]|\(.*\)$"
+    r"|(?:- )?(?:name|channels|dependencies|prefix|pip|variables):|- [\w./-]+$"
+    r"|Using Python |You (?:are using pip|should consider))"
+)
+"""Headers, comments, hints to update pip, and what an exported environment holds beside packages."""
+_TENSORFLOW = (
+    "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-rocm",
+    "intel-tensorflow", "tensorflow-aarch64", "tensorflow-cpu-aws", "tensorflow-macos", "tensorflow-base",
+)  # fmt: skip
+
+
+class Package(NamedTuple):
+    """A package and the line that names it."""
+
+    line: int
+    name: str
+    version: str
+
+
+def read(source: Source, _matcher: Matcher) -> Reading:
+    """The version of each package.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    text = whole_text(reading)
+    found = _of_json(reading, text) if text.lstrip().startswith("[") else _of_lines(reading, text)
+    for package in found:
+        key = KEY + re.sub(r"[-_.]+", "-", package.name).lower()
+        reading.add("facts", line=package.line, key=key, value=package.version)
+    return reading
+
+
+def tell_releases(readings: Sequence[Reading]) -> None:
+    """State TensorFlow and Python of each worker whose own words do not, as its list of packages has them."""
+    lists = [reading for reading in readings if reading.source.kind is Kind.PACKAGES]
+    for key, names in (("tensorflow", _TENSORFLOW), ("python", ("python",))):
+        stating = {_whose(r) for r in readings if any(row["key"] == key for row in r.rows.get("facts", []))}
+        for reading in lists:
+            if _whose(reading) not in stating and (row := _release(reading, names)):
+                reading.add("facts", line=row["line"], key=key, value=row["value"])
+
+
+def _whose(reading: Reading) -> tuple[str | None, int]:
+    return reading.source.worker, reading.source.attempt
+
+
+def _release(reading: Reading, names: Sequence[str]) -> dict[str, object] | None:
+    stated = {row["key"]: row for row in reading.rows.get("facts", [])}
+    for name in names:
+        row = stated.get(KEY + name)
+        version = row and re.match(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?", row["value"])
+        if row and version:
+            return {"line": row["line"], "value": version[0]}
+    return None
+
+
+def _of_lines(reading: Reading, text: str) -> Iterator[Package]:
+    unread = []
+    for number, line in enumerate(text.split("\n"), 1):
+        said = line.strip()
+        if not said or _ASIDE.match(said):
+            continue
+        if len(said) <= _LONGEST and (package := _package(number, said)):
+            yield package
+        else:
+            unread.append(number)
+    not_understood(reading, unread, "no package with a version")
+
+
+def _package(number: int, line: str) -> Package | None:
+    if found := _EXPLICIT.match(line) or _LISTED.match(line):
+        return Package(number, found["name"], found["version"])
+    if found := _PLACED.match(line):
+        return Package(number, found["name"], _version_of(found["place"]))
+    if found := _EDITABLE.match(line):
+        name = found["name"] or re.split(r"[/\\]", found["place"].rstrip("/\\"))[-1]
+        named = re.match(_NAME, name)
+        return Package(number, named["name"], _version_of(found["place"])) if named else None
+    return None
+
+
+def _version_of(place: str) -> str:
+    """The version that a file's name tells, or the commit; else only that it came from elsewhere."""
+    if wheel := _WHEEL.match(place):
+        return wheel["version"]
+    commit = _COMMIT.match(place)
+    return f"commit {commit['commit']}" if commit else "from a place of its own"
+
+
+def _of_json(reading: Reading, text: str) -> Iterator[Package]:
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reading.lost(
+            f"is no JSON as pip or conda writes it: {error}"[:200], line=getattr(error, "lineno", None)
+        )
+        return
+    at, line, strange = 0, 1, 0
+    for entry in entries:
+        name, version = (entry.get("name"), entry.get("version")) if isinstance(entry, dict) else (None, None)
+        if isinstance(name, str) and isinstance(version, str) and re.fullmatch(_NAME, name):
+            if (found := text.find(f'"{name}"', at)) >= 0:
+                line, at = line + text.count("\n", at, found), found
+            yield Package(line, name, version[:100])
+        else:
+            strange += 1
+    if strange:
+        reading.lost(f"{strange} entries that are no package with a version")

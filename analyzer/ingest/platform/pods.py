@@ -1,0 +1,126 @@
+"""What Kubernetes says of the pods → facts and matches, each for the worker whose pod it is.
+
+`kubectl get pods|events -o json|yaml`, `kubectl describe`, and the plain table: in all of them a pod's name
+stands before what is said of it, so that one pass over the lines tells whose they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading, whole_text, why_no_json
+from analyzer.ingest.text_reader import note
+from analyzer.model.run import Source
+from analyzer.model.task_names import worker_of
+
+_NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
+_ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+[A-Z]")
+_NODE = re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)')
+_SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
+_STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
+_RESTARTS = re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b')
+_CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_BLANKS = re.compile(r"\s*")
+_JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
+
+
+class _Pod:
+    """What has been read of one pod: its worker's exit codes, now and in the attempt before."""
+
+    def __init__(self, worker: str | None) -> None:
+        self.worker = worker
+        self.aside = self.before = False
+        self.now: tuple[int, int] | None = None
+        self.earlier: tuple[int, int] | None = None
+
+    def take(self, line: str, number: int) -> None:
+        """Take a line in; of several containers, one that failed counts."""
+        if section := _SECTION.match(line):
+            self.aside = bool(section["init"])
+        elif state := _STATE.match(line):
+            self.before = bool(state["last"])
+        elif (code := _CODE.match(line)) and not self.aside:
+            found = (int(code["value"]), number)
+            if self.before:
+                self.earlier = found if not self.earlier or found[0] else self.earlier
+            else:
+                self.now = found if not self.now or found[0] else self.now
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """Exit codes and hosts of the workers, and what rules look for in the words about them.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    text = whole_text(reading)
+    _check_json(reading, text)
+    numbered = _numbered(text)
+    wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
+    pods = {source.worker: _Pod(source.worker)}
+    current = pods[source.worker]
+    for place, (number, line) in enumerate(numbered, 1):
+        named = _NAME.match(line) or _ROW.match(line)
+        worker = worker_of(named["value"]) if named else None
+        if worker and worker != current.worker:
+            current = pods.setdefault(worker, _Pod(worker))
+        current.take(line, number)
+        if (node := _NODE.match(line)) and current.worker:
+            reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
+        if (count := _RESTARTS.match(line)) and current.worker:
+            reading.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
+        note(reading, matcher, number, line, wanted.get(place, ()), worker=current.worker)
+    for pod in pods.values():
+        if (ended := pod.now or pod.earlier) and pod.worker:
+            _exit_code(reading, pod.worker, *ended)
+    return reading
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    """The lines of a text; of JSON that stands in one line, those that `kubectl` would have printed."""
+    lines = list(enumerate(text.split("\n"), 1))
+    if not text.startswith("{"):
+        return lines
+    spread: list[tuple[int, str]] = []
+    for number, line in lines:
+        spread += [(number, each) for each in _spread(line)]
+    return spread
+
+
+def _spread(line: str) -> list[str]:
+    if not (line.startswith("{") and line.rstrip().endswith("}")):
+        return [line]
+    try:
+        return json.dumps(json.loads(line), indent=4, ensure_ascii=False).split("\n")
+    except (ValueError, RecursionError):
+        return [line]
+
+
+def _check_json(reading: Reading, text: str) -> None:
+    """Say where JSON breaks off; its lines are read all the same. One object may follow another."""
+    at, decoder = _past_blanks(text, 0), json.JSONDecoder()
+    if not text.startswith("{", at) and not _JSON.search(reading.source.name):
+        return
+    try:
+        while at < len(text):
+            _, end = decoder.raw_decode(text, at)
+            at = _past_blanks(text, end)
+    except (ValueError, RecursionError) as error:
+        broken = getattr(error, "pos", at)
+        reading.lost(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
+
+
+def _past_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
+
+
+def _exit_code(reading: Reading, worker: str, code: int, line: int) -> None:
+    """Kubernetes writes 128 + n for signal n, as a shell does."""
+    value = str(128 - code if 128 < code < 160 else code)
+    reading.add("facts", worker=worker, line=line, key="exit_code", value=value)

@@ -1,0 +1,299 @@
+"""What Slurm's accounting says of a job and its steps → facts, and matches of its words.
+
+`sacct` prints columns of a fixed width, or parted by a sign (`--parsable2`), or JSON. A step is mostly all
+tasks at once: whose its state and its exit code are is told only where jobs or steps are named after workers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from analyzer.ingest.logs.text import storable
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.exit_codes import signed
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.model.run import Source
+from analyzer.model.task_names import worker_of
+
+_STATES = (
+    "BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING", "CONFIGURING", "DEADLINE", "FAILED", "NODE_FAIL",
+    "OUT_OF_MEMORY", "PENDING", "PREEMPTED", "REQUEUED", "RESIZING", "REVOKED", "RUNNING", "SUSPENDED",
+    "TIMEOUT",
+)  # fmt: skip
+_UNDER_WAY = frozenset({"COMPLETING", "RUNNING", "SUSPENDED"})
+_TO_COME = frozenset({"CONFIGURING", "PENDING", "REQUEUED", "RESIZING"})
+_ID = re.compile(
+    r"(?P<job>\d+(?:_(?:\d+|\[[^\]]*\]?))?(?:\+\d+)?)(?:\.(?P<step>[a-z0-9]*(?:\+\d*)?))?(?=$|[\s|,;+])"
+)
+_STATE = re.compile(r"(?<![\w.])(?P<state>[A-Z][A-Z_]{1,13})(?P<cut>\+?)(?: by (?P<uid>\w+))?(?!\w)")
+_CODE = re.compile(r"(?<![\d:.])(?P<status>\d{1,3}):(?P<signal>\d{1,3})(?![\d:.])")
+_SIZE = re.compile(r"(?!0+\b)\d+(?:\.\d+)?[KMGTP]?n?c?$")
+_ONE_NODE = re.compile(r"[A-Za-z0-9][\w.-]*$")
+_OUT_OF_MEMORY = 125
+"""What Slurm writes in the place of a signal where memory ran out."""
+
+
+class Row(NamedTuple):
+    """What is said of a job (`step` is empty) or of one of its steps; what is not said is empty."""
+
+    line: int
+    job: str
+    step: str
+    name: str = ""
+    state: str = ""
+    by: str = ""
+    code: str = ""
+    max_rss: str = ""
+    nodes: str = ""
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """States, exit codes, memory and hosts, and what rules look for in the words about them.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    matcher.begin_file()
+    text = whole_text(reading)
+    note_all(reading, matcher, text)
+    rows = _of_json(reading, text) if text.lstrip().startswith("{") else _of_columns(reading, text)
+    workers = _workers(rows)
+    for row in rows:
+        _state(reading, row, workers.get((row.job, row.step), source.worker))
+    for worker, row in _telling_most(rows, workers, source.worker).items():
+        reading.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
+    return reading
+
+
+def _state(reading: Reading, row: Row, worker: str | None) -> None:
+    told = {"job_state": row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
+    if worker is None:
+        told["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
+    if row.step.isdigit() or worker is not None:
+        told["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
+    for key, value in told.items():
+        if value:
+            reading.add("facts", worker=worker, line=row.line, key=key, value=value)
+
+
+def _exit_code(row: Row) -> str | None:
+    """The exit code as other readers state it; None of what did not run, and where Slurm itself ended it."""
+    if row.state in _UNDER_WAY:
+        return "running"
+    code = _CODE.fullmatch(row.code)
+    if not code or row.state in _TO_COME:
+        return None
+    status, signal = int(code["status"]), int(code["signal"])
+    if signal:
+        return None if signal == _OUT_OF_MEMORY else str(-signal)
+    return str(signed(status)) if status or row.state == "COMPLETED" else None
+
+
+def _workers(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """(job, step) → worker, where the names of jobs or steps tell several workers apart."""
+    named = {(row.job, row.step): worker for row in rows if (worker := worker_of(f"{row.name}/"))}
+    if len(set(named.values())) < 2:
+        return {}
+    every = {(row.job, row.step): named.get((row.job, row.step), named.get((row.job, ""))) for row in rows}
+    return {which: worker for which, worker in every.items() if worker}
+
+
+def _telling_most(
+    rows: Iterable[Row], workers: Mapping[tuple[str, str], str], own: str | None
+) -> dict[str, Row]:
+    """Worker → the row with its exit code: that of its last step; a job's own code is that of its script."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        worker = workers.get((row.job, row.step), own)
+        if worker and _exit_code(row) is not None and row.step.partition("+")[0] not in {"extern", "ext"}:
+            known = found.get(worker)
+            if known is None or known.step.isdigit() <= row.step.isdigit():
+                found[worker] = row
+    return found
+
+
+def _of_columns(reading: Reading, text: str) -> list[Row]:
+    rows: list[Row] = []
+    layout, unread = _Layout(), []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or layout.takes(line):
+            continue
+        row = _row(number, line, layout.cells(line))
+        if row:
+            rows.append(row)
+        else:
+            unread.append(number)
+    not_understood(reading, unread, "no row of sacct")
+    return rows
+
+
+class _Layout:
+    """Where the columns of a table stand, as its header and the ruler below it tell."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.sign = ""
+        self.spans: list[tuple[int, int]] = []
+
+    def takes(self, line: str) -> bool:
+        """Take in a header or a ruler; whether the line was one."""
+        words = [word.lower() for word in re.split(r"[\s|,;]+", line.strip())]
+        if "jobid" in words or "jobidraw" in words:
+            self.sign = next((sign for sign in "|\t,;" if sign in line), "")
+            self.names = [name.strip().lower() for name in (line.split(self.sign) if self.sign else words)]
+            self.spans = []
+            return True
+        if "--" in line and not line.strip("- \t\r"):
+            self.spans = [match.span() for match in re.finditer(r"-+", line)]
+            return True
+        return False
+
+    def cells(self, line: str) -> dict[str, str]:
+        """Column → what a row says in it; empty where the row does not fit the header."""
+        if self.sign:
+            parts = line.split(self.sign)
+        elif len(self.spans) == len(self.names) and not self._cuts_a_word(line):
+            parts = [line[start:end] for start, end in self.spans]
+        else:
+            return {}
+        if len(parts) != len(self.names):
+            return {}
+        return {name: part.strip() for name, part in zip(self.names, parts, strict=True)}
+
+    def _cuts_a_word(self, line: str) -> bool:
+        """Whether a row is out of line with the ruler, as after an editor has touched it."""
+        return any(line[end : end + 1].strip() for _, end in self.spans)
+
+
+def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
+    """A row by its columns; one that does not fit them, or has no header, by what its words look like."""
+    which = _ID.match(cells.get("jobid") or cells.get("jobidraw") or line.strip())
+    if not which:
+        return None
+    state = next(_states(cells.get("state", "" if cells else line)), ("", ""))
+    code = _CODE.search(cells.get("exitcode", "") if cells else line)
+    if not cells and not (state[0] or code):
+        return None
+    rss, nodes = cells.get("maxrss", ""), cells.get("nodelist", "")
+    return Row(
+        number, which["job"], which["step"] or "", cells.get("jobname", ""), *state, code[0] if code else "",
+        rss if _SIZE.match(rss) else "", "" if nodes.startswith("None") else nodes,
+    )  # fmt: skip
+
+
+def _states(text: str) -> Iterator[tuple[str, str]]:
+    """The states that a text names, and who cancelled; a narrow column cuts them (`OUT_OF_ME+`)."""
+    for match in _STATE.finditer(text):
+        for state in _STATES:
+            if state == match["state"] or (match["cut"] and state.startswith(match["state"])):
+                yield state, match["uid"] or ""
+
+
+def _of_json(reading: Reading, text: str) -> list[Row]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        reading.lost(f"is no JSON as sacct writes it: {error}"[:200], line=line)
+        return []
+    jobs = found.get("jobs")
+    if not isinstance(jobs, list):
+        reading.lost("is JSON, but holds no list of jobs")
+        return []
+    rows: list[Row] = []
+    place = _Place(text)
+    for job in jobs:
+        if isinstance(job, dict) and (number := _name_of_job(job)):
+            line = place.line(rf'"job_id":\s*{re.escape(_text(job.get("job_id")))}\b')
+            rows.append(_json_row(line, number, "", job, job.get("nodes")))
+            rows += _json_steps(number, job.get("steps"), place)
+        else:
+            reading.lost("an entry in the list of jobs is no job")
+    return rows
+
+
+def _name_of_job(job: Mapping[str, Any]) -> str:
+    """How the tables call a job: one of an array after the array, `123_4`."""
+    number, array = _text(job.get("job_id")), job.get("array")
+    if (
+        isinstance(array, dict)
+        and (task := _text(array.get("task_id")))
+        and _text(array.get("job_id")) not in {"", "0"}
+    ):
+        return f"{_text(array.get('job_id'))}_{task}"
+    return number if number.isdigit() else ""
+
+
+def _json_steps(job: str, steps: object, place: _Place) -> Iterator[Row]:
+    for step in steps if isinstance(steps, list) else ():
+        which = step.get("step") if isinstance(step, dict) else None
+        if isinstance(which, dict):
+            stated = which.get("id", which.get("step_id"))
+            name = _text(stated.get("step_id") if isinstance(stated, dict) else stated).rpartition(".")[2]
+            line = place.line(rf'"(?:step_)?id":\s*"?[\w+.]*{re.escape(name)}\b')
+            nodes = step.get("nodes")
+            listed = nodes.get("range") if isinstance(nodes, dict) else nodes
+            row = _json_row(line, job, name, {**step, "name": which.get("name")}, listed)
+            yield row._replace(max_rss=_peak(step.get("tres")))
+
+
+def _json_row(line: int, job: str, step: str, told: Mapping[str, Any], nodes: object) -> Row:
+    state = told.get("state")
+    current = state.get("current") if isinstance(state, dict) else state
+    words = current if isinstance(current, list) else [current]
+    known = [word for word in words if word in _STATES]
+    by = _text(told.get("kill_request_user"))
+    return Row(
+        line, job, step, _text(told.get("name")), str(known[0]) if known else "", by, _json_code(told),
+        nodes="" if _text(nodes).startswith("None") else _text(nodes),
+    )  # fmt: skip
+
+
+def _json_code(told: Mapping[str, Any]) -> str:
+    """An exit code as the tables write it, `1:0`."""
+    code = told.get("exit_code")
+    if not isinstance(code, dict):
+        return ""
+    signal = code.get("signal")
+    killed = _text(signal.get("id", signal.get("signal_id"))) if isinstance(signal, dict) else ""
+    return f"{_text(code.get('return_code')) or 0}:{killed or 0}"
+
+
+def _peak(tres: object) -> str:
+    """The most memory that a task of a step used, in bytes."""
+    requested = tres.get("requested") if isinstance(tres, dict) else None
+    most = requested.get("max") if isinstance(requested, dict) else None
+    for each in most if isinstance(most, list) else ():
+        if isinstance(each, dict) and each.get("type") == "mem" and _SIZE.match(_text(each.get("count"))):
+            return _text(each["count"])
+    return ""
+
+
+def _text(value: object) -> str:
+    """A JSON value as a table would show it; newer versions wrap numbers: `{"set": true, "number": 9}`."""
+    if isinstance(value, dict):
+        return _text(value.get("number")) if value.get("set") else ""
+    if isinstance(value, bool) or value is None or isinstance(value, list):
+        return ""
+    return storable(str(value))[:400]
+
+
+class _Place:
+    """Lines of a JSON text, found one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at, self.number = 0, 1
+
+    def line(self, pattern: str) -> int:
+        """The line of the next match; that of the last one where there is none."""
+        if match := re.compile(pattern).search(self.text, self.at):
+            self.number += self.text.count("\n", self.at, match.end())
+            self.at = match.end()
+        return self.number

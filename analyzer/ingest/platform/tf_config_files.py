@@ -1,0 +1,25 @@
+"""TF_CONFIG files → facts."""
+
+from __future__ import annotations
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform import environments, tf_config
+from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.model.run import Source
+
+
+def read(source: Source, matcher: Matcher) -> Reading:
+    """What a worker was told about the cluster; a text that is no JSON is a fact too (`tf_config_error`).
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    whole = whole_text(reading)
+    if environments.is_environment(whole):
+        matcher.begin_file()
+        environments.take(reading, matcher, whole)
+    else:
+        tf_config.state(reading, whole, 1)
+    return reading

@@ -1,0 +1,1 @@
+"""Profiler traces (XPlane, Chrome) → spans, and what XProf says of them."""

@@ -1,0 +1,129 @@
+"""Profiler traces in the format of Chrome (`*.trace.json.gz`) → the spans that an xplane of them would give.
+
+Older versions of TensorFlow write both of one session. The events are taken out of the text one by one, so
+that what tells nothing is not held.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analyzer.ingest.profiler.span_kinds import NOTES, kind_of
+from analyzer.ingest.profiler.xplane import Span, Trace, whole_number, with_steps
+from analyzer.ingest.tensorboard.event_files import Damage
+
+_PIECE = 1 << 20
+"""Characters that are read at once, and the most that one event may have."""
+_EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
+_ENTRY = re.compile(r"[^\s,]|$")
+_NO_SPANS = frozenset({"compute", *NOTES.values()})
+"""What an xplane is not asked for event by event either."""
+_LATEST = 1e15
+"""Microseconds; no profile is as long."""
+
+
+def read_chrome_trace(path: Path) -> Trace:
+    """The spans of a trace; what cannot be read is damage, and what stands before it is kept.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reader = _Reader()
+    for event in _events(path, reader.damage):
+        reader.take(event)
+    if reader.strange:
+        reader.damage.append(Damage(0, None, f"{reader.strange} events that are none"))
+    if reader.apart:
+        what = f"{reader.apart} events whose begin and end are apart, which are not read"
+        reader.damage.append(Damage(0, None, what))
+    if not reader.timed and not reader.damage:
+        reader.damage.append(Damage(0, path.stat().st_size, "the trace holds no event"))
+    return Trace([], list(with_steps(reader.spans)), reader.damage)
+
+
+@dataclass(slots=True)
+class _Reader:
+    spans: list[Span] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    processes: dict[object, str] = field(default_factory=dict)
+    threads: dict[tuple[object, object], str] = field(default_factory=dict)
+    timed: int = 0
+    strange: int = 0
+    apart: int = 0
+
+    def take(self, event: object) -> None:
+        """One entry of the list; TensorFlow ends it with an empty one."""
+        if not isinstance(event, dict):
+            self.strange += 1
+        elif event.get("ph") == "X":
+            self._timed(event)
+        elif event.get("ph") == "M":
+            self._named(event)
+        else:
+            self.apart += event.get("ph") in {"B", "E"}
+
+    def _named(self, event: Mapping[str, Any]) -> None:
+        arguments = event.get("args")
+        name = str(arguments.get("name", "")) if isinstance(arguments, dict) else ""
+        if event.get("name") == "process_name":
+            self.processes[str(event.get("pid"))] = name
+        elif event.get("name") == "thread_name":
+            self.threads[str(event.get("pid")), str(event.get("tid"))] = name
+
+    def _timed(self, event: Mapping[str, Any]) -> None:
+        start, length, name = _time(event.get("ts")), _time(event.get("dur", 0)), event.get("name")
+        if start is None or length is None or not isinstance(name, str):
+            self.strange += 1
+            return
+        self.timed += 1
+        told = event.get("args")
+        stats: dict[str, Any] = told if isinstance(told, dict) else {}
+        long = stats.get("long_name")
+        name = long if isinstance(long, str) else name
+        kind = kind_of(name, stats)
+        if kind and kind not in _NO_SPANS:
+            step = whole_number(stats.get("step_num"))
+            name = name.removesuffix(f" {step}") if kind == "step" else name
+            place = str(event.get("pid")), str(event.get("tid"))
+            thread, plane = self.threads.get(place, place[1]), self.processes.get(place[0], "")
+            begin, end = round(start * 1000), round((start + length) * 1000)
+            instance = whole_number(stats.get("instance_key"))
+            self.spans.append(Span(kind, name, begin, end, thread, plane, step, instance))
+
+
+def _time(value: object) -> float | None:
+    return value if isinstance(value, int | float) and 0 <= value < _LATEST else None
+
+
+def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
+    """The entries of the list of events, one after the other; where it breaks off is damage."""
+    decoder = json.JSONDecoder()
+    with path.open(encoding="utf-8", errors="replace") as file:
+        held, gone = file.read(_PIECE), 0
+        opening = _EVENTS.search(held)
+        if not opening:
+            damage.append(Damage(0, None, "is no trace: it holds no list of events"))
+            return
+        at = opening.end()
+        while True:
+            entry = _ENTRY.search(held, at)
+            at = entry.start() if entry else len(held)
+            if held[at : at + 1] == "]":
+                return
+            try:
+                event, end = decoder.raw_decode(held, at)
+            except (ValueError, RecursionError):
+                more = file.read(_PIECE) if len(held) - at <= _PIECE else ""
+                if not more:
+                    damage.append(Damage(gone + at, None, "breaks off, or is no trace from here on"))
+                    return
+                gone, held, at = gone + at, held[at:] + more, 0
+                continue
+            yield event
+            at = end

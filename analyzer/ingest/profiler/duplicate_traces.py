@@ -1,0 +1,25 @@
+"""Traces of one profiling session: TensorFlow may write it in two formats, and it must count once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from analyzer.model.run import Source
+from analyzer.model.source_kinds import Kind
+
+_CHROME = re.compile(r"\.?trace\.json(?:\.\w+)?$")
+_XPLANE = re.compile(r"\.xplane\.pb(?:\.\w+)?$")
+
+
+def is_chrome(source: Source) -> bool:
+    """Whether a trace is in the format of Chrome, by its name."""
+    return bool(_CHROME.search(source.name))
+
+
+def told_twice(sources: Iterable[Source]) -> dict[str, str]:
+    """Name of each trace in that format → the xplane of the same session and host, where there is one."""
+    traces = [source for source in sources if source.kind is Kind.TRACE and not source.skip]
+    planes = {_XPLANE.sub("", source.name): source.name for source in traces if not is_chrome(source)}
+    stems = {source.name: _CHROME.sub("", source.name) for source in traces if is_chrome(source)}
+    return {name: planes[stem] for name, stem in stems.items() if stem in planes}

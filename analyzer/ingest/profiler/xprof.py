@@ -1,0 +1,154 @@
+"""What XProf itself says of a run's traces, where it is installed and was asked for.
+
+Its converters write files beside the trace, may take minutes, and answer a damaged trace as if nothing were
+wrong. So they get a copy, in a process of its own that is ended in time, and of whole traces only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from analyzer.ingest.profiler.duplicate_traces import is_chrome
+from analyzer.model.errors import UsageError
+from analyzer.model.run import Source
+from analyzer.model.source_kinds import Kind
+from analyzer.storage.decompress import plain
+
+TOOLS = ("overview_page", "input_pipeline_analyzer")
+_PROGRAM = """
+import json, sys
+from xprof.convert.raw_to_tool_data import xspace_to_tool_data as ask
+answers = {}
+for tool in sys.argv[2:]:
+    data, _ = ask([sys.argv[1]], tool, {"use_saved_result": False})
+    answers[tool] = json.loads(data)
+print(json.dumps(answers))
+"""
+ASK = (sys.executable, "-I", "-c", _PROGRAM)
+"""The command that asks; it is given the trace and the tools, and prints their answers as a JSON object."""
+
+_SAYS = (
+    "statement",
+    "input_conclusion",
+    "kernel_launch_statement",
+    "precision_statement",
+    "all_other_statement",
+    "device_collectives_statement",
+    "remark_text",
+)
+_TAG = re.compile(r"<[^<>]*>")
+_MOST_SAYS, _MOST_TEXT = 8, 400
+
+
+class Quote(NamedTuple):
+    """What it says of one trace; `problem` is why it says nothing, else empty.
+
+    `step_time` is the mean in seconds, `input_share` what it calls input, of all steps.
+    """
+
+    source: str
+    worker: str | None
+    says: tuple[str, ...] = ()
+    steps: int = 0
+    step_time: float | None = None
+    input_share: float | None = None
+    problem: str = ""
+
+
+def quotes(
+    sources: Iterable[Source], whole: Mapping[str, str | None], seconds: float, ask: Sequence[str] = ASK
+) -> list[Quote]:
+    """What it says of each trace, in order of name; `seconds` is what it may take for all of them together.
+
+    `whole` has the traces that were read without damage, and their workers.
+
+    Raises:
+        UsageError: it is not installed.
+
+    """
+    if ask is ASK and find_spec("xprof") is None:
+        raise UsageError("XProf is not installed here: pip install 'mwms-analyze[profile]'")
+    until = time.monotonic() + seconds
+    planes = (one for one in sources if one.kind is Kind.TRACE and not one.skip and not is_chrome(one))
+    return [_quote(one, whole, until, ask) for one in sorted(planes, key=lambda one: one.name)]
+
+
+def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: Sequence[str]) -> Quote:
+    silent = Quote(source.name, whole.get(source.name, source.worker))
+    if source.name not in whole:
+        return silent._replace(problem="was not asked about: the trace is damaged")
+    with TemporaryDirectory(prefix="xprof-") as folder:
+        copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
+        copy.parent.mkdir(parents=True)
+        try:
+            with plain(source.path) as (path, _):
+                copy.write_bytes(path.read_bytes())
+            left = until - time.monotonic()
+            if left <= 0:
+                return silent._replace(problem="was not asked about: the time was used up")
+            answers = json.loads(_answer([*ask, str(copy), *TOOLS], left))
+            return read_answers(silent, answers)
+        except subprocess.TimeoutExpired:
+            return silent._replace(problem="gave no answer in time")
+        except subprocess.CalledProcessError as error:
+            said = error.stderr.strip().splitlines()[-1:] or [f"exit code {error.returncode}"]
+            return silent._replace(problem=f"failed: {said[0].replace(folder, '')[:_MOST_TEXT]}")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return silent._replace(problem=f"cannot be quoted: {type(error).__name__}")
+
+
+def _answer(command: Sequence[str], seconds: float) -> str:
+    ran = subprocess.run(  # noqa: S603 - this very interpreter
+        command, capture_output=True, text=True, errors="replace", check=True, timeout=seconds,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return ran.stdout
+
+
+def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
+    """The quote with what the tools answered: lists of tables, each with columns, rows and properties.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: it is no such answer.
+
+    """
+    tables = [table for tool in TOOLS for table in answers[tool]]
+    says = dict.fromkeys(text for table in tables for text in _sentences(table.get("p") or {}))
+    steps = next((list(_steps(table)) for table in tables if _columns(table)[:1] == ["stepnum"]), [])
+    total = sum(whole for whole, _ in steps)
+    return quote._replace(
+        says=tuple(says)[:_MOST_SAYS],
+        steps=len(steps),
+        step_time=total / len(steps) / 1000 if steps else None,
+        input_share=sum(infeed for _, infeed in steps) / total if total else None,
+        problem="" if says else "says nothing of it",
+    )
+
+
+def _sentences(properties: Mapping[str, Any]) -> Iterator[str]:
+    for key in _SAYS:
+        text = " ".join(unescape(_TAG.sub("", str(properties.get(key) or ""))).split())
+        if text:
+            yield text[:_MOST_TEXT]
+
+
+def _columns(table: Mapping[str, Any]) -> list[str]:
+    return [column["id"] for column in table.get("cols") or []]
+
+
+def _steps(table: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+    """Milliseconds of each step, and those of its input."""
+    names = _columns(table)
+    for row in table["rows"]:
+        cells = dict(zip(names, (cell and cell["v"] for cell in row["c"]), strict=False))
+        yield float(cells["stepTimeMs"]), float(cells["infeedTimeMs"])

@@ -1,1 +1,0 @@
-"""Schemas of our own for the binary sources, and the code that protoc made of them."""

@@ -1,0 +1,1 @@
+"""Large logs: which of their lines are worth reading, found without taking any line apart."""

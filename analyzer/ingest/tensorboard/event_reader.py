@@ -1,0 +1,62 @@
+"""TensorBoard event files → scalars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from pathlib import PurePosixPath
+
+from analyzer.ingest.logs.progress import scope_of
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.tensorboard.event_files import read_scalars
+from analyzer.model.run import Source
+from analyzer.model.schema import VALIDATION
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
+from analyzer.storage.decompress import plain
+
+
+def read(source: Source, _matcher: Matcher) -> Reading:
+    """Every scalar of one event file; what is damaged is said, what stands before it kept.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    reading = Reading(source)
+    reading.bytes = source.path.stat().st_size
+    folder = _folder(source.name)
+    with plain(source.path) as (path, broken):
+        found = read_scalars(path)
+    if broken:
+        reading.lost(broken)
+    for time in _span(found.times):
+        reading.saw(time)
+    tags = {tag: folder + tag for tag in set(found.tags)}
+    scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in tags}
+    reading.columns["scalars"] = {
+        "tag": [tags[tag] for tag in found.tags],
+        "step": found.steps,
+        "time": found.times,
+        "value": found.values,
+        "scope": [scopes[tag] for tag in found.tags],
+        "origin": ["event_file"] * len(found.tags),
+    }
+    for damage in found.damage:
+        reading.lost(damage.what, offset=damage.offset, length=damage.length)
+    return reading
+
+
+def _span(times: Sequence[float]) -> Iterator[float]:
+    """The first and the last of the times that are times."""
+    if finite := [time for time in times if isfinite(time)]:
+        yield from (min(finite), max(finite))
+
+
+def _folder(name: str) -> str:
+    """What is put in front of tags: Keras writes the same ones into `train` and into `validation`."""
+    folders = (part.lower() for part in reversed(PurePosixPath(name).parent.parts))
+    innermost = next((part for part in folders if worker_of(part, Kind.EVENT_FILE) is None), "")
+    return f"{innermost}/" if re.match(VALIDATION, f"{innermost}/") else ""

@@ -1,0 +1,119 @@
+"""Findings: what a rule says of a run, with its evidence."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Role(StrEnum):
+    """What a finding is to the failure; exactly one."""
+
+    CAUSE = "cause"
+    SYMPTOM = "symptom"
+    CONTEXT = "context"
+    BENIGN = "benign"
+
+
+class Outcome(StrEnum):
+    """What became of a rule on a run."""
+
+    FIRED = "fired"
+    QUIET = "quiet"
+    NOT_APPLICABLE = "not-applicable"
+    ERROR = "error"
+
+
+class Verdict(StrEnum):
+    """What became of the job."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Evidence(NamedTuple):
+    """A place in the user's own files, or the absence of something from a source.
+
+    `kind` is `line`, `fact`, `value` or `absence`; `marks` are half-open character ranges of `excerpt`;
+    `time` is in seconds since the epoch.
+    """
+
+    says: str
+    kind: str
+    worker: str | None = None
+    source: str | None = None
+    line: int | None = None
+    excerpt: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+    time: float | None = None
+    context: tuple[tuple[int, str], ...] = ()
+    """Numbered lines of the same source just before it."""
+    signals: tuple[str, ...] = ()
+    """The signals of the rule that it makes true."""
+
+
+class Step(NamedTuple):
+    """One thing to do next, with the command to paste where there is one."""
+
+    text: str
+    command: str | None = None
+
+
+class Action(NamedTuple):
+    """What follows for the job: may it be restarted, and whose is it to mend."""
+
+    retry: str = "unknown"
+    owner: str = "unknown"
+
+
+class Near(NamedTuple):
+    """That a rule would have fired for a worker, had one more of its signals held."""
+
+    worker: str
+    """Empty where the rule speaks of the whole job."""
+    held: tuple[str, ...]
+    missing: str
+    table: str
+    """Where the missing signal is looked for."""
+    columns: tuple[str, ...] = ()
+    """The columns that it asks for."""
+
+
+class Finding(NamedTuple):
+    """A rule's result on a run."""
+
+    rule: str
+    title: str
+    role: Role
+    outcome: Outcome
+    cause: str | None = None
+    reason: str = ""
+    lacks: str | None = None
+    """The kind of source for want of which it is not applicable."""
+    verdict: Verdict = Verdict.FAILED
+    confidence: float = 0.0
+    culprits: tuple[str, ...] = ()
+    suspects: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    """The workers that it speaks of."""
+    summary: str = ""
+    why: tuple[str, ...] = ()
+    next: tuple[Step, ...] = ()
+    action: Action = Action()
+    evidence: tuple[Evidence, ...] = ()
+    explains: tuple[str, ...] = ()
+    explained_by: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    """Rules and causes that cannot be true together with it, as patterns."""
+    contradicted_by: tuple[str, ...] = ()
+    collect: tuple[str, ...] = ()
+    """What would have made it surer."""
+    despite_finish: bool = False
+    """It stands even where every worker reached the planned end."""
+    references: tuple[str, ...] = ()
+    reckoned: tuple[str, ...] = ()
+    """How its confidence came about, step by step."""
+    near: Near | None = None
+    """Of one that stayed quiet: how nearly it fired."""

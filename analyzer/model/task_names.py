@@ -1,0 +1,138 @@
+"""Names of workers and attempts, read from paths and put in order, and of places in training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath, PurePosixPath
+
+from analyzer.model.source_kinds import Kind
+
+_VERTEX = re.compile(r"(?<![a-z])workerpool(?P<pool>[0-3])-(?P<index>\d{1,5})(?!\d)")
+_POOLS = ("chief", "worker", "ps", "evaluator")
+"""What Vertex AI makes of its pools of workers."""
+_FROM_ONE = {"algo"}
+"""Roles of which the first is number 1: hosts of SageMaker."""
+_ROLES = {
+    "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
+    "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
+    "host": "worker", "process": "worker", "proc": "worker",
+}  # fmt: skip
+_TASK = re.compile(r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])")
+_DATE = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
+    r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
+)
+_BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_ATTEMPT = re.compile(
+    r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
+    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
+)
+_PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
+ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
+_PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
+_ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
+
+
+def printable(name: str) -> str:
+    """A name that any report can hold: bytes of a file's name that are no UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode()
+
+
+def is_archive(path: PurePath) -> bool:
+    """Whether a file's name says that it is an archive."""
+    return bool(ARCHIVE_SUFFIX.search(path.name))
+
+
+def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
+    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
+
+    The numbers of a date name none.
+    """
+    name = _DATE.sub("", name.lower())
+    *folders, own = name.split("/")
+    # TensorFlow puts the host's name into the names of these, and `node-3` is a host, not a task
+    parts = [*reversed(folders), own] if kind in {Kind.EVENT_FILE, Kind.TRACE} else [own, *reversed(folders)]
+    named = next((task for part in parts for task in _tasks(part)), None)
+    if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
+        return named
+    bare = _BARE_INDEX.search(PurePosixPath(name).stem)
+    return f"worker:{int(bare[1])}" if bare else None
+
+
+def _tasks(part: str) -> Iterator[str]:
+    """The tasks that one part of a path names."""
+    for match in _VERTEX.finditer(part):
+        yield f"{_POOLS[int(match['pool'])]}:{int(match['index'])}"
+    for match in _TASK.finditer(part):
+        if match["index"] is not None or match["role"] in {"chief", "master"}:
+            first = 1 if match["role"] in _FROM_ONE else 0
+            yield f"{_ROLES[match['role']]}:{max(int(match['index'] or 0) - first, 0)}"
+
+
+def is_numbered(name: str) -> bool:
+    """Whether the name of a log has a number and no role: which task it is, is then a guess."""
+    return worker_of(name) is not None and worker_of(name, Kind.OTHER) is None
+
+
+def attempt_of(name: str) -> int | None:
+    """Which life of its worker a name tells, as it counts them; a first restart is the second life."""
+    match = _ATTEMPT.search(name.lower())
+    if not match:
+        return None
+    return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
+
+
+def is_previous(name: str) -> bool:
+    """Whether it is of the life before the one that is named alike, as `kubectl logs --previous` gives."""
+    return bool(_PREVIOUS.search(name.lower()))
+
+
+def log_of(name: str) -> str:
+    """The log that a source is a part of: its name without what rotation and compression add."""
+    file, mark, stream = name.partition("#")
+    return _PART.sub("", file) + mark + stream
+
+
+def in_order(tasks: Iterable[str]) -> list[str]:
+    """Tasks as people list them: chief, workers by index, parameter servers, evaluator."""
+    return sorted(set(tasks), key=order)
+
+
+def order(task: str) -> tuple[int, str, int]:
+    """The key that `in_order` sorts by."""
+    role, index = split_task(task)
+    return (_ORDER.get(role, 4), role, index)
+
+
+def split_task(task: str) -> tuple[str, int]:
+    """Role and index of a task."""
+    role, _, index = task.partition(":")
+    return role, int(index) if index.isdecimal() and len(index) < 25 else 0
+
+
+def is_task(text: str) -> bool:
+    """Whether a text is a task of a role that TensorFlow knows."""
+    role, _, index = text.partition(":")
+    return role in _ORDER and index.isdecimal()
+
+
+DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)"
+"""A regex for a task as TensorFlow's C++ runtime spells it."""
+
+
+def place(epoch: int | None, step: int | None) -> str:
+    """Where in training something is, as people say it: `epoch 2, step 14`."""
+    told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
+    return ", ".join(told) or "a point before its first step"
+
+
+def device_of(task: str) -> str:
+    """The task as TensorFlow's C++ runtime spells it."""
+    role, index = split_task(task)
+    return f"/job:{role}/replica:0/task:{index}"
+
+
+def tasks_in(text: str) -> list[str]:
+    """The tasks that a text names in that spelling."""
+    return [f"{match['role']}:{match['index']}" for match in re.finditer(DEVICE, text)]

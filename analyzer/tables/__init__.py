@@ -1,0 +1,1 @@
+"""What every stage may use on frames: rows made into declared frames, clocks aligned, step times."""

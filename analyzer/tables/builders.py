@@ -1,0 +1,150 @@
+"""Rows → the declared frames. It imports polars, which takes longer than all else that a run imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from itertools import chain
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from analyzer.model.schema import LARGEST_INT, TABLES, Column
+
+DTYPES: Mapping[str, pl.DataType] = {
+    "text": pl.String(),
+    "int": pl.Int64(),
+    "number": pl.Float64(),
+    "time": pl.Float64(),
+    "bool": pl.Boolean(),
+}
+"""The types that a column of `schema.TABLES` may have."""
+_NULL = type(None)
+_CELLS: Mapping[str, frozenset[type]] = {
+    "text": frozenset({str, _NULL}),
+    "int": frozenset({int, _NULL}),
+    "number": frozenset({float, int, _NULL}),
+    "time": frozenset({float, int, _NULL}),
+    "bool": frozenset({bool, _NULL}),
+}
+"""What stands in such a column, where nothing odd does."""
+_FEW = 1_000
+"""Rows up to which a frame is made row by row: to begin a column takes as long as hundreds of its cells."""
+
+Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]
+"""What all rows have where they say nothing else, and the rows."""
+
+
+def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
+    return frame_of_groups(table, [({}, list(rows))])
+
+
+def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
+    """The same of several groups of rows, each with what its rows have where they say nothing else.
+
+    Raises:
+        KeyError: a row, or what a group has, names a column that is not declared.
+
+    """
+    held = [(usual, rows) for usual, rows in groups if rows]
+    used = {name for usual, rows in held for name in {*usual, *chain.from_iterable(rows)}}
+    _expect_declared(table, used)
+    if not held:
+        return _empty(table).clear()
+    few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _FEW else None
+    return _of_cells(table, held) if few is None else few
+
+
+def _expect_declared(table: str, names: AbstractSet[str]) -> None:
+    if unknown := names - _dtypes(table).keys():
+        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
+
+
+@cache
+def _dtypes(table: str) -> Mapping[str, pl.DataType]:
+    return {column.name: DTYPES[column.type] for column in TABLES[table]}
+
+
+@cache
+def _empty(table: str) -> pl.DataFrame:
+    return pl.DataFrame(schema=_dtypes(table))
+
+
+@cache
+def _fits(table: str) -> Mapping[str, frozenset[type]]:
+    return {column.name: _CELLS[column.type] for column in TABLES[table]}
+
+
+@cache
+def _times(table: str) -> Sequence[str]:
+    return [column.name for column in TABLES[table] if column.type == "time"]
+
+
+def _of_rows(table: str, groups: Sequence[Group]) -> pl.DataFrame | None:
+    """The frame, made row by row; none where something odd stands in it."""
+    fits = _fits(table)
+    rows = [{**usual, **row} for usual, own in groups for row in own]
+    if not all(type(cell) in fits[name] for row in rows for name, cell in row.items()):
+        return None
+    try:
+        if not all(isfinite(row.get(name) or 0.0) for name in _times(table) for row in rows):
+            return None
+        return pl.DataFrame(rows, schema=_dtypes(table))
+    except (pl.exceptions.PolarsError, OverflowError, UnicodeEncodeError):
+        return None
+
+
+def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
+    """The frame, made column by column."""
+    cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
+    for usual, rows in groups:
+        used = set(chain.from_iterable(rows))
+        for name, own in cells.items():
+            else_ = usual.get(name)
+            own += [row.get(name, else_) for row in rows] if name in used else [else_] * len(rows)
+    return pl.DataFrame([_series(column, cells[column.name]) for column in TABLES[table]])
+
+
+def frame_of_columns(
+    table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Columns of one length as the declared frame, with constants; what neither holds is null.
+
+    Raises:
+        KeyError: a column is not declared.
+
+    """
+    _expect_declared(table, columns.keys())
+    height = max(map(len, columns.values()), default=0)
+    made = [
+        _series(column, columns[column.name])
+        if column.name in columns
+        else _series(column, [constants.get(column.name)]).new_from_index(0, height)
+        for column in TABLES[table]
+    ]
+    return pl.DataFrame(made)
+
+
+def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Frames of one table as one, each column in one piece: what follows groups and sorts them often."""
+    return pl.concat(frames, rechunk=True) if frames else frame(table, [])
+
+
+def _series(column: Column, cells: Sequence[Any]) -> pl.Series:
+    """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
+    try:
+        series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
+    except (TypeError, OverflowError, UnicodeEncodeError):
+        series = pl.Series(column.name, [_fitting(cell) for cell in cells], dtype=DTYPES[column.type])
+    if column.type == "time" and not isfinite(series.sum()):
+        return series.set(~series.is_finite(), None)
+    return series
+
+
+def _fitting(cell: object) -> object:
+    if isinstance(cell, int) and not -LARGEST_INT <= cell <= LARGEST_INT:
+        return None
+    return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell

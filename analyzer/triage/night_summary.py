@@ -1,0 +1,333 @@
+"""How things stand on a night, asked from history: a function of what it holds and of the date alone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, case, func, select
+
+from analyzer.triage.groups import Course, course, recent, up_to
+from analyzer.triage.history import HOSTS, NIGHTS, RUNS, History
+from analyzer.triage.hosts import NOT_THE_MACHINE, Share, Suspect, suspects
+from analyzer.triage.restarts import WITHIN, Restart, restart
+from analyzer.triage.storage import is_url
+
+BAD = ("failed", "degraded")
+WEEK = 7
+SPAN = 60
+"""Nights that trends show and machines are judged by."""
+YEAR = 182
+"""Days of the calendar; half a year fits a screen."""
+MOST_RUNS, MOST_GROUPS = 400, 60
+_MOST_RESTARTS, _MOST_NAMED = 20, 5
+
+
+class Run(NamedTuple):
+    """A run as history has it; `report` is where its report lies, relative to the page."""
+
+    place: str
+    name: str
+    night: str
+    verdict: str | None
+    cause: str | None
+    confidence: float | None
+    summary: str
+    fingerprint: str | None
+    culprits: tuple[str, ...]
+    problem: str
+    report: str | None
+
+
+class Group(NamedTuple):
+    """Equal failures, with the latest of them."""
+
+    fingerprint: str
+    verdict: str
+    cause: str
+    rule: str | None
+    course: Course
+    run: Run
+    restart: Restart | None
+
+    @property
+    def command(self) -> str:
+        """What drafts a rule for it."""
+        place, name = self.run.place, self.run.place.rstrip("/").rpartition("/")[2] or "run"
+        if not is_url(place):
+            return shlex.join(["mwms-rules", "new", "--from", place])
+        copy = ["gcloud", "storage", "cp", "--recursive"] if place.startswith("g") else ["aws", "s3", "sync"]
+        target = name if copy[0] == "aws" else "."
+        return f"{shlex.join([*copy, place, target])} && {shlex.join(['mwms-rules', 'new', '--from', name])}"
+
+
+class Cause(NamedTuple):
+    """A cause over the nights: all runs, those of the last week and of the one before, and night by night."""
+
+    cause: str
+    runs: int
+    week: int
+    before: int
+    first: str
+    last: str
+    by_night: tuple[int, ...]
+
+
+class Night(NamedTuple):
+    """One night of the calendar: runs by what became of them, and groups that it saw first."""
+
+    date: str
+    healthy: int
+    degraded: int
+    failed: int
+    inconclusive: int
+    broken: int
+    new: int
+
+    @property
+    def runs(self) -> int:
+        """All runs that were examined."""
+        return self.healthy + self.bad + self.inconclusive + self.broken
+
+    @property
+    def bad(self) -> int:
+        """Those that failed or are degraded."""
+        return self.degraded + self.failed
+
+
+class Guilty(NamedTuple):
+    """A machine that is accused, all runs that it took part in, and the latest ones that failed by it."""
+
+    suspect: Suspect
+    seen: int
+    runs: tuple[Run, ...]
+
+
+class Standing(NamedTuple):
+    """All that is told of a night."""
+
+    date: str
+    began: float
+    found: int
+    waiting: int
+    unlisted: tuple[tuple[str, str], ...]
+    tonight: Night
+    groups: tuple[Group, ...]
+    """Those of tonight and those that are gone since: new first, then what came back, known and gone."""
+    states: Mapping[str, str]
+    """Fingerprint → state, of each group of tonight and each that is gone since; `groups` has the first."""
+    unknown: tuple[Group, ...]
+    """Failures that no rule explains, the biggest first."""
+    suspects: tuple[Guilty, ...]
+    causes: tuple[Cause, ...]
+    nights: tuple[Night, ...]
+    runs: tuple[Run, ...]
+    """The latest runs, the worst of each night first."""
+    all_runs: int
+    first: str
+
+    def of(self, state: str) -> tuple[Group, ...]:
+        """The groups in a state."""
+        return tuple(group for group in self.groups if group.course.state == state)
+
+    def count(self, state: str) -> int:
+        """How many groups are in a state."""
+        return sum(each == state for each in self.states.values())
+
+
+def standing(
+    history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
+) -> Standing:
+    """How things stand on a night."""
+    began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
+    counted = history.rows(_by_group(date))
+    calendar = _calendar(history, date, counted)
+    dates = up_to([each.date for each in calendar if each.runs] or [date], date)
+    dates = dates if dates and dates[-1] == date else [*dates, date]
+    courses = _courses(counted, dates)
+    ours = [each for each in courses if each.course.tonight or each.course.state == "gone"]
+    return Standing(
+        date=date,
+        began=began,
+        found=found,
+        waiting=waiting,
+        unlisted=tuple(unlisted),
+        tonight=next((each for each in calendar if each.date == date), Night(date, 0, 0, 0, 0, 0, 0)),
+        groups=_groups(history, ours),
+        states={each.fingerprint: each.course.state for each in ours},
+        unknown=_unknown(history, courses, dates[-SPAN:][0]),
+        suspects=_suspects(history, dates),
+        causes=_causes(counted, dates),
+        nights=tuple(calendar[-YEAR:]),
+        runs=tuple(map(run_of, history.rows(_latest_runs(date)))),
+        all_runs=sum(each.runs for each in calendar),
+        first=calendar[0].date if calendar else date,
+    )
+
+
+def tonight(history: History, date: str) -> list[Run]:
+    """All runs of a night, in the order of their places."""
+    wanted = select(RUNS).where(RUNS.c.latest, RUNS.c.night == date).order_by(RUNS.c.place)
+    return [run_of(row) for row in history.rows(wanted)]
+
+
+def run_of(row: Mapping[str, Any]) -> Run:
+    """A row of history as a run."""
+    return Run(
+        place=row["place"],
+        name=row["name"],
+        night=row["night"],
+        verdict=row["verdict"],
+        cause=row["cause"],
+        confidence=row["confidence"],
+        summary=row["summary"] or "",
+        fingerprint=row["fingerprint"],
+        culprits=tuple(json.loads(row["culprits"] or "[]")),
+        problem=row["problem"],
+        report=row["report"],
+    )
+
+
+def _by_group(date: str) -> Select[Any]:
+    """Runs by group and night."""
+    of = (RUNS.c.fingerprint, RUNS.c.cause, RUNS.c.rule, RUNS.c.verdict, RUNS.c.night)
+    failed = and_(RUNS.c.latest, RUNS.c.verdict.in_(BAD), RUNS.c.night <= date)
+    return select(*of, func.count().label("runs")).where(failed).group_by(*of).order_by(*of)
+
+
+def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]]) -> list[Night]:
+    what = case((RUNS.c.verdict.is_(None), "broken"), else_=RUNS.c.verdict).label("what")
+    until = and_(RUNS.c.latest, RUNS.c.night <= date)
+    of = (RUNS.c.night, what)
+    rows = history.rows(select(*of, func.count().label("runs")).where(until).group_by(*of))
+    nights: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        nights[row["night"]][row["what"]] = row["runs"]
+    first: dict[str, str] = {}
+    for each in counted:
+        first[each["fingerprint"]] = min(first.get(each["fingerprint"], each["night"]), each["night"])
+    new: dict[str, int] = defaultdict(int)
+    for night in first.values():
+        new[night] += 1
+    return [_night(night, nights[night], new[night]) for night in sorted(nights)]
+
+
+def _night(date: str, runs: Mapping[str, int], new: int) -> Night:
+    healthy, degraded, failed, inconclusive, broken = (
+        runs.get(kind, 0) for kind in ("healthy", "degraded", "failed", "inconclusive", "broken")
+    )
+    return Night(date, healthy, degraded, failed, inconclusive, broken, new)
+
+
+class _Counted(NamedTuple):
+    fingerprint: str
+    verdict: str
+    cause: str
+    rule: str | None
+    course: Course
+
+
+def _courses(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_Counted]:
+    """Every group with its course; what it is called, it was called last."""
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    last: dict[str, Mapping[str, Any]] = {}
+    for row in sorted(counted, key=_night_of):
+        group = row["fingerprint"]
+        counts[group][row["night"]] = counts[group].get(row["night"], 0) + row["runs"]
+        last[group] = row
+    return [
+        _Counted(group, row["verdict"], row["cause"] or "unknown", row["rule"], course(counts[group], dates))
+        for group, row in last.items()
+    ]
+
+
+def _night_of(row: Mapping[str, Any]) -> str:
+    return str(row["night"])
+
+
+_ORDER = ("new", "regressed", "known", "gone")
+
+
+def _groups(history: History, ours: Sequence[_Counted]) -> tuple[Group, ...]:
+    told = sorted(
+        ours, key=lambda each: (_ORDER.index(each.course.state), -each.course.tonight, each.fingerprint)
+    )
+    return tuple(_shown(history, each) for each in told[:MOST_GROUPS])
+
+
+def _unknown(history: History, courses: Sequence[_Counted], since: str) -> tuple[Group, ...]:
+    """Those that no rule explains and that were seen since a night."""
+    found = [each for each in courses if each.cause == "unknown" and each.course.last >= since]
+    found.sort(key=lambda each: (-each.course.runs, each.fingerprint))
+    return tuple(_shown(history, each) for each in found[:MOST_GROUPS])
+
+
+def _shown(history: History, group: _Counted) -> Group:
+    """A group with its latest run, and what became of the restarts of the latest few."""
+    ours = and_(RUNS.c.latest, RUNS.c.fingerprint == group.fingerprint, RUNS.c.night <= group.course.last)
+    wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MOST_RESTARTS)
+    rows = history.rows(wanted)
+    run = run_of(rows[0])
+    after = [each for row in sorted(rows, key=_ended) if (each := _next_run(history, row))]
+    told = restart([(each["verdict"], each["fingerprint"]) for each in after], group.fingerprint)
+    return Group(group.fingerprint, group.verdict, group.cause, group.rule, group.course, run, told)
+
+
+def _ended(row: Mapping[str, Any]) -> tuple[float, str]:
+    return row["ended"] or 0.0, row["place"]
+
+
+def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if not row["job"] or row["ended"] is None:
+        return None
+    soon = RUNS.c.started.between(row["ended"], row["ended"] + WITHIN)
+    same = and_(
+        RUNS.c.latest, RUNS.c.job == row["job"], RUNS.c.place != row["place"], RUNS.c.verdict.is_not(None)
+    )
+    found = history.rows(select(RUNS).where(same, soon).order_by(RUNS.c.started, RUNS.c.place).limit(1))
+    return found[0] if found else None
+
+
+def _suspects(history: History, dates: Sequence[str]) -> tuple[Guilty, ...]:
+    since, date = dates[-SPAN:][0], dates[-1]
+    within = and_(RUNS.c.latest, RUNS.c.night >= since, RUNS.c.night <= date)
+    blamed = and_(within, RUNS.c.verdict.in_(BAD), RUNS.c.owner.not_in(NOT_THE_MACHINE))
+    joined = select(HOSTS).join(RUNS, RUNS.c.id == HOSTS.c.run).where(blamed)
+    shares = (Share(*(row[name] for name in Share._fields)) for row in history.rows(joined))
+    return tuple(_guilty(history, each, within) for each in suspects(shares))
+
+
+def _guilty(history: History, suspect: Suspect, within: Any) -> Guilty:  # noqa: ANN401 - a condition
+    took_part = select(func.count().label("seen")).select_from(HOSTS.join(RUNS, RUNS.c.id == HOSTS.c.run))
+    seen = history.rows(took_part.where(within, HOSTS.c.host == suspect.host))[0]["seen"]
+    latest = select(RUNS).where(RUNS.c.id.in_(suspect.ids)).order_by(RUNS.c.night.desc(), RUNS.c.place)
+    return Guilty(suspect, seen, tuple(map(run_of, history.rows(latest.limit(_MOST_NAMED)))))
+
+
+def _causes(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> tuple[Cause, ...]:
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in counted:
+        of = counts[row["cause"] or "unknown"]
+        of[row["night"]] = of.get(row["night"], 0) + row["runs"]
+    made = [
+        Cause(
+            cause,
+            sum(each.values()),
+            *recent(each, dates, WEEK),
+            min(each),
+            max(each),
+            tuple(each.get(night, 0) for night in dates[-SPAN:]),
+        )
+        for cause, each in counts.items()
+    ]
+    return tuple(sorted(made, key=lambda each: (-each.week, -each.runs, each.cause)))
+
+
+def _latest_runs(date: str) -> Select[Any]:
+    rank = {"failed": 0, "degraded": 1, "inconclusive": 3, "healthy": 4}
+    worst = case(rank, value=RUNS.c.verdict, else_=2)
+    until = select(RUNS).where(RUNS.c.latest, RUNS.c.night <= date)
+    return until.order_by(RUNS.c.night.desc(), worst, RUNS.c.place).limit(MOST_RUNS)

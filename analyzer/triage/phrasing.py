@@ -1,0 +1,68 @@
+"""What the outputs say in the same words."""
+
+from __future__ import annotations
+
+from analyzer.render.phrasing import plural
+from analyzer.triage.night_summary import Group, Guilty, Standing
+
+STATES = {
+    "new": ("✚", "new"),
+    "regressed": ("↺", "came back"),
+    "known": ("=", "known"),
+    "gone": ("✓", "gone"),
+}
+"""State of a group → its sign, and what people call it."""
+
+
+def headline(told: Standing) -> str:
+    """The night in one sentence."""
+    night = told.tonight
+    if not night.runs:
+        return "No run was new or changed"
+    said = f"{night.bad} of {plural(night.runs, 'run')} failed or came out worse than asked"
+    if not night.bad:
+        said = f"{plural(night.runs, 'run')}, and none of them failed"
+    return said + "".join(f"; {part}" for part in (_news(told), _guilt(told)) if part)
+
+
+def _news(told: Standing) -> str:
+    new, back = told.count("new"), told.count("regressed")
+    parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} came back"] * (back > 0)
+    if parts:
+        return " and ".join(parts)
+    return "all of it is known" if told.tonight.bad else ""
+
+
+def _guilt(told: Standing) -> str:
+    names = [each.suspect.host for each in told.suspects]
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"{names[0]} is guilty again and again"
+    return f"{len(names)} machines are guilty again and again"
+
+
+def guilt(guilty: Guilty) -> str:
+    """Why a machine is accused, in one sentence."""
+    one = guilty.suspect
+    return (
+        f"the culprit in {one.guilty} of the {plural(one.runs, 'failed run')} that it took part in, "
+        f"with {one.bad} of {plural(one.pairings, 'set')} of partners; by chance at most {chance(one.bound)}"
+    )
+
+
+def chance(bound: float) -> str:
+    """A small probability, as people say it."""
+    return f"1 in {1 / bound:,.0f}" if bound > 1e-9 else "1 in a billion"
+
+
+def when(group: Group) -> str:
+    """When a group was seen."""
+    seen = group.course
+    if seen.state == "new":
+        return "never before"
+    if seen.state == "regressed":
+        return f"last on {seen.before}, first on {seen.first}"
+    if seen.state == "gone":
+        return f"not since {seen.last}"
+    return f"since {seen.first}, on {plural(seen.nights, 'night')}"

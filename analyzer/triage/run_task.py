@@ -1,0 +1,203 @@
+"""One run, as a process or a machine of a cluster is handed it: read, diagnosed, and told in a few values.
+
+Whatever is wrong with a run becomes a value too, so that it costs no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analyzer.model.errors import UserError
+from analyzer.triage.run_discovery import stamped
+from analyzer.triage.storage import Store, is_url, shelf_of
+
+if TYPE_CHECKING:
+    from analyzer.engine import RulePack
+
+_BLOCK = 1 << 20
+_MOST_SUMMARY = 600
+_MOST_NAME = 200
+
+
+class Task(NamedTuple):
+    """A run to examine. `content` is its digest when it was examined last, empty if it never was."""
+
+    place: str
+    path: str
+    stamp: str
+    content: str = ""
+    rules: tuple[str, ...] = ()
+    """Further directories of rules."""
+    digest: str = ""
+    """Of all rules, so that a machine that has loaded others loads them again."""
+
+
+class Host(NamedTuple):
+    """A machine in a run: how many of its workers ran there, and how many of those are culprits."""
+
+    name: str
+    workers: int
+    culprits: int
+
+
+class Told(NamedTuple):
+    """What history keeps of a diagnosis; times are in seconds since the epoch."""
+
+    name: str
+    verdict: str
+    cause: str | None
+    rule: str | None
+    owner: str
+    confidence: float
+    summary: str
+    fingerprint: str
+    culprits: tuple[str, ...]
+    started: float | None
+    ended: float | None
+    hosts: tuple[Host, ...]
+
+
+class Examined(NamedTuple):
+    """What became of a task.
+
+    `outcome` is `told`, `same` (its content is what it was), `written` (it changed meanwhile) or `broken`,
+    with the `problem`; a problem that `passes` may be gone the next time.
+    """
+
+    task: Task
+    outcome: str
+    content: str = ""
+    told: Told | None = None
+    report: bytes = b""
+    """The HTML report, compressed by zlib."""
+    problem: str = ""
+    passes: bool = False
+
+
+def broken(task: Task, problem: str, *, passes: bool) -> Examined:
+    """A run of which there is no diagnosis."""
+    return Examined(task, "broken", problem=problem[:_MOST_SUMMARY], passes=passes)
+
+
+def examine(task: Task) -> Examined:
+    """Diagnose one run; never raises for what the run holds."""
+    try:
+        with _at_hand(task) as (path, content):
+            if content == task.content:
+                return Examined(task, "same", content)
+            document, report = _diagnosed(path, task)
+            if not is_url(task.path) and stamped(shelf_of(task.path).files(task.path)) != task.stamp:
+                return Examined(task, "written", content)
+            return Examined(task, "told", content, _told(document), zlib.compress(report.encode(), 6))
+    except UserError as error:
+        return broken(task, str(error), passes=False)._replace(content=content_of(task))
+    except MemoryError:
+        return broken(task, "there was not enough memory for it", passes=True)
+    except OSError as error:
+        return broken(task, f"it could not be fetched: {error.strerror or error}", passes=True)
+    except Exception as error:  # noqa: BLE001 - a mistake of ours on one run must not cost the others
+        return broken(task, f"a mistake of ours: {type(error).__name__}: {error}", passes=True)
+
+
+def content_of(task: Task) -> str:
+    """Digest of all that the files of a run hold; of a run in a store, its stamp: ETags tell the content."""
+    if is_url(task.path):
+        return task.stamp
+    whole, base = hashlib.blake2b(digest_size=16), Path(task.path)
+    for name, size, _, _ in sorted(shelf_of(task.path).files(task.path)):
+        whole.update(f"{name}\0{size}\0".encode("utf-8", "surrogateescape"))
+        _add(whole, base / name if base.is_dir() else base)
+    return whole.hexdigest()
+
+
+def _add(whole: hashlib.blake2b, path: Path) -> None:
+    if not path.is_file():  # a pipe would be waited for
+        return
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                whole.update(block)
+    except OSError as error:
+        whole.update(f"unreadable: {error.errno}".encode())
+
+
+@contextmanager
+def _at_hand(task: Task) -> Iterator[tuple[Path, str]]:
+    """The run on this machine, and the digest of its content; what is fetched is gone afterwards."""
+    content = content_of(task)
+    if not is_url(task.path) or content == task.content:
+        yield Path(task.path), content
+        return
+    with TemporaryDirectory(prefix="mwms-") as scratch:
+        yield _fetched(task.path, Path(scratch)), content
+
+
+def _fetched(url: str, scratch: Path) -> Path:
+    """A run of a store, copied; its directory is called as it is there."""
+    store = Store(url)
+    above, own = url.rstrip("/").split("/")[-2:]
+    target = scratch / (_safe(above) or "runs") / (_safe(own) or "run")
+    for file in store.files(url):
+        parts = file.name.split("/")
+        path = target.joinpath(*parts) if url.rstrip("/").rpartition("/")[2] != file.name else target
+        if not all(map(_safe, parts)):
+            continue  # a key may hold `..`, which would lead out of the directory
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store.fetch(url, file.name, path)
+        os.utime(path, (file.changed, file.changed))
+    if not target.exists():
+        raise FileNotFoundError(f"there is nothing at {url}")
+    return target
+
+
+def _safe(part: str) -> str:
+    return "" if part in {"", ".", ".."} or "\0" in part or len(part.encode()) > _MOST_NAME else part
+
+
+def _diagnosed(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
+    from analyzer.pipeline import analyze  # here, so that whoever only hands out tasks starts at once
+    from analyzer.render import render
+
+    document = analyze([path], _pack(task.rules, task.digest)).document
+    return document, render(document, "html")
+
+
+@lru_cache(maxsize=1)
+def _pack(rules: tuple[str, ...], _digest: str) -> RulePack:
+    from analyzer.pipeline import load_rules
+
+    return load_rules([Path(each) for each in rules])
+
+
+def _told(document: Mapping[str, Any]) -> Told:
+    run, confidence = document["run"], float(document["confidence"])
+    return Told(
+        name=str(run["name"])[:_MOST_NAME],
+        verdict=document["verdict"],
+        cause=document["cause"],
+        rule=document["rule"],
+        owner=document["action"]["owner"],
+        confidence=confidence,
+        summary=document["summary"][:_MOST_SUMMARY],
+        fingerprint=document["fingerprint"],
+        culprits=tuple(document["culprits"]),
+        started=run["started"],
+        ended=run["ended"],
+        hosts=_hosts(document["workers"]),
+    )
+
+
+def _hosts(workers: list[Mapping[str, Any]]) -> tuple[Host, ...]:
+    known = [(str(each["host"])[:_MOST_NAME], each["part"]) for each in workers if each["host"]]
+    held = Counter(host for host, _ in known)
+    guilty = Counter(host for host, part in known if part == "culprit")
+    return tuple(Host(host, held[host], guilty[host]) for host in sorted(held))

@@ -1,0 +1,186 @@
+"""Where runs lie: directories of this machine, and object stores by way of fsspec."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from analyzer.model.errors import UsageError
+
+EXTRAS: Mapping[str, str] = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+"""Protocol → the extra that brings its driver."""
+
+
+class File(NamedTuple):
+    """A file as a listing shows it: its name below what was listed, bytes, seconds since the epoch.
+
+    `version` changes with the content: the time in nanoseconds, or what the store says (an ETag).
+    """
+
+    name: str
+    size: int
+    changed: float
+    version: str
+
+
+class Listing(NamedTuple):
+    """What lies directly in a directory; names that begin with a dot are left out."""
+
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+
+
+class Shelf(Protocol):
+    """A place that can be listed; places in it are texts. Every method raises OSError where it cannot."""
+
+    def listing(self, place: str) -> Listing:
+        """What lies directly in a directory."""
+
+    def files(self, place: str) -> Iterator[File]:
+        """Every file below a directory, or the file that the place is."""
+
+    def below(self, place: str, name: str) -> str:
+        """The place of a name in a directory."""
+
+
+class Disk:
+    """Directories of this machine; links to directories are not followed."""
+
+    def listing(self, place: str) -> Listing:
+        """What lies directly in a directory."""
+        with os.scandir(place) as entries:
+            found = sorted(
+                (each.name, each.is_dir(follow_symlinks=False), each.is_file()) for each in entries
+            )
+        shown = [each for each in found if not each[0].startswith(".")]
+        return Listing(
+            tuple(name for name, _, file in shown if file), tuple(name for name, folder, _ in shown if folder)
+        )
+
+    def files(self, place: str) -> Iterator[File]:
+        """Every file below a directory, or the file that the place is; what cannot be listed is left out."""
+        if not stat.S_ISDIR(os.stat(place).st_mode):
+            yield _file(place, os.path.basename(place))
+            return
+        for folder, folders, names in os.walk(place):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            for name in sorted(each for each in names if not each.startswith(".")):
+                path = os.path.join(folder, name)
+                yield _file(path, os.path.relpath(path, place))
+
+    def below(self, place: str, name: str) -> str:
+        """The place of a name in a directory."""
+        return os.path.join(place, name)
+
+
+class Store:
+    """A bucket; a `/` in a key makes a directory."""
+
+    def __init__(self, url: str) -> None:
+        """Connect to the store of a URL.
+
+        Raises:
+            UsageError: there is no driver for it.
+
+        """
+        import fsspec
+
+        self.protocol = url.partition("://")[0]
+        try:
+            self.system, _ = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            extra = EXTRAS.get(self.protocol)
+            hint = f"; the extra [{extra}] brings it" if extra else ""
+            raise UsageError(f"{url}: there is no driver for {self.protocol}://{hint}") from error
+
+    def listing(self, place: str) -> Listing:
+        """What lies directly below a key."""
+        found = [each for each in self._listed(place) if not each[0].startswith(".")]
+        return Listing(
+            tuple(sorted(name for name, what in found if what["type"] == "file")),
+            tuple(sorted(name for name, what in found if what["type"] == "directory")),
+        )
+
+    def files(self, place: str) -> Iterator[File]:
+        """Every object below a key, or the object that it is."""
+        base = self._bare(place)
+        with _as_os_errors(place):
+            found = self.system.find(base, detail=True)
+        for key, what in sorted(found.items()):
+            name = key[len(base) :].strip("/") or base.rpartition("/")[2]
+            if not key.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
+                changed = _changed(what)
+                version = what.get("ETag") or what.get("etag") or what.get("md5Hash") or changed
+                yield File(name, int(what.get("size") or 0), changed, str(version))
+
+    def below(self, place: str, name: str) -> str:
+        """The place of a name below a key."""
+        return f"{place.rstrip('/')}/{name}"
+
+    def fetch(self, place: str, name: str, target: Path) -> None:
+        """Copy one object of those that `files` named into a file of this machine."""
+        base = self._bare(place)
+        key = f"{base}/{name}" if self.system.isdir(base) else base
+        with _as_os_errors(place):
+            self.system.get_file(key, str(target))
+
+    def _bare(self, place: str) -> str:
+        return str(self.system._strip_protocol(place)).rstrip("/")  # noqa: SLF001 - what fsspec's drivers override
+
+    def _listed(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        base = self._bare(place)
+        with _as_os_errors(place):
+            found = self.system.ls(base, detail=True, refresh=True)
+        for what in found:
+            name = str(what["name"]).rstrip("/")[len(base) :].strip("/")
+            if name:
+                yield name, what
+
+
+class _as_os_errors:  # noqa: N801 - reads as a word of the sentence
+    """What drivers raise, as OSError: each has a tree of errors of its own."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def shelf_of(root: str) -> Shelf:
+    """What lists the place.
+
+    Raises:
+        UsageError: there is no driver for the URL.
+
+    """
+    return Store(root) if is_url(root) else Disk()
+
+
+def is_url(place: str) -> bool:
+    """Whether a place is in a store."""
+    return "://" in place
+
+
+def _file(path: str, name: str) -> File:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        return File(name, 0, 0.0, f"unreadable: {error.errno}")
+    return File(name, status.st_size, status.st_mtime, str(status.st_mtime_ns))
+
+
+def _changed(what: Mapping[str, Any]) -> float:
+    """When an object was written, by whichever name its driver has for that; 0 where it has none."""
+    found = next((what[key] for key in ("LastModified", "updated", "mtime", "created") if what.get(key)), 0.0)
+    if isinstance(found, str):
+        found = datetime.fromisoformat(found)
+    return found.timestamp() if isinstance(found, datetime) else float(found)

@@ -1,0 +1,104 @@
+"""Who names whom, in the dialects of TensorFlow's versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from analyzer.model.run import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+
+RING = """\
+2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: {root}
+Additional GRPC error information from remote target /job:worker/replica:0/task:2{method}:
+{details}
+"""
+OLD = ':{"created":"@1795225237.754186118","description":"Error received from peer","grpc_message":"x","grpc_status":14}'
+NEW = ':UNKNOWN:Error received from peer  {grpc_status:14, grpc_message:"Socket closed"}'
+
+
+def named(tables: Tables) -> set[tuple[str, str, str]]:
+    """Accuser, accused and kind of every accusation that counts."""
+    rows = tables["accusations"].filter("counts")
+    return set(rows.select("accuser", "worker", "kind").iter_rows())
+
+
+@pytest.mark.parametrize(
+    ("root", "method", "details"),
+    [
+        ("Connection reset by peer", "", OLD),
+        ("Socket closed", " while calling /tensorflow.WorkerService/RecvBuf", OLD),
+        ("recvmsg:Connection reset by peer", " while calling /tensorflow.WorkerService/RecvBuf", NEW),
+        ("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host:"
+         " Connection refused", " while calling /tensorflow.WorkerService/CompleteGroup", NEW),
+    ],
+)  # fmt: skip
+def test_a_lost_connection_names_its_remote_target(
+    root: str, method: str, details: str, tables_of: TablesOf
+) -> None:
+    """In the spelling of 2.4, of 2.14 and of 2.21."""
+    tables = tables_of({"worker-0.log": RING.format(root=root, method=method, details=details)})
+    assert named(tables) == {("worker:0", "worker:2", "transport")}
+
+
+def test_of_a_status_that_crossed_several_workers_the_innermost_is_meant(tables_of: TablesOf) -> None:
+    """Worker 1 heard of it from worker 3, which had it from worker 2."""
+    text = RING.format(root="Collective ops is aborted by: Socket closed", method="", details=OLD) + (
+        "The error could be from a previous operation. Restart your program to reset.\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:3:\n" + OLD + "\n"
+    )
+    assert named(tables_of({"worker-1.log": text})) == {("worker:1", "worker:2", "transport")}
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("2026-11-21 01:40:37.0: E a/coordination_service.cc:992] /job:worker/replica:0/task:2 has been set to ERROR in"
+         " coordination service: UNAVAILABLE: Task /job:worker/replica:0/task:2 heartbeat timeout.", "heartbeat"),
+        ("E0000 00:00:1795229988.515692    7327 c.cc:1] The following tasks are unhealthy (stopped sending heartbeats):\n"
+         "/job:worker/replica:0/task:2\nThe tasks have crashed.", "heartbeat"),
+        ("WARNING:tensorflow:/job:worker/replica:0/task:2 seems down, retrying 1/3", "down"),
+        ("ERROR:tensorflow:Cluster check alive failed, /job:worker/replica:0/task:2 is down, aborting collectives: x", "down"),
+    ],
+)  # fmt: skip
+def test_a_lost_heartbeat_names_the_silent_task(line: str, kind: str, tables_of: TablesOf) -> None:
+    """The coordination service of 2.9 and later, and the health check before it."""
+    assert named(tables_of({"worker-0.log": line + "\n"})) == {("worker:0", "worker:2", kind)}
+
+
+def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_there(
+    tables_of: TablesOf,
+) -> None:
+    """That is another thing than a lost data connection."""
+    text = RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
+        "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
+    )
+    assert named(tables_of({"worker-1.log": text})) == {("worker:1", "worker:0", "leader")}
+
+
+def test_what_follows_the_planned_end_does_not_count(tables_of: TablesOf) -> None:
+    """A leader that finishes first leaves the others with a frightening line."""
+    text = "step 12 loss 0.5\ntraining finished\n" + RING.format(root="Socket closed", method="", details=OLD)
+    assert (
+        named(tables_of({"worker-0.log": text, "worker-2.log": "step 12 loss 0.5\ntraining finished\n"}))
+        == set()
+    )
+
+
+def test_only_the_name_of_the_accused_is_marked(tables_of: TablesOf) -> None:
+    """TensorFlow 2.21 does not name the leader whose call failed, and then nothing is marked."""
+    bare = (
+        'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n    go()\n'
+        "tensorflow.python.framework.errors_impl.DeadlineExceededError: Collective ops is aborted by: Deadline"
+        " Exceeded\n\nRPC: /tensorflow.CoordinationService/Heartbeat\n"
+    )
+    silent = "WARNING:tensorflow:/job:worker/task:2 seems down, retrying 1/3\n"
+    rows = tables_of({"worker-1.log": bare + silent})["accusations"].sort("kind").to_dicts()
+    assert [
+        (row["worker"], row["kind"], row["says"][row["start"] or 0 : row["end"] or 0]) for row in rows
+    ] == [
+        ("worker:2", "down", "/job:worker/task:2"),
+        ("worker:0", "leader", ""),
+    ]

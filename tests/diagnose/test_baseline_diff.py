@@ -1,0 +1,153 @@
+"""What stands out in a failure that no rule knows, and what differs from a good run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from analyzer.cli.analyze import main
+from analyzer.diagnose.anomalous_lines import healthy_lines
+from analyzer.model.log_template import masked
+from analyzer.pipeline import analyze
+from analyzer.render import render
+from tests.conftest import SAMPLE_RUNS
+from tests.test_sample_runs import CONTRACT
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+STAMP = "2026-11-21 03:00:{:02},250 INFO train: "
+
+
+def log(odd: str = "", steps: int = 6, *, pace: int = 1, last: str = "all is well") -> str:
+    """A log of some dated steps, with something in the middle and a line at the end."""
+    lines = [STAMP.format(n * pace) + f"step {n} loss {0.5 / n:.4f}" for n in range(1, steps + 1)]
+    middle = [odd] if odd else []
+    return (
+        "\n".join(["TensorFlow 2.15.1", *lines[:3], *middle, *lines[3:], "closing 3 readers", "bye", last])
+        + "\n"
+    )
+
+
+def sample(name: str) -> Path:
+    """A recorded run."""
+    return next(each for each in SAMPLE_RUNS if each.name == name) / "run"
+
+
+def said(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Excerpt → why it stands out, in their order."""
+    return {each["excerpt"]: each["says"] for each in lines}
+
+
+def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) -> None:
+    """What one worker alone has, and what follows the last step that all show; never what was quoted already."""
+    run = make_run(
+        {
+            "worker-0.log": log(steps=6),
+            "worker-1.log": log("lease 4711 of shard 17 ran out", steps=5, last="waiting for lease 4712"),
+            "worker-2.log": log(steps=6),
+            "exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n",
+        }
+    )
+    document = analyze([run]).document
+    jsonschema.Draft202012Validator(CONTRACT).validate(document)
+    assert document["cause"] == "unknown"
+    assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 has it"}
+    assert document["last_words"][0]["excerpt"] == "waiting for lease 4712"
+    assert document["odd_lines"][0]["line"] == 5
+    assert any("At step 6, 2 had come; worker:1 had not." in each for each in document["why"])
+    assert "Lines that stand out" in render(document, "text")
+
+
+def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -> None:
+    """Though all workers print it; what healthy jobs print too, however alarming, does not."""
+    strange = (
+        "2026-11-21 01:52:40.037079: E tensorflow/core/lease/lease.cc:81] Lease 4711 of shard 17 ran out"
+    )
+    frequency = (
+        "2026-11-21 01:52:40.037079: E tensorflow/core/platform/profile.cc:81] CPU Frequency: 2100000 Hz"
+    )
+    usual = frequency.replace(": E ", ": I ")
+    logs = {f"worker-{n}.log": log(strange, steps=6) + usual + "\n" for n in range(3)}
+    run = make_run(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n"})
+    assert said(analyze([run]).document["odd_lines"])[strange].endswith("in no healthy recording")
+    assert masked(usual) in healthy_lines()
+    assert masked(frequency) not in healthy_lines()
+
+
+def test_numbers_do_not_make_a_line_odd(make_run: MakeRun) -> None:
+    """Addresses, paths, tasks and numbers are masked before lines are compared."""
+    logs = {
+        f"worker-{n}.log": log(f"worker:{n} reads /data/part-{n}/x.rec from 10.0.0.{n}:2222 in 0.{n}5 s")
+        for n in range(3)
+    }
+    document = analyze([make_run(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n"})]).document
+    assert document["odd_lines"] == []
+
+
+def test_a_known_failure_has_no_need_of_them() -> None:
+    """The rule says what is to be seen."""
+    assert analyze([sample("worker-killed")]).document["odd_lines"] == []
+
+
+def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
+    """Versions, size, pace, values and lines."""
+    for name, text in (
+        ("good", log()),
+        (
+            "bad",
+            log("cache is full", pace=4, last="so long").replace("2.15.1", "2.18.0").replace("0.2500", "0.9"),
+        ),
+    ):
+        (tmp_path / name).mkdir()
+        for index in range(2):
+            (tmp_path / name / f"worker-{index}.log").write_text(text)
+    document = analyze([tmp_path / "bad"], against=[tmp_path / "good"]).document
+    jsonschema.Draft202012Validator(CONTRACT).validate(document)
+    found = document["against"]
+    assert found["run"] == "good"
+    assert {"key": "tensorflow", "label": "TensorFlow", "here": ["2.18.0"], "there": ["2.15.1"]} in found[
+        "facts"
+    ]
+    assert found["step_time"] == {"here": 4.0, "there": 1.0}
+    assert set(said(found["lines"])) == {"cache is full", "so long"}
+    text = render(document, "text")
+    assert "Against good" in text
+    assert "A step took 4.00 s, there 1.00 s (4.0 times as long)" in text
+
+
+def test_values_that_went_elsewhere_are_shown() -> None:
+    """At the last place that both runs show."""
+    found = analyze([sample("loss-explodes-tf211")], against=[sample("healthy-srun-tf211")]).document[
+        "against"
+    ]
+    (curve,) = found["curves"]
+    assert (curve["tag"], curve["step"]) == ("loss", 60)
+    assert curve["here"] > 1e20 > 1 > curve["there"]
+
+
+def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
+    """What a worker prints because a peer is gone tells least."""
+    found = analyze([sample("worker-exception")], against=[sample("healthy-custom-loop")]).document["against"]
+    assert found["lines"][0]["worker"] == "worker:3"
+    assert found["lines"][0]["excerpt"].startswith("ValueError: ")
+    assert "Aborting" not in found["lines"][1]["excerpt"]
+
+
+@pytest.mark.parametrize("name", ["healthy-custom-loop", "worker-killed", "healthy-hosts"])
+def test_a_run_does_not_differ_from_itself(name: str) -> None:
+    """Every list is empty."""
+    found = analyze([sample(name)], against=[sample(name)]).document["against"]
+    assert (found["facts"], found["curves"], found["lines"]) == ([], [], [])
+    assert found["step_time"]["here"] == found["step_time"]["there"]
+
+
+def test_the_command_takes_a_good_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that is not there is said."""
+    bad, good = sample("loss-explodes-tf211"), sample("healthy-srun-tf211")
+    assert main([str(bad), "--against", str(good), "-o", str(tmp_path / "r.json")]) == 1
+    assert f"Against {good.parent.name}" in capsys.readouterr().out
+    assert main([str(bad), "--against", str(tmp_path / "none"), "-o", str(tmp_path / "r.json")]) == 4
+    assert "none" in capsys.readouterr().err

@@ -1,0 +1,175 @@
+"""What was handed over becomes sources: each named once, and none passed over without a word."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.model.errors import NothingReadable
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
+from analyzer.pipeline import analyze
+from tests.conftest import ROOT
+
+EXCEPTION = ROOT / "sample_runs" / "worker-exception" / "run"
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Files below a directory."""
+    for name, content in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def zipped(archive: Path, files: Mapping[str, str]) -> Path:
+    """A zip archive of some texts."""
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name, text in files.items():
+            packed.writestr(name, text)
+    return archive
+
+
+def names(*paths: Path) -> list[str]:
+    """The names of the sources of some inputs."""
+    return [source.name for source in discover(paths).sources]
+
+
+def test_files_of_one_name_stay_apart(tmp_path: Path) -> None:
+    """They are named from the directory that holds them all."""
+    write(tmp_path, {"worker-0/stdout.txt": "step 1 loss 0.5\n", "worker-1/stdout.txt": "step 1 loss 0.5\n"})
+    inputs = [tmp_path / "worker-0/stdout.txt", tmp_path / "worker-1/stdout.txt"]
+    assert names(*inputs) == ["worker-0/stdout.txt", "worker-1/stdout.txt"]
+    assert names(tmp_path / "worker-0", tmp_path / "worker-1") == names(*inputs)
+    assert [source.worker for source in discover(inputs).sources] == ["worker:0", "worker:1"]
+
+
+def test_an_input_that_is_given_twice_is_read_once(tmp_path: Path) -> None:
+    """By itself and as part of its directory."""
+    write(tmp_path, {"worker-0.log": "a", "worker-1.log": "b"})
+    assert names(tmp_path, tmp_path / "worker-0.log") == ["worker-0.log", "worker-1.log"]
+    assert names(tmp_path / "worker-0.log", tmp_path / "worker-0.log") == ["worker-0.log"]
+
+
+def test_archives_with_equal_members_stay_apart(tmp_path: Path) -> None:
+    """Whether they are given one by one or lie in one directory."""
+    a, b = (zipped(tmp_path / f"{name}.zip", {"worker-0.log": name}) for name in ("a", "b"))
+    assert names(a, b) == names(tmp_path) == ["a.zip/worker-0.log", "b.zip/worker-0.log"]
+    assert names(a) == ["worker-0.log"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_an_archive_holds_twice_gives_two_sources(tmp_path: Path) -> None:
+    """Zip allows it."""
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as packed:
+        packed.writestr("worker-0.log", "step 1 loss 0.5\n")
+        packed.writestr("worker-0.log", "step 2 loss 0.5\n")
+    assert names(tmp_path / "run.zip") == ["worker-0.log", "worker-0.log (2)"]
+
+
+def test_the_right_worker_is_blamed_when_logs_have_one_name(tmp_path: Path) -> None:
+    """As schedulers lay them out: a directory a worker, and in each the same name."""
+    folders = []
+    for log in sorted(EXCEPTION.glob("worker-*.log")):
+        folders.append(tmp_path / log.stem)
+        write(folders[-1], {"stdout.txt": log.read_bytes()})
+    logs = [folder / "stdout.txt" for folder in folders]
+    whole = analyze([EXCEPTION]).document["culprits"]
+    assert analyze(folders).document["culprits"] == analyze(logs).document["culprits"] == whole
+
+
+def test_names_that_are_no_utf_8_can_be_reported(tmp_path: Path) -> None:
+    """Of the run, of a file, and of two files whose names then look the same."""
+    folder = tmp_path / os.fsdecode(b"job-\xff")
+    write(folder, {os.fsdecode(b"worker-0-\xfe.log"): "a", os.fsdecode(b"worker-0-\xff.log"): "b"})
+    run = discover([folder])
+    assert (run.name, names(folder)) == ("job-?", ["worker-0-?.log", "worker-0-?.log (2)"])
+    assert analyze([folder]).document["run"]["name"] == "job-?"
+
+
+def test_a_link_that_is_named_itself_is_followed(tmp_path: Path) -> None:
+    """A person who names a link means the file; it keeps the name by which it was called."""
+    write(tmp_path, {"pods/uid/0.log": "step 1 loss 0.5\n"})
+    link = tmp_path / "containers" / "job-worker-3.log"
+    link.parent.mkdir()
+    link.symlink_to(tmp_path / "pods/uid/0.log")
+    (source,) = discover([link]).sources
+    assert (source.name, source.worker, source.skip) == ("job-worker-3.log", "worker:3", "")
+
+
+def test_a_directory_behind_a_link_is_said(tmp_path: Path) -> None:
+    """It is not followed, for it may lead anywhere, itself included."""
+    write(tmp_path, {"job/worker-0.log": "a", "elsewhere/worker-1.log": "b"})
+    (tmp_path / "job" / "worker-1").symlink_to(tmp_path / "elsewhere")
+    skipped = {source.name: source.skip for source in discover([tmp_path / "job"]).sources}
+    assert skipped == {"worker-0.log": "", "worker-1": "a link to a directory, which is not followed"}
+
+
+def lock(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make a directory one that this process may not list; root may list any."""
+    listed = os.scandir
+
+    def scandir(path: Path) -> object:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+def test_a_directory_that_cannot_be_listed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of the run is missing then."""
+    write(tmp_path, {"worker-0.log": "a", "worker-1/stdout.log": "b"})
+    lock(monkeypatch, tmp_path / "worker-1")
+    skipped = {source.name: source.skip for source in discover([tmp_path]).sources}
+    assert skipped == {
+        "worker-0.log": "",
+        "worker-1": "the directory cannot be listed: permission denied",
+    }
+
+
+def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not called empty."""
+    lock(monkeypatch, tmp_path)
+    with pytest.raises(NothingReadable, match=r"permission denied$"):
+        discover([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
+        ("2024-01-05.log", None),
+        ("20240105.log", None),
+        ("train_2024-01-05_12-30-00.log", None),
+        ("05.01.2024.log", None),
+        ("2024-01-05_3.log", "worker:3"),
+        ("worker-2024-01-05.log", None),
+        ("worker-2-2024-01-05.log", "worker:2"),
+        ("logs-2024-01-05/worker-1/stdout.log", "worker:1"),
+        ("3.log", "worker:3"),
+        ("worker-20.log", "worker:20"),
+    ],
+)
+def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
+    """Logs of several days are those of one worker, until their words tell otherwise."""
+    assert worker_of(name) == worker
+
+
+def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """In one line."""
+    with pytest.raises(NothingReadable, match=r"missing: no such file or directory$"):
+        discover([tmp_path / "missing"])
+
+
+def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
+    """Its directory tells whose it is; only without one its own name does."""
+    name = "events.out.tfevents.1795229994.node-3.7326.0.v2"
+    assert worker_of(f"tb/worker-0/{name}", Kind.EVENT_FILE) == "worker:0"
+    assert worker_of("tb/worker-0/plugins/profile/2026_11_21/node-3.xplane.pb", Kind.TRACE) == "worker:0"
+    assert worker_of("node-3.xplane.pb", Kind.TRACE) == "worker:3"

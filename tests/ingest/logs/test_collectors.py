@@ -1,0 +1,100 @@
+"""What collectors put before lines is taken off, and what they cut is put together again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analyzer.ingest.logs.collectors import streams, style_of
+
+CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
+
+
+def texts(file: str) -> list[tuple[int, str]]:
+    """The lines of a file that is one stream, without the empty one behind its end."""
+    lines = file.split("\n")
+    (stream,) = streams(list(enumerate(lines, 1)), style_of(lines))
+    return [(number, line) for number, line in stream.lines if line]
+
+
+def entries(*logs: dict[str, str]) -> str:
+    """A file of JSON objects."""
+    return "".join(json.dumps(log) + "\n" for log in logs)
+
+
+def test_entries_without_line_breaks_are_lines() -> None:
+    """Fluent Bit takes the break off each."""
+    assert texts(entries({"log": "a"}, {"log": "b"}, {"log": "c"})) == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_entries_that_are_marked_partial_go_on() -> None:
+    """Fluent Bit keeps the mark of the container runtime."""
+    marked = entries({"log": "a", "_p": "P"}, {"log": "b", "_p": "F"}, {"log": "c", "logtag": "F"})
+    assert texts(marked) == [(1, "ab"), (3, "c")]
+
+
+def test_docker_cuts_long_lines() -> None:
+    """Where entries end with a break, one without goes on, in its own stream."""
+    log = entries(
+        {"log": "a", "stream": "stdout"},
+        {"log": "x\n", "stream": "stderr"},
+        {"log": "b\n", "stream": "stdout"},
+    )
+    assert texts(log) == [(1, "ab"), (2, "x")]
+
+
+def test_the_streams_of_a_container_are_put_together_apart() -> None:
+    """A long line of one may be cut while the other prints."""
+    parts = [("stdout", "P", "a"), ("stderr", "F", "x"), ("stdout", "F", "b"), ("stderr", "F", "y")]
+    told = texts("".join(CRI.format(*part) + "\n" for part in parts))
+    when = CRI.split()[0]
+    assert told == [(1, f"{when} ab"), (2, f"{when} x"), (4, f"{when} y")]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["{} ", "{} stdout F ", "worker-0-1  | {} ", "[pod/job-worker-0/tensorflow] {} "],
+    ids=["kubectl", "CRI", "compose", "kubectl --prefix"],
+)
+def test_times_of_a_collector_stand_where_a_record_begins(mark: str) -> None:
+    """Not within a traceback, and not where a line tells its own time."""
+    lines = [
+        "starting",
+        "step 1 loss 0.5",
+        "Traceback (most recent call last):",
+        '  File "train.py", line 3, in <module>',
+        "KeyError: 'a'",
+        "WARNING:tensorflow:seems down",
+        "and goes on",
+        "step 2 loss 0.4",
+        "2026-11-21 01:35:58.352546: E tensorflow/core/ring.cc:1] lost",
+    ]
+    when = [f"2026-11-21T01:35:58.25254696{n}Z" for n in range(len(lines))]
+    told = texts("".join(mark.format(when[n]) + f"{line}\n" for n, line in enumerate(lines)))
+    timed = {0, 1, 2, 5, 7}
+    assert told == [
+        (n, f"{when[n - 1]} {line}" if n - 1 in timed else line) for n, line in enumerate(lines, 1)
+    ]
+
+
+def test_times_that_contradict_the_log_are_left_off() -> None:
+    """A program may print local time."""
+    own = "2026-11-21 03:35:58.252546: I tensorflow/core/ring.cc:1] up"
+    assert texts(f"{CRI.format('stdout', 'F', own)}\n{CRI.format('stdout', 'F', 'step 1 loss 0.5')}\n") == [
+        (1, own),
+        (2, "step 1 loss 0.5"),
+    ]
+
+
+def test_entries_tell_their_time() -> None:
+    """As ISO 8601, or as seconds or milliseconds since 1970."""
+    times: list[object] = ["2026-11-21T01:40:37.5Z", 1795225237.5, 1795225237500]
+    for time in times:
+        log = json.dumps({"message": "step 1 loss 0.5", "timestamp": time}) + "\n"
+        assert texts(log * 2)[0] == (1, "2026-11-21T01:40:37.500000Z step 1 loss 0.5")
+
+
+def test_a_message_of_several_lines_is_several() -> None:
+    """They share the number of the line of the file."""
+    assert texts(entries({"message": "a\nb\n"}, {"message": "c"})) == [(1, "a"), (1, "b"), (2, "c")]

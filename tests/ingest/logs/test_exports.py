@@ -1,0 +1,75 @@
+"""What services export of logs is read as the log that it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.ingest import ingest
+from analyzer.ingest.logs import exports
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+
+ENTRIES = [
+    {"textPayload": f"step {n} loss 0.{n}", "timestamp": f"2026-11-21T01:40:3{n // 2}Z"} for n in range(1, 9)
+]
+
+
+def read(folder: Path, text: str, name: str = "worker-1.json") -> Tables:
+    """The tables of a run with one such file."""
+    (folder / name).write_text(text, encoding="utf-8")
+    return ingest(discover([folder]), [])
+
+
+def steps(tables: Tables) -> list[Any]:
+    """The steps in the order of the lines."""
+    scalars = tables["scalars"]
+    return scalars.filter(scalars["tag"] == "step").sort("line")["step"].to_list()
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["oldest first", "newest first"])
+@pytest.mark.parametrize("wrap", [json.dumps, "".join], ids=["array", "an entry a line"])
+def test_entries_come_in_the_order_of_time(wrap: Any, turned: bool, tmp_path: Path) -> None:
+    """Those of one second in the order in which they were printed; a line number counts entries."""
+    entries = ENTRIES[::-1] if turned else ENTRIES
+    made = [json.dumps(entry) + "\n" for entry in entries] if wrap == "".join else entries
+    tables = read(tmp_path, wrap(made))
+    assert steps(tables) == list(range(1, 9))
+    assert tables["sources"].select("source", "kind", "worker", "lines").row(0) == (
+        "worker-1.json",
+        "log",
+        "worker:1",
+        8,
+    )
+
+
+def test_a_broken_array_is_read_as_lines(tmp_path: Path) -> None:
+    """It is no reason to read nothing."""
+    (source,) = read(tmp_path, json.dumps(ENTRIES, indent=1)[:-9])["sources"].to_dicts()
+    assert (source["read"], source["lines"]) == ("partial", 32)
+    assert source["reason"] == "a JSON array that is broken, read as lines"
+
+
+def test_fields_of_a_line_that_was_json_are_found(tmp_path: Path) -> None:
+    """Cloud Logging takes such a line apart."""
+    entries = [{"jsonPayload": {"message": f"step {n} loss 0.5"}, "timestamp": 1795225237} for n in (1, 2)]
+    assert steps(read(tmp_path, json.dumps(entries))) == [1, 2]
+
+
+def test_an_array_that_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would have to be held whole; entries on lines of their own need not."""
+    monkeypatch.setattr(exports, "LARGEST", 100)
+    (source,) = read(tmp_path, json.dumps(ENTRIES))["sources"].to_dicts()
+    assert source["reason"] == "one JSON array of more than 100 bytes; export an entry a line"
+
+
+@pytest.mark.parametrize("text", ['{"name": "x", "scripts": {}}', "[1, 2]", '{"step": 1, "loss": 0.5}'])
+def test_other_json_is_no_log(text: str, tmp_path: Path) -> None:
+    """As of a package or of a model."""
+    (tmp_path / "model.json").write_text(text, encoding="utf-8")
+    (source,) = discover([tmp_path]).sources
+    assert source.kind is Kind.OTHER

@@ -1,0 +1,145 @@
+"""Lines that belong together become one record."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.records import Record, records
+from analyzer.ingest.logs.text import lines
+
+STATUS = """\
+2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: Socket closed
+Additional GRPC error information from remote target /job:worker/replica:0/task:1:
+:{"created":"@1795225237.754186118","grpc_message":"Socket closed","grpc_status":14}
+step 13 loss 0.5
+"""
+TRACEBACK = """\
+step 12 loss 0.5
+Traceback (most recent call last):
+  File "/workspace/train.py", line 10, in load
+    return int(cell)
+ValueError: invalid literal for int()
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/workspace/train.py", line 40, in <module>
+    load()
+RuntimeError: bad cell
+cleaning up
+"""
+TENSORFLOW = """\
+Traceback (most recent call last):
+  File "/workspace/train.py", line 109, in <module>
+    model.fit(ds)
+tensorflow.python.framework.errors_impl.UnavailableError: Graph execution error:
+
+Detected at node 'SGD/CollectiveReduceV2' defined at (most recent call last):
+    File "/workspace/train.py", line 109, in <module>
+Node: 'SGD/CollectiveReduceV2'
+Collective ops is aborted by: Socket closed
+2026-11-21 01:40:38.000000: W tensorflow/core/kernels/data/generator_dataset_op.cc:108] Error occurred
+"""
+
+
+def read(text: str) -> list[Record]:
+    """The records of a text, empty ones left out."""
+    return [record for record in records(lines(enumerate(text.split("\n"), 1)), 2026) if record.text.strip()]
+
+
+def test_the_end_of_a_huge_record_is_kept() -> None:
+    """The exception stands at the end of a traceback, however long it is."""
+    frames = "".join(
+        f'  File "/workspace/train.py", line {n}, in call\n    {"x" * 80}\n' for n in range(12_000)
+    )
+    raised, after = read(
+        f"Traceback (most recent call last):\n{frames}ValueError: bad cell\nstep 5 loss 0.5\n"
+    )
+    assert (raised.line, raised.last_line, raised.kind) == (1, 24_002, "traceback")
+    assert raised.text.endswith("\nValueError: bad cell")
+    assert sum(len(piece.text) for piece in raised.pieces) < 2 << 20
+    assert raised.cut == raised.last_line - len(raised.pieces) > 0
+    assert after.kind == "progress"
+
+
+def test_a_status_and_its_details_are_one_record() -> None:
+    """What gRPC adds stands on lines without a prefix."""
+    status, progress = read(STATUS)
+    assert (status.line, status.last_line, status.level) == (1, 3, "E")
+    assert "task:1" in status.text
+    assert progress.kind == "progress"
+
+
+def test_a_chained_traceback_is_one_record() -> None:
+    """From its first line to the message of the exception that ended it."""
+    _, raised, after = read(TRACEBACK)
+    assert (raised.kind, raised.line, raised.last_line, raised.level) == ("traceback", 2, 12, "E")
+    assert after.text == "cleaning up"
+
+
+def test_the_long_message_of_a_tensorflow_error_belongs_to_its_traceback() -> None:
+    """Up to the next line that has a prefix."""
+    raised, noise = read(TENSORFLOW)
+    assert raised.text.endswith("Collective ops is aborted by: Socket closed")
+    assert noise.origin == "generator_dataset_op.cc"
+
+
+def test_a_plain_line_carries_the_time_of_the_one_before() -> None:
+    """As what it is: a neighbour's time, not its own."""
+    _, progress = read(STATUS)
+    assert progress.time is None
+    assert progress.near is not None
+
+
+DUMPS = {
+    "dump_traceback_later": """\
+Timeout (0:00:30)!
+Thread 0x00007f2d973d06c0 (most recent call first):
+  File "/workspace/train.py", line 4 in other
+  File "/usr/lib/python3.11/threading.py", line 982 in run
+
+Thread 0x00007f2d98215b80 (most recent call first):
+  File "/workspace/train.py", line 13 in <module>
+""",
+    "dump_traceback": """\
+Thread 0x00007f92d89076c0 (most recent call first):
+  <no Python frame>
+
+Current thread 0x00007f92d966bb80 (most recent call first):
+  File "/workspace/train.py", line 18 in <module>
+""",
+    "one thread with a name": """\
+Current thread 0x00007f92d966bb80 [MainThread] (most recent call first):
+  File "/workspace/train.py", line 18 in <module>
+""",
+}
+FATAL = """\
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f71cbbb76c0 (most recent call first):
+  File "/workspace/train.py", line 4 in other
+
+Current thread 0x00007f71cc9f9b80 (most recent call first):
+  File "/workspace/train.py", line 8 in <module>
+
+Extension modules: numpy._core._multiarray_umath, numpy.linalg._umath_linalg (total: 2)
+"""
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+def test_a_dump_of_threads_is_one_record_and_no_exception(dump: str) -> None:
+    """As Python 3.8 to 3.14 write it where nothing failed; the training goes on behind it."""
+    before, dumped, step, done = read(f"step 1 loss 0.5\n{dump}step 2 loss 0.4\n  done\n")
+    assert (before.kind, dumped.kind, step.kind, done.kind) == ("progress", "plain", "progress", "plain")
+    assert (dumped.line, dumped.last_line) == (2, 1 + dump.count("\n"))
+
+
+def test_a_fatal_error_with_its_threads_is_one_record() -> None:
+    """With what the shell says of it behind."""
+    fatal, shell = read(f"{FATAL}Segmentation fault (core dumped)\n")
+    assert (fatal.kind, fatal.last_line, shell.kind) == ("traceback", FATAL.count("\n"), "plain")
+
+
+def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
+    """But for that of a dump."""
+    assert len(read("loading\n  a\n  b\n")) == 3

@@ -1,0 +1,82 @@
+"""Bytes become lines that a person would read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzer.ingest.logs.text import LONGEST, Line, decode, lines
+
+
+def texts(data: bytes) -> list[str]:
+    """The lines of some bytes."""
+    return [line.text for line in lines(enumerate(decode(data).split("\n"), 1))]
+
+
+def test_each_state_of_a_progress_bar_is_a_line_with_the_number_of_the_physical_one() -> None:
+    """Keras redraws with backspaces and carriage returns; a log keeps every state."""
+    bar = (
+        "Epoch 1/2\n"
+        + "\x08" * 9
+        + "\r1/2 [=>..] - loss: 2.1"
+        + "\x08" * 20
+        + "\r2/2 [====] - loss: 2.0\nnext"
+    )
+    assert list(lines(enumerate(bar.split("\n"), 1))) == [
+        Line(1, "Epoch 1/2"),
+        Line(2, "1/2 [=>..] - loss: 2.1"),
+        Line(2, "2/2 [====] - loss: 2.0"),
+        Line(3, "next"),
+    ]
+
+
+def test_colour_codes_and_control_characters_are_taken_out() -> None:
+    """Keras 3 colours its bars even in files; a title sequence must not reach a terminal."""
+    assert texts(b"\x1b[1m1/8\x1b[0m \x1b[32mok\x1b[0m\x1b]0;title\x07\x00") == ["1/8 ok"]
+
+
+def test_what_is_glued_behind_a_progress_bar_is_a_line_of_its_own() -> None:
+    """A traceback begins wherever the bar was left."""
+    assert texts(b"6/20 [==>..] - loss: 0.80Traceback (most recent call last):") == [
+        "6/20 [==>..] - loss: 0.80",
+        "Traceback (most recent call last):",
+    ]
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "Traceback (most recent call last):",
+        "WARNING:tensorflow:AutoGraph",
+        "INFO:absl:a",
+        "2026-11-21 01:40:37.754266: W tensorflow/core/a.cc:1] a",
+        "I0000 00:00:1795225237.754186 12 a.cc:1] a",
+        "E1121 01:40:37.754186 12 a.cc:1] a",
+    ],
+)
+def test_whatever_begins_a_record_is_parted(begins: str) -> None:
+    """From what a program left on the line without its end; a line that begins so is whole."""
+    assert texts(f"6/20{begins}".encode()) == ["6/20", begins]
+    assert texts(begins.encode()) == [begins]
+
+
+def test_every_usual_encoding_is_read() -> None:
+    """UTF-8 with and without a mark, UTF-16; what fits none is shown as such."""
+    assert texts(b"\xef\xbb\xbfcaf\xc3\xa9\r\n")[0] == "café"
+    assert texts("café".encode("utf-16"))[0] == "café"
+    assert texts(b"caf\xe9")[0] == "caf�"
+
+
+def test_an_endless_line_is_shortened_and_says_so() -> None:
+    """Head and tail stay, because messages end with what matters."""
+    (text,) = texts(b"a" * 100_000 + b"end")
+    assert len(text) < LONGEST + 100
+    assert text.endswith("end")
+    assert "characters cut" in text
+
+
+@given(st.binary(max_size=2_000))
+def test_no_bytes_break_it(data: bytes) -> None:
+    """Whatever stands in a file, there are lines, and no control codes in them."""
+    assert all("\x1b[" not in text and "\x00" not in text for text in texts(data))

@@ -1,0 +1,97 @@
+"""Exit codes as launchers, schedulers and people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from analyzer.model.run import Tables
+from analyzer.model.task_names import attempt_of
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+QUIET = "step 1 loss 0.5\nstep 2 loss 0.4\n"
+
+
+def codes(tables: Tables) -> list[tuple[str, int, str]]:
+    """Worker, attempt and exit code, as they are stated."""
+    facts = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
+    return list(facts.select("worker", "attempt", "value").iter_rows())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("worker-0 1", ("worker:0", 1, "1")),
+        ("worker:0 137", ("worker:0", 1, "-9")),
+        ("worker:1: 0", ("worker:1", 1, "0")),
+        ('{"worker:2": 1}', ("worker:2", 1, "1")),
+        ("worker-0:1", ("worker:0", 1, "1")),
+        ("chief=None", ("chief:0", 1, "running")),
+        ("worker-0-restart1: -15", ("worker:0", 2, "-15")),
+        ("worker-0-attempt-2 1", ("worker:0", 2, "1")),
+    ],
+)
+def test_a_line_names_a_worker_and_its_code(
+    line: str, expected: tuple[str, int, str], tables_of: TablesOf
+) -> None:
+    """With a colon in the name of the worker, behind it, or both."""
+    assert codes(tables_of({"exit_codes.txt": line + "\n"})) == [expected]
+
+
+def test_attempts_that_are_counted_from_0_are_shifted(tables_of: TablesOf) -> None:
+    """All that are named, in paths and in files of exit codes; a worker with one life stays at its first."""
+    tables = tables_of(
+        {
+            "attempt_0/worker-0.log": QUIET,
+            "attempt_1/worker-0.log": QUIET,
+            "worker-1.log": QUIET,
+            "exit_codes.txt": "worker-0-attempt-0 137\nworker-0-attempt-1 0\nworker-1 0\n",
+        }
+    )
+    sources = dict(tables["sources"].select("source", "attempt").iter_rows())
+    assert sources["attempt_0/worker-0.log"] == 1
+    assert sources["attempt_1/worker-0.log"] == 2
+    assert sources["worker-1.log"] == 1
+    assert codes(tables) == [("worker:0", 1, "-9"), ("worker:0", 2, "0"), ("worker:1", 1, "0")]
+    lives = {row["worker"]: row["attempts"] for row in tables["lifetimes"].iter_rows(named=True)}
+    assert lives == {"worker:0": 2, "worker:1": 1}
+
+
+def test_attempts_that_are_counted_from_1_stay(tables_of: TablesOf) -> None:
+    """The first is the first."""
+    tables = tables_of({"attempt_1/worker-0.log": QUIET, "attempt_2/worker-0.log": QUIET})
+    assert tables["sources"]["attempt"].to_list() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "attempt"),
+    [
+        ("attempt_0/worker-0.log", 0),
+        ("worker-0-attempt-3.log", 3),
+        ("worker-0.restart.log", 2),
+        ("worker-0-restart-2.log", 3),
+        ("worker-0.log", None),
+        ("attempt_1700000000000_0001/stdout", None),
+        ("wildlife-3/worker-0.log", None),
+    ],
+)
+def test_a_name_tells_the_attempt(name: str, attempt: int | None) -> None:
+    """As it counts them; a time stamp is no count."""
+    assert attempt_of(name) == attempt
+
+
+@pytest.mark.parametrize("line", ["worker-0 ", "worker-0 q", "worker-0 exited", "worker-0 13777"])
+def test_a_worker_without_a_code_is_damage(line: str, tables_of: TablesOf) -> None:
+    """A line that was cut or overwritten must not pass for one that is not there."""
+    tables = tables_of({"exit_codes.txt": f"worker-1 1\n{line}\n"})
+    assert codes(tables) == [("worker:1", 1, "1")]
+    what = "names worker:0, and no exit code that could be read"
+    assert tables["damage"].select("line", "what").rows() == [(2, what)]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", ["x" * 200_000, "a" + " " * 200_000 + "|", "a/" * 20_000])
+def test_an_endless_line_takes_no_time(line: str, tables_of: TablesOf) -> None:
+    """Neither one of letters nor one of blanks."""
+    assert codes(tables_of({"exit_codes.txt": f"{line}\nworker-1 1\n"})) == [("worker:1", 1, "1")]

@@ -1,0 +1,268 @@
+"""Large logs are read by processes beside this one; whatever becomes of those, nothing of a log is lost.
+
+A process with threads is not split, and this one has some: each test has a process of its own.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+MIDDLE = "".join(f"2026-11-21 01:00:{n % 60:02d}.5 step {n} loss {1 / (n + 1):.6f}\n" for n in range(30_000))
+BEGIN = """
+import os, signal, sys, time
+from pathlib import Path
+import analyzer.ingest as ingest
+from analyzer.discover import discover
+from analyzer.ingest import beside
+from analyzer.model.run import Pattern
+
+ingest.LARGE = 10_000
+beside._LOOK = 0.001
+beside._LEAST_PART = beside.BLOCK
+beside._cores = lambda: 4
+first, reads = os.getpid(), ingest._tried
+
+def run(watch=None, meanwhile=None):
+    patterns = [Pattern("lost/peer", ("Socket closed",), None)]
+    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, watch, meanwhile)
+    return {name: table.rows() for name, table in tables.items()}
+
+def said():
+    while len(list(others())) < beside._cores():
+        time.sleep(0.01)
+    print(*others(), flush=True)
+
+def others():
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            state, parent, _, session = Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(session) == first != int(pid) and (state != "Z" or int(parent) == first):
+            yield pid
+
+def gone():
+    deadline = time.monotonic() + 20
+    while left := list(others()):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
+"""
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "memfd_create") or len(os.sched_getaffinity(0)) < 2, reason="a process is not split here"
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Four logs, the largest of which is cut short, and one of which cannot be read."""
+    logs = [f"step 0 loss {n}\n{MIDDLE}Socket closed {n}\n{MIDDLE * n}".encode() for n in range(4)]
+    for n, log in enumerate(logs):
+        (tmp_path / f"worker-{n}.log").write_bytes(log)
+    (tmp_path / "worker-4.log.gz").write_bytes(b"\x1f\x8bno" + bytes(100_000))
+    return tmp_path
+
+
+def begun(run: Path, program: str) -> subprocess.Popen[str]:
+    """A process of its own that goes through a run."""
+    command: Sequence[str] = [sys.executable, "-c", BEGIN + program, str(run)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+def ended(run: Path, program: str) -> str:
+    """What it prints."""
+    with begun(run, program) as process:
+        printed, complaint = process.communicate(timeout=60)
+    assert process.returncode == 0, complaint
+    return printed.strip()
+
+
+def test_beside_as_in_turn(run: Path) -> None:
+    """The same tables, and all bytes are counted, none twice; a log has several readers."""
+    program = """
+assert beside.splittable()
+look, calls = beside.look_through, []
+def noted(log, part, *given):
+    Path(sys.argv[1]).with_name(f"{log.name} {part.start} {os.getpid()}").touch()
+    time.sleep(0.01)
+    return look(log, part, *given)
+beside.look_through = noted
+tables = run(lambda *call: calls.append(call[1]))
+assert not beside.splittable()  # polars is here, with its threads
+assert tables == run() and len(tables["matches"]) == 4
+sizes = [path.stat().st_size for path in Path(sys.argv[1]).iterdir()]
+assert calls == sorted(calls) and calls[-1] == sum(sizes)
+assert len({row[0] for row in tables["sources"] if "skipped" in row}) == 1
+"""
+    ended(run, program)
+    parts = [path.name.split() for path in run.parent.glob("worker-3.log *")]
+    assert len({start for _, start, _ in parts}) == len(parts) > 4
+    assert len({reader for _, _, reader in parts}) > 1
+
+
+def test_one_log_that_a_launcher_marked_has_several_readers_too(tmp_path: Path) -> None:
+    """And one that cannot be read at any place has one."""
+    lines = [f"[1,{n % 2}]<stdout>:step {n} loss {1 / (n + 1):.6f}\n" for n in range(60_000)]
+    (tmp_path / "job.log").write_text("".join(lines) + "[1,1]<stderr>:Socket closed\n")
+    (tmp_path / "more.log.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    program = """
+tables = run()
+assert tables == run() and len(tables["matches"]) == 1
+"""
+    ended(tmp_path, program)
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "raise MemoryError"])
+def test_a_reader_that_dies_is_no_loss(end: str, run: Path) -> None:
+    """Its logs are read by the process that waits for them."""
+    program = f"""
+def dies(matcher, log, *given):
+    if os.getpid() != first and log.name in ("worker-0.log", "worker-3.log"):
+        {end}
+    return reads(matcher, log, *given)
+ingest._tried = dies
+assert len(run()["matches"]) == 4
+gone()
+"""
+    ended(run, program)
+
+
+def test_a_part_that_cannot_be_read_is_said(run: Path) -> None:
+    """Of such a log nothing is told, as where it is read in a row."""
+    program = """
+import errno
+look = beside.look_through
+def broken(log, part, *given):
+    if log.name == "worker-3.log" and part.start:
+        raise OSError(errno.EIO, "Input/output error")
+    return look(log, part, *given)
+beside.look_through = broken
+(row,) = [row for row in run()["sources"] if row[0] == "worker-3.log"]
+assert "cannot be read: Input/output error" in row and "skipped" in row
+"""
+    ended(run, program)
+
+
+@pytest.mark.parametrize("room", [0, 1])
+def test_no_room_for_processes_is_no_loss(room: int, run: Path) -> None:
+    """The logs are read by threads then, or by the one process that there is room for."""
+    program = f"""
+fork = os.fork
+def full():
+    if os.getpid() != first or not {room}:
+        raise BlockingIOError("no more processes")
+    return fork()
+os.fork = full
+def waiting():
+    assert len(list(others())) == {room}
+assert len(run(meanwhile=waiting)["matches"]) == 4
+gone()
+"""
+    ended(run, program)
+
+
+@pytest.mark.parametrize("which", [0, 1, 3])
+def test_readers_that_die_at_their_beginning_are_no_loss(which: int, run: Path) -> None:
+    """Whether it is the one that splits off the others, or one of those."""
+    program = f"""
+split = beside.Beside._split
+def dies(self):
+    number, others = split(self)
+    if number == {which}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number, others
+beside.Beside._split = dies
+assert len(run()["matches"]) == 4
+gone()
+"""
+    ended(run, program)
+
+
+def test_an_interruption_leaves_nobody_behind(run: Path) -> None:
+    """Nor does any other error of the process that waits."""
+    program = """
+def slow(*given):
+    time.sleep(60 * (os.getpid() != first))
+ingest._tried = slow
+def interrupted():
+    said()
+    raise KeyboardInterrupt
+try:
+    run(meanwhile=interrupted)
+except KeyboardInterrupt:
+    gone()
+"""
+    ended(run, program)
+
+
+def test_readers_end_when_nobody_waits(run: Path) -> None:
+    """The process that split them off was killed, and could tell them nothing."""
+    program = """
+look = beside.look_through
+def endless(*given):
+    while True:
+        look(*given)
+beside.look_through = endless
+run(meanwhile=said)
+"""
+    process = begun(run, program)
+    assert process.stdout
+    readers = process.stdout.readline().split()
+    assert readers
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 20
+    while alive := [pid for pid in readers if _alive(pid)]:
+        assert time.monotonic() < deadline, alive
+        time.sleep(0.05)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        state = Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_process_with_threads_is_not_split(run: Path) -> None:
+    """What they have locked would stay so in the copy."""
+    program = """
+import threading
+over = threading.Event()
+thread = threading.Thread(target=over.wait)
+thread.start()
+assert not beside.splittable()
+assert len(run()["matches"]) == 4
+over.set()
+thread.join()
+"""
+    ended(run, program)
+
+
+def test_an_interrupt_of_the_terminal_ends_all_at_once(run: Path) -> None:
+    """It goes to readers too, and none of them has anything to say."""
+    program = """
+def slow(*given):
+    time.sleep(60)
+ingest._tried = slow
+run(meanwhile=said)
+"""
+    with begun(run, program) as process:
+        assert process.stdout
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        _, complaint = process.communicate(timeout=20)
+    assert complaint.count("Traceback (most recent call last)") == 1
+    assert complaint.rstrip().endswith("KeyboardInterrupt")

@@ -1,0 +1,162 @@
+"""What sixty nights tell: what is new, known, back and gone, and which machine is guilty."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from prometheus_client.parser import text_string_to_metric_families
+
+from analyzer.triage.digest import digest
+from analyzer.triage.groups import course
+from analyzer.triage.history import VERSION, beside, open_history
+from analyzer.triage.hosts import Share, suspects
+from analyzer.triage.metrics import metrics
+from analyzer.triage.night_summary import Standing, standing
+from analyzer.triage.page import page
+from analyzer.triage.restarts import job_of
+from tests.triage.conftest import Desk
+from tests.triage.planted import Planted, plant, sixty_nights, when
+
+
+def told(folder: Path, runs: Sequence[Planted]) -> Standing:
+    """How things stand after all of some runs."""
+    folder.mkdir(exist_ok=True)
+    with open_history(beside(folder)) as history:
+        return standing(history, plant(history, runs), len(runs), 0, [])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_bad_machine_the_regression_and_the_new_failure_are_found(tmp_path: Path, seed: int) -> None:
+    """And nothing else: not the busy machine, not the one that always has the chief of faulty code."""
+    after = told(tmp_path, list(sixty_nights(seed)))
+    assert [group.cause for group in after.of("new")] == ["numeric.nan_loss"]
+    assert [group.cause for group in after.of("regressed")] == ["data.corrupt_record"]
+    assert after.of("regressed")[0].course.before == f"{when(15):%Y-%m-%d}"
+    assert [guilty.suspect.host for guilty in after.suspects] == ["node-17"]
+    (guilty,) = after.suspects
+    assert guilty.seen == 50
+    assert guilty.suspect.bad == guilty.suspect.pairings >= 10
+    (unknown,) = after.unknown
+    assert unknown.cause == "unknown"
+    assert shlex.split(unknown.command) == ["mwms-rules", "new", "--from", unknown.run.place]
+
+
+def test_no_machine_is_accused_by_chance(tmp_path: Path) -> None:
+    """Of a hundred places without a bad machine, at most as many accuse one as the bound allows."""
+    from random import Random
+
+    accused = 0
+    for seed in range(100):
+        chance, shares = Random(seed), []
+        hosts = [f"n{n}" for n in range(30)]
+        for run in range(200):
+            used = chance.sample(hosts, chance.choice([2, 4]))
+            guilty = chance.choice(used)
+            shares += [Share(run, each, 1, int(each == guilty)) for each in used]
+        accused += bool(suspects(shares))
+    assert accused <= 2
+
+
+def test_the_same_partners_again_and_again_accuse_nobody() -> None:
+    """A job that is started forty times on the same pair says nothing about either machine elsewhere."""
+    shares = [Share(run, host, 1, int(host == "a")) for run in range(40) for host in ("a", "b")]
+    assert suspects(shares) == []
+    alone = [Share(run, "a", 2, 1) for run in range(40)]
+    assert suspects(alone) == []
+
+
+def test_a_failure_is_gone_once_and_comes_back_once() -> None:
+    """One that always came seldom is given more time."""
+    nights = [f"2026-01-{n:02d}" for n in range(1, 32)]
+
+    def states(*seen: int) -> list[str]:
+        counts = {nights[n]: 1 for n in seen}
+        return [
+            course({night: 1 for night in counts if night <= until}, nights[: n + 1]).state
+            for n, until in enumerate(nights)
+            if n >= seen[0]
+        ]
+
+    assert states(0) == ["new", *["known"] * 7, "gone", *["away"] * 22]
+    assert states(0, 20)[19:23] == ["away", "regressed", "known", "known"]
+    assert "regressed" not in states(0, 6, 12, 18, 30), "every six nights is its way"
+
+
+def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
+    """The next run of the same job, within a day; another job's is none."""
+    day = 86_400.0
+    runs = [
+        Planted(0, "bert", ("a", "b"), "peer.killed", "a", started=0.0),
+        Planted(0, "bert-retry-1", ("a", "c"), "healthy", started=1_000.0),
+        Planted(0, "gpt", ("a", "b"), "peer.killed", "a", started=2_000.0),
+        Planted(0, "gpt_restart2", ("a", "b"), "peer.killed", "a", started=9_000.0),
+        Planted(0, "job-17", ("a", "b"), "data.missing_file", None, started=100.0),
+        Planted(0, "job-18", ("a", "b"), "healthy", started=1_000.0),
+        Planted(0, "late", ("a", "b"), "user.exception", None, started=0.0),
+        Planted(0, "late-rerun", ("a", "b"), "healthy", started=3 * day),
+    ]
+    after = {group.cause: group.restart for group in told(tmp_path, runs).groups}
+    killed = after.pop("peer.killed")
+    assert killed
+    assert (killed.known, killed.helped, killed.last) == (2, 1, "same")
+    assert [*after.values()] == [None, None]
+    assert job_of("/runs/2026-11-20/bert-attempt-2/run") == job_of("/runs/2026-11-21/bert/run")
+    assert job_of("/runs/job-17") != job_of("/runs/job-18")
+    assert job_of("/runs/2026-11-20") is None
+
+
+def test_an_old_history_is_carried_over(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of version 1, as its tables were; what it knew is known. One of the future is refused."""
+    desk.out.mkdir()
+    old = (Path(__file__).parent / "history-1.sql").read_text(encoding="utf-8")
+    with sqlite3.connect(desk.out / "history.sqlite") as connection:
+        connection.executescript(old)
+    connection.close()
+    run = desk.write("bad", "KeyError: 'label'")
+    assert desk.call(now="2026-11-22T06:00:00") == 1
+    digested = (desk.out / "digest.md").read_text(encoding="utf-8")
+    assert "all of it is known" in digested
+    assert "since 2026-11-20" in digested
+    assert run.name in digested
+    with sqlite3.connect(desk.out / "history.sqlite") as connection:
+        assert connection.execute("SELECT version FROM about").fetchone() == (VERSION,)
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+        connection.execute("UPDATE about SET version = 99")
+    connection.close()
+    assert desk.call() == 2
+    assert "version 99" in capsys.readouterr().err
+
+
+HOSTILE = "</script><img src=x onerror=window.PWNED=1>`|*[a](javascript:alert(1))\n\u202eevil\0\udcff@all"
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    """In the database, on the page, in the post and in the metrics."""
+    name = HOSTILE.replace("/", "_").replace("\0", "")
+    run = Planted(0, name, (HOSTILE, "b"), HOSTILE, HOSTILE)
+    guilty = [Planted(0, f"{name}{n}", (HOSTILE, f"b{n}"), "unknown", HOSTILE) for n in range(20)]
+    after = told(tmp_path, [run, *guilty])
+    assert len(after.suspects) == 1
+    shown = page(after)
+    assert "<img src=x" not in shown
+    assert "\u202e" not in shown
+    post = digest(after)
+    assert all(each not in MarkdownIt().render(post) for each in ("<img", "<a ", "</script>"))
+    families = {each.name: each for each in text_string_to_metric_families(metrics(after).decode())}
+    assert families["mwms_triage_runs"].samples
+    assert families["mwms_triage_suspect_host_runs"].samples[0].value == 21
+
+
+def test_equal_histories_make_equal_outputs(tmp_path: Path) -> None:
+    """Whatever the order in which the runs of a night were examined."""
+    runs = list(sixty_nights(1))
+    backwards = [run for night in range(60) for run in runs[::-1] if run.night == night]
+    one, other = (told(tmp_path / name, order) for name, order in (("a", runs), ("b", backwards)))
+    assert page(one) == page(other)
+    assert digest(one) == digest(other)
+    assert metrics(one) == metrics(other)

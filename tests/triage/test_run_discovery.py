@@ -1,0 +1,118 @@
+"""Which directories are runs, told by names alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analyzer.triage.run_discovery import Unlisted, find, holder
+from tests.conftest import SAMPLE_RUNS
+
+Tree = Callable[..., Path]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Write empty files below a root and give it."""
+
+    def make(*names: str) -> Path:
+        for name in names:
+            path = tmp_path / "root" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return tmp_path / "root"
+
+    return make
+
+
+def runs(root: Path, pattern: str | None = None, leave_out: str = "") -> list[str]:
+    """The runs below a root, relative to it."""
+    unlisted: list[Unlisted] = []
+    return [
+        os.path.relpath(each.path, root) for each in find(str(root), 0.0, unlisted.append, pattern, leave_out)
+    ]
+
+
+LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
+    "a log a worker": (["a/worker-0.log", "a/worker-1.log", "b/rank0.out"], ["a", "b"]),
+    "a directory a worker": (["a/worker-0/stderr.txt", "a/worker-1/stderr.txt", "b/x.log"], ["a", "b"]),
+    "logs beside events": (["a/logs/worker-0.log", "a/tensorboard/events.out.tfevents.1", "a/x.py"], ["a"]),
+    "attempts": (["a/attempt-1/worker-0.log", "a/attempt-2/worker-0.log"], ["a"]),
+    "deep below": (["team/2026/a/worker-0.log", "team/2026/b/worker-0.log"], ["team/2026/a", "team/2026/b"]),
+    "a note beside runs": (["README.txt", "a/worker-0.log", "b/worker-0.log"], ["a", "b"]),
+    "runs called like workers": (["chief-only/worker-0.log", "b/worker-0.log"], ["b", "chief-only"]),
+    "a root of attempts is one run": (["attempt-1/chief.log", "attempt-2/chief.log"], ["."]),
+    "archives": (["a/worker-0.log", "b.tar.gz", "c.zip", "d.csv"], ["a", "b.tar.gz", "c.zip"]),
+    "hidden": ([".git/x.log", "a/worker-0.log"], ["a"]),
+    "nothing": (["a/code.py", "b/exit-codes.yaml"], []),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_runs_are_found_by_their_layout(tree: Tree, layout: str) -> None:
+    """The topmost directory that is one run; what lies beside is none."""
+    files, expected = LAYOUTS[layout]
+    assert runs(tree(*files)) == expected
+
+
+def test_every_sample_run_is_found() -> None:
+    """Nothing more, and of each at least the directory with its logs."""
+    root = SAMPLE_RUNS[0].parent
+    found = runs(root)
+    assert [name.split("/")[0] for name in found] == [each.name for each in SAMPLE_RUNS]
+
+
+def test_a_pattern_says_what_runs_are(tree: Tree) -> None:
+    """Where names tell nothing, the user does."""
+    root = tree("host-a/x/data.txt", "host-a/y/data.txt", "host-b/x/data.txt", "notes.txt")
+    assert runs(root, "*/*") == ["host-a/x", "host-a/y", "host-b/x"]
+    assert runs(root, "host-a/x*") == ["host-a/x"]
+
+
+def test_our_own_directory_is_no_run(tree: Tree) -> None:
+    """Reports may lie below a root, and never in a run."""
+    root = tree("a/worker-0.log", "out/worker-0.log")
+    assert runs(root, leave_out=str(root / "out")) == ["a"]
+    assert holder(str(root / "a" / "reports"), str(root)) == str(root / "a")
+    assert holder(str(root / "elsewhere"), str(root)) is None
+    assert holder(str(root.parent / "elsewhere"), str(root)) is None
+
+
+def test_the_stamp_tells_each_change(tree: Tree) -> None:
+    """A file more, a byte more, a later time; nothing changed, the same stamp."""
+    root = tree("a/worker-0.log")
+    log = root / "a" / "worker-0.log"
+
+    def stamp() -> str:
+        return next(find(str(root), 0.0, print)).stamp
+
+    stamps = [stamp()]
+    assert stamp() == stamps[0]
+    log.write_text("x", encoding="utf-8")
+    stamps.append(stamp())
+    os.utime(log, (1, 1))
+    stamps.append(stamp())
+    (root / "a" / "worker-1.log").touch()
+    stamps.append(stamp())
+    assert len({*stamps}) == 4
+
+
+def test_what_cannot_be_listed_is_told(tmp_path: Path) -> None:
+    """A root that is not there, a chain of directories without end, a name that is no UTF-8."""
+    unlisted: list[Unlisted] = []
+    assert list(find(str(tmp_path / "gone"), 0.0, unlisted.append)) == []
+    deep = tmp_path.joinpath("deep", *["d"] * 60)
+    deep.mkdir(parents=True)
+    assert list(find(str(tmp_path), 0.0, unlisted.append)) == []
+    assert [each.reason for each in unlisted] == [
+        "no such file or directory", "it lies more than 40 directories deep",
+    ]  # fmt: skip
+    odd = os.fsencode(tmp_path) + b"/odd-\xff"
+    os.mkdir(odd)  # noqa: PTH102 - bytes
+    Path(os.fsdecode(odd), "worker-0.log").touch()
+    (found,) = find(str(tmp_path), 0.0, unlisted.append)
+    assert found.place.endswith("odd-\\xff")
+    assert os.fsencode(found.path) == odd
