@@ -28,5 +28,5 @@ def analyze(*paths: str | PathLike[str], rules: str | PathLike[str] | None = Non
     pipeline = import_module("analyzer.pipeline")  # here, so that `import analyzer` costs next to nothing
     path = import_module("pathlib").Path
     pack = pipeline.load_rules([path(rules)] if rules else [])
-    run: Run = pipeline.study([path(each) for each in paths], pack)
+    run: Run = pipeline.analyze_with_tables([path(each) for each in paths], pack)
     return run

@@ -40,7 +40,7 @@ def analyze(
     watch: Watch | None = None,
     given: Sequence[str] = (),
     xprof: float = 0.0,
-    meanwhile: Callable[[], None] | None = None,
+    warm_up: Callable[[], None] | None = None,
 ) -> Diagnosis:
     """The diagnosis of one run, given as a directory, a file, or several files.
 
@@ -56,10 +56,10 @@ def analyze(
         UsageError: the paths hold more than one run, or XProf is asked for and not installed.
 
     """
-    return study(paths, pack, redaction, against, watch, given, xprof, meanwhile).diagnosis
+    return analyze_with_tables(paths, pack, redaction, against, watch, given, xprof, warm_up).diagnosis
 
 
-def study(
+def analyze_with_tables(
     paths: Sequence[Path],
     pack: RulePack | None = None,
     redaction: Redaction = "secrets",
@@ -67,7 +67,7 @@ def study(
     watch: Watch | None = None,
     given: Sequence[str] = (),
     xprof: float = 0.0,
-    meanwhile: Callable[[], None] | None = None,
+    warm_up: Callable[[], None] | None = None,
 ) -> Run:
     """The same, with the tables that it follows from; they are not redacted.
 
@@ -79,12 +79,12 @@ def study(
     """
     pack = pack or load_rules()
     run = discover(paths)
-    tables = read(run, pack, watch, meanwhile)
+    tables = load_tables(run, pack, watch, warm_up)
     good = _good(against, pack) if against else None
     compared = ["--against", *_inputs(against, good.name)] if good else []
     options = [*_options(pack, redaction), *compared, *(["--xprof"] if xprof else [])]
     command = shlex.join(["mwms-analyze", *(given or _inputs(paths, run.name)), *options])
-    document = judge(run.name, tables, pack, good, command).document
+    document = diagnose_tables(run.name, tables, pack, good, command).document
     if xprof:
         document = {**document, "xprof": _quoted(run, tables, xprof)}
     from analyzer.redact import redact
@@ -92,7 +92,7 @@ def study(
     return Run(run.name, tables, Diagnosis(redact(document, redaction)))
 
 
-def judge(
+def diagnose_tables(
     name: str, tables: Tables, pack: RulePack, good: GoodRun | None = None, command: str = ""
 ) -> Diagnosis:
     """The diagnosis of a run that was read; nothing is masked in it yet."""
@@ -107,8 +107,8 @@ def load_rules(more: Sequence[Path] = ()) -> RulePack:
     return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
-def read(
-    run: RunDir, pack: RulePack, watch: Watch | None = None, meanwhile: Callable[[], None] | None = None
+def load_tables(
+    run: RunDir, pack: RulePack, watch: Watch | None = None, warm_up: Callable[[], None] | None = None
 ) -> Tables:
     """All tables of a run, read and derived.
 
@@ -118,13 +118,13 @@ def read(
 
     """
 
-    def make_ready() -> None:
+    def warm_up_all() -> None:
         _import_later_stages()
         _versions()
-        if meanwhile:
-            meanwhile()
+        if warm_up:
+            warm_up()
 
-    found = ingest(run, pack.patterns, watch, make_ready)
+    found = ingest(run, pack.patterns, watch, warm_up_all)
     from analyzer.derive import derive
 
     _expect_one_run(run, found)
@@ -177,7 +177,7 @@ def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
     from analyzer.diagnose import GoodRun
     from analyzer.ingest.quote_lookup import masked_lines
 
-    return GoodRun(run.name, read(run, pack), masked_lines(run))
+    return GoodRun(run.name, load_tables(run, pack), masked_lines(run))
 
 
 def _all_empty(opened: int, files: int) -> str:

@@ -19,7 +19,7 @@ import polars as pl
 
 from analyzer.derive.step_rate import Timed, changes
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 SERIES = 60
@@ -81,7 +81,7 @@ def recorded() -> list[list[float]]:
     """The steps of every healthy sample run that dates enough of them."""
     pack, found = load_rules(), []
     for home in sorted((ROOT / "sample_runs").glob("healthy-*/run")):
-        scalars = read(discover([home]), pack)["scalars"].filter(
+        scalars = load_tables(discover([home]), pack)["scalars"].filter(
             (pl.col("origin") == "event_file") & pl.col("tag").is_in(["loss", "batch_loss"])
         )
         for _, own in scalars.group_by("worker", "source", maintain_order=True):

@@ -24,7 +24,7 @@ def stages(run: Path) -> Stages:
     from analyzer.derive import derive
     from analyzer.discover import discover
     from analyzer.ingest import ingest
-    from analyzer.pipeline import judge, load_rules
+    from analyzer.pipeline import diagnose_tables, load_rules
     from analyzer.redact import redact
 
     done("import")
@@ -36,7 +36,7 @@ def stages(run: Path) -> Stages:
     done("ingest")
     tables = derive(read)
     done("derive")
-    document = redact(judge(run.name, tables, pack).document, "secrets")
+    document = redact(diagnose_tables(run.name, tables, pack).document, "secrets")
     done("judge")
     from analyzer.render import render
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 MUCH = 0.02
@@ -35,7 +35,7 @@ for row in table["rows"]:
 """
 
 
-class Beside(NamedTuple):
+class ForkPool(NamedTuple):
     """One step: its seconds and the share of it that goes into input, by us and by xprof."""
 
     seconds: float
@@ -51,11 +51,11 @@ class Beside(NamedTuple):
 
 def main() -> None:
     """Compare and print."""
-    python, pack, told = sys.argv[1], load_rules(), list[Beside]()
+    python, pack, told = sys.argv[1], load_rules(), list[ForkPool]()
     for home in sorted((ROOT / "sample_runs").glob("*/run")):
         if not any(home.rglob("*.xplane.pb")):
             continue
-        steps = read(discover([home]), pack)["steps"].filter(pl.col("step").is_not_null())
+        steps = load_tables(discover([home]), pack)["steps"].filter(pl.col("step").is_not_null())
         for (source,), own in steps.group_by("source", maintain_order=True):
             found = list(beside(own, home / str(source), python))
             told += found
@@ -63,7 +63,7 @@ def main() -> None:
     line("all", told)
 
 
-def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[Beside]:
+def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[ForkPool]:
     """The steps of one trace that both tell."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
@@ -77,10 +77,10 @@ def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[Beside]:
     for row in own.iter_rows(named=True):
         if row["step"] in peers:
             share = (row["input"] + row["copy"]) / row["seconds"]
-            yield Beside(row["seconds"], share, *peers[row["step"]])
+            yield ForkPool(row["seconds"], share, *peers[row["step"]])
 
 
-def line(name: str, found: list[Beside]) -> None:
+def line(name: str, found: list[ForkPool]) -> None:
     """The largest differences of these steps."""
     if not found:
         print(f"{name:45} no numbered step")  # noqa: T201

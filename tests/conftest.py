@@ -12,7 +12,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, read
+from analyzer.pipeline import analyze, load_rules, load_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expected.json"))
@@ -55,4 +55,4 @@ def make_run(tmp_path: Path) -> Callable[[Mapping[str, str]], Path]:
 def tables_of(make_run: Callable[[Mapping[str, str]], Path]) -> Callable[[Mapping[str, str]], Tables]:
     """All tables, read and derived, of a run made of a few lines."""
     pack = load_rules()
-    return lambda files: read(discover([make_run(files)]), pack)
+    return lambda files: load_tables(discover([make_run(files)]), pack)

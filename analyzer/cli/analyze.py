@@ -144,16 +144,16 @@ def _analyzed(
 ) -> Diagnosis:
     """The diagnosis; what renders it in these formats is made ready while large logs are read."""
 
-    def make_ready() -> None:
+    def warm_up() -> None:
         for each in formats:
-            FORMATS[each].make_ready()
+            FORMATS[each].warm_up()
 
     against = [arguments.against] if arguments.against else []
     given = ["-"] if "-" in arguments.paths else []
     xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with Meter() as meter:
         return analyze(
-            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, meanwhile=make_ready
+            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, warm_up=warm_up
         )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.live import Live
 
-    from analyzer.trainer.audience import Audience, Standing
+    from analyzer.trainer.audience import Audience, NightSummary
 
 
 class Lines:
@@ -22,7 +22,7 @@ class Lines:
         """Print it."""
         print(f"  {line}", flush=True)
 
-    def show(self, standings: Sequence[Standing]) -> None:
+    def show(self, standings: Sequence[NightSummary]) -> None:
         """Say nothing: a pipe has no use for what is overwritten."""
 
 
@@ -36,7 +36,7 @@ class Screen:
         """Print it above the table."""
         self.live.console.print(f"  {line}", markup=False, highlight=False)
 
-    def show(self, standings: Sequence[Standing]) -> None:
+    def show(self, standings: Sequence[NightSummary]) -> None:
         """Draw the table."""
         from rich.table import Table
 

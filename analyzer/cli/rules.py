@@ -24,7 +24,7 @@ from analyzer.engine.rule_schema import rule_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from analyzer.storage.package_files import resource
 
 
@@ -160,7 +160,7 @@ def _new(arguments: argparse.Namespace) -> int:
     if not re.search(ID, name):
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
     pack = _kept(arguments)
-    tables = read(run, pack)
+    tables = load_tables(run, pack)
     drafted = draft(tables, run.name, name)
     if explained := diagnose(run.name, match(pack, tables), tables, {}).document["rule"]:
         print(f"mwms-rules: {run.name} is already explained by {explained}", file=sys.stderr)
@@ -203,7 +203,7 @@ def _own(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
 
 
 def _read(run: Path, pack: RulePack) -> Tables:
-    return read(discover([run]), pack)
+    return load_tables(discover([run]), pack)
 
 
 def _fired(pack: RulePack, runs: Path) -> set[str]:

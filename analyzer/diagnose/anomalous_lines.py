@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.lines import numbered
-from analyzer.model.log_template import masked
+from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
 
@@ -94,7 +94,7 @@ def _lines(tables: Tables) -> Iterator[_Line]:
             if said:
                 number, text = said[-1] if row["kind"] == "traceback" else said[0]
                 step = after.get((row["worker"], row["source"]))
-                yield _Line(masked(text), row, number, text, step is not None and number > step)
+                yield _Line(template_of(text), row, number, text, step is not None and number > step)
 
 
 def _last_common(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.lines import Line, numbered
-from analyzer.model.log_template import masked
+from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 
 MOST_WORKERS, MOST_LINES = 4, 3
@@ -29,7 +29,7 @@ def last_words(tables: Tables) -> list[dict[str, Any]]:
     found = _errors(tables["exceptions"])
     silent = set(workers) - {each.worker for each in found}
     found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
-    said = [masked(" ".join(text for _, text in each.lines)) for each in found]
+    said = [template_of(" ".join(text for _, text in each.lines)) for each in found]
     shared = Counter(said)
     ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], workers.index(f[0].worker)))
     return [_evidence(words) for words, _ in ranked[:MOST_WORKERS]]

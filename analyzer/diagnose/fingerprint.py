@@ -7,14 +7,14 @@ import hashlib
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
-from analyzer.model.log_template import masked
+from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 
 
 def fingerprint(decision: Decision, tables: Tables) -> str:
     """Sixteen hexadecimal digits; the exceptions that workers raised of their own doing take part."""
     raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
-    parts = {f"{row['type']}|{masked(row['message'][:200])}" for row in raised.iter_rows(named=True)}
+    parts = {f"{row['type']}|{template_of(row['message'][:200])}" for row in raised.iter_rows(named=True)}
     rule = decision.chosen.rule if decision.chosen else ""
     text = "\n".join([decision.verdict.value, decision.cause or "", rule, *sorted(parts)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]

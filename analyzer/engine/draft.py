@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.engine.draft_text import Spoken, spelled
-from analyzer.model.log_template import masked
+from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 
 MOST_LINES = 3
@@ -71,10 +71,10 @@ def _last_plain(tables: Tables) -> list[_Row]:
     by_worker: dict[str, set[object]] = {}
     rows = _before_the_end(tables, pl.col("kind") == "plain")
     for row in rows:
-        by_worker.setdefault(masked(_said(str(row["text"]))), set()).add(row["worker"])
+        by_worker.setdefault(template_of(_said(str(row["text"]))), set()).add(row["worker"])
     own: dict[object, list[_Row]] = {}
     for row in rows:
-        if len(by_worker[masked(_said(str(row["text"])))]) == 1:
+        if len(by_worker[template_of(_said(str(row["text"])))]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MOST_LINES:]] if several else []
@@ -90,7 +90,7 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
     """Those records that only one worker has, or that come after the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = _last_common(tables["scalars"])
-    said = {id(row): (line := _said(str(row["text"])), masked(line)) for row in rows}
+    said = {id(row): (line := _said(str(row["text"])), template_of(line)) for row in rows}
     workers: dict[str, set[object]] = {}
     for row in rows:
         workers.setdefault(said[id(row)][1], set()).add(row["worker"])
@@ -159,7 +159,7 @@ def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, li
     kept: dict[str, list[str]] = {}
     for row in plain.iter_rows(named=True):
         behind = row["source"] == first.source and row["line"] > first.line
-        if not behind and masked(_said(row["text"])) not in telling and row["text"].isprintable():
+        if not behind and template_of(_said(row["text"])) not in telling and row["text"].isprintable():
             kept.setdefault(row["worker"], []).append(row["text"][:400])
     return {worker: lines[-_AROUND:] for worker, lines in kept.items()}
 

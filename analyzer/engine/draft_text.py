@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import regex
 import yaml
 
-from analyzer.model.log_template import unmasked
+from analyzer.model.log_template import literals_between
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """What TensorFlow's C++ code prints before its message."""
@@ -25,7 +25,7 @@ class Spoken(NamedTuple):
     def parts(self) -> list[str]:
         """The stretches of its message that every run prints alike."""
         message = self.mask.partition("] ")[2] if "] " in self.line and _cc(self.line) else self.mask
-        parts = unmasked(message)
+        parts = literals_between(message)
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
             parts.pop(0)
         return parts

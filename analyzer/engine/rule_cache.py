@@ -10,7 +10,7 @@ from pathlib import Path
 from analyzer import model
 from analyzer.engine.language import RulePack
 from analyzer.model import schema
-from analyzer.storage.disk_cache import kept
+from analyzer.storage.disk_cache import cached
 
 
 def load_kept(directories: Sequence[Path]) -> RulePack:
@@ -25,7 +25,7 @@ def load_kept(directories: Sequence[Path]) -> RulePack:
 
         return load(directories)
 
-    return kept("rules", _key(directories), make, _pickled, _unpickled)
+    return cached("rules", _key(directories), make, _pickled, _unpickled)
 
 
 def _pickled(pack: RulePack) -> bytes:

@@ -13,11 +13,11 @@ from importlib import import_module
 
 from analyzer.ingest.logs import fact_patterns
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.profiler.duplicate_traces import told_twice
-from analyzer.ingest.reader_output import Reading
-from analyzer.ingest.scan.fork_pool import Beside
-from analyzer.ingest.scan.line_selection import WHOLE, room
-from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.scan.fork_pool import ForkPool
+from analyzer.ingest.scan.line_selection import WHOLE, budget_for
+from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.scan_plan import LARGE, Survey, survey
 from analyzer.model.run import Pattern, RunDir, Source, Tables
 from analyzer.model.source_kinds import Kind
@@ -30,7 +30,7 @@ def ingest(
     run: RunDir,
     patterns: Sequence[Pattern],
     watch: Watch | None = None,
-    meanwhile: Callable[[], None] | None = None,
+    warm_up: Callable[[], None] | None = None,
 ) -> Tables:
     """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
 
@@ -39,33 +39,33 @@ def ingest(
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
     matcher = Matcher([*patterns, *fact_patterns.PATTERNS])
-    readings = _read_all(run.sources, matcher, watch or _unwatched, meanwhile or _nothing)
+    outputs = _read_all(run.sources, matcher, watch or _unwatched, warm_up or _nothing)
     from analyzer.ingest.assembly import assemble
 
-    return assemble(readings, run.sources)
+    return assemble(outputs, run.sources)
 
 
 def _read_all(
-    sources: Sequence[Source], matcher: Matcher, watch: Watch, meanwhile: Callable[[], None]
-) -> list[Reading]:
+    sources: Sequence[Source], matcher: Matcher, watch: Watch, warm_up: Callable[[], None]
+) -> list[SourceRows]:
     """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
-    twice = told_twice(sources)
+    twice = duplicate_traces(sources)
     tally = _Tally(sources, watch)
-    readings: list[Reading] = []
+    outputs: list[SourceRows] = []
     with _reader(sources, matcher, tally) as read:
-        meanwhile()
+        warm_up()
         for source in sources:
             if source.name not in twice:
-                readings += read(source)
-    traced = {reading.source.name for reading in readings if "spans" in reading.rows}
+                outputs += read(source)
+    traced = {output.source.name for output in outputs if "spans" in output.rows}
     for source in sources:
         if (plane := twice.get(source.name)) in traced:
-            readings.append(Reading(source))
-            readings[-1].skip(f"the same session is read from {plane}")
+            outputs.append(SourceRows(source))
+            outputs[-1].skip(f"the same session is read from {plane}")
         elif plane:
-            readings += _tried(matcher, source)
+            outputs += _tried(matcher, source)
             tally.behind(source)
-    return readings
+    return outputs
 
 
 class _Tally:
@@ -103,29 +103,29 @@ def _unwatched(_source: str, _done: int, _all: int) -> None:
 @contextmanager
 def _reader(
     sources: Sequence[Source], matcher: Matcher, tally: _Tally
-) -> Iterator[Callable[[Source], list[Reading]]]:
+) -> Iterator[Callable[[Source], list[SourceRows]]]:
     """What reads one source after the other; others are at work on the large logs meanwhile."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
-    space = room(sum(_size(log) > WHOLE for log in logs))
+    budget = budget_for(sum(_size(log) > WHOLE for log in logs))
     large = [log for log in logs if _size(log) >= LARGE]
 
     def surveyed(log: Source) -> Survey:
-        return survey(log, lambda: matcher.scout, lambda offset: tally.within(log, offset), space)
+        return survey(log, lambda: matcher.prefilter, lambda offset: tally.within(log, offset), budget)
 
     with (
-        Beside(large, partial(_ready, matcher), partial(_tried, matcher), space, tally.within) as beside,
+        ForkPool(large, partial(_ready, matcher), partial(_tried, matcher), budget, tally.within) as beside,
         ExitStack() as threads,
     ):
         ahead = None
         if len(others := [log for log in large if log not in beside]) > 1:
-            from analyzer.ingest.scan.prefetch import Ahead
+            from analyzer.ingest.scan.prefetch import Prefetch
 
-            ahead = threads.enter_context(Ahead(others, lambda: matcher.scout, space, tally.within))
+            ahead = threads.enter_context(Prefetch(others, lambda: matcher.prefilter, budget, tally.within))
 
-        def read(source: Source) -> list[Reading]:
+        def read(source: Source) -> list[SourceRows]:
             try:
-                readings = beside(source) if source in beside else None
-                return _tried(matcher, source, ahead or surveyed) if readings is None else readings
+                outputs = beside(source) if source in beside else None
+                return _tried(matcher, source, ahead or surveyed) if outputs is None else outputs
             finally:
                 tally.behind(source)
                 if ahead:
@@ -134,30 +134,30 @@ def _reader(
         yield read
 
 
-def _ready(matcher: Matcher) -> Scout:
+def _ready(matcher: Matcher) -> Prefilter:
     """The scout, and all else that reads a log made ready too."""
     import_module(f"analyzer.ingest.{Kind.LOG.reader}")
     matcher.begin_file()
-    return matcher.scout
+    return matcher.prefilter
 
 
 def _tried(
     matcher: Matcher, source: Source, surveyed: Callable[[Source], Survey] | None = None
-) -> list[Reading]:
-    reading = Reading(source)
+) -> list[SourceRows]:
+    output = SourceRows(source)
     if source.skip:
-        reading.skip(source.skip)
+        output.skip(source.skip)
     elif source.kind.reader is None:
-        reading.skip("no reader for this kind of file")
+        output.skip("no reader for this kind of file")
     else:
         try:
             module = import_module(f"analyzer.ingest.{source.kind.reader}")
             # A log may be large: it is surveyed ahead of its turn.
             more = (surveyed,) if source.kind is Kind.LOG else ()
-            read: Reading | list[Reading] = module.read(source, matcher, *more)
+            read: SourceRows | list[SourceRows] = module.read(source, matcher, *more)
             return read if isinstance(read, list) else [read]
         except OSError as error:
-            reading.skip(f"cannot be read: {error.strerror or error}")
+            output.skip(f"cannot be read: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - one source that we fail on must not cost the others
-            reading.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
-    return [reading]
+            output.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
+    return [output]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest import restarts
 from analyzer.ingest.platform import checkpoints, packages
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.worker_identity import attribute
 from analyzer.model.run import Source, Tables
 from analyzer.model.schema import READ, TABLES
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def assemble(readings: Sequence[Reading], sources: Sequence[Source]) -> Tables:
+def assemble(outputs: Sequence[SourceRows], sources: Sequence[Source]) -> Tables:
     """The tables of `schema.READ`; each reading is given to its worker and attempt first."""
-    attribute(readings)
-    restarts.number(readings)
-    packages.tell_releases(readings)
-    checkpoints.miss(readings, sources)
-    return {table: _table(table, readings) for table in READ}
+    attribute(outputs)
+    restarts.number(outputs)
+    packages.tell_releases(outputs)
+    checkpoints.miss(outputs, sources)
+    return {table: _table(table, outputs) for table in READ}
 
 
-def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
+def _table(table: str, outputs: Sequence[SourceRows]) -> pl.DataFrame:
     """One table of all readings, in their order."""
     if table == "sources":
-        return frame(table, map(_source_row, readings))
+        return frame(table, map(_source_row, outputs))
     names = {column.name for column in TABLES[table]}
     frames: list[pl.DataFrame] = []
-    for in_columns, group in groupby(readings, lambda reading: table in reading.columns):
+    for in_columns, group in groupby(outputs, lambda output: table in output.columns):
         if in_columns:
             frames += [frame_of_columns(table, each.columns[table], _own(names, each)) for each in group]
         else:
@@ -43,25 +43,25 @@ def _table(table: str, readings: Sequence[Reading]) -> pl.DataFrame:
     return joined(table, frames)
 
 
-def _own(names: AbstractSet[str], reading: Reading) -> dict[str, Any]:
+def _own(names: AbstractSet[str], output: SourceRows) -> dict[str, Any]:
     """What all rows of a reading have in common, of the columns of a table."""
-    source = reading.source
+    source = output.source
     place = {"worker": source.worker, "attempt": source.attempt, "source": source.name}
     return {name: value for name, value in place.items() if name in names}
 
 
-def _source_row(reading: Reading) -> dict[str, Any]:
-    source = reading.source
+def _source_row(output: SourceRows) -> dict[str, Any]:
+    source = output.source
     return {
         "source": source.name,
         "kind": source.kind.value,
         "worker": source.worker,
         "attempt": source.attempt,
-        "bytes": reading.bytes,
-        "lines": reading.lines,
-        "first_time": reading.first_time,
-        "last_time": reading.last_time,
-        "read": reading.read,
-        "reason": reading.reason,
-        "thinned": reading.thinned,
+        "bytes": output.bytes,
+        "lines": output.lines,
+        "first_time": output.first_time,
+        "last_time": output.last_time,
+        "read": output.read,
+        "reason": output.reason,
+        "thinned": output.thinned,
     }

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import hyperscan
 
-from analyzer.ingest.scan.prefilter import Scout, unpacked
+from analyzer.ingest.scan.prefilter import Prefilter, unpacked
 from analyzer.model.run import Pattern
-from analyzer.storage.disk_cache import kept
+from analyzer.storage.disk_cache import cached
 
 if TYPE_CHECKING:
     import regex
@@ -64,9 +64,9 @@ class Matcher:
         self._database = _database([literal.encode() for literal in self.literals])
 
     @cached_property
-    def scout(self) -> Scout:
+    def prefilter(self) -> Prefilter:
         """What finds the places of a large log that are worth reading."""
-        return Scout(self.literals)
+        return Prefilter(self.literals)
 
     def begin_file(self) -> None:
         """Try again what was given up on the file before."""
@@ -137,7 +137,7 @@ def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
     if not literals:
         return None
     key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
-    return kept("literals", key, lambda: _compiled(literals), hyperscan.dumpb, unpacked)
+    return cached("literals", key, lambda: _compiled(literals), hyperscan.dumpb, unpacked)
 
 
 def _compiled(literals: Sequence[bytes]) -> hyperscan.Database:

@@ -10,7 +10,7 @@ from pathlib import Path
 from analyzer.ingest.logs.collectors import Stream, streams, style_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import blocks
-from analyzer.model.log_template import masked
+from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import Parts
@@ -78,7 +78,7 @@ def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
 def masked_lines(run: RunDir) -> frozenset[str]:
     """Every line of the logs of a run, each once, without what differs from run to run."""
     logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
-    return frozenset(masked(text) for source in logs for text in _whole(source))
+    return frozenset(template_of(text) for source in logs for text in _whole(source))
 
 
 def _whole(source: Source) -> Iterator[str]:

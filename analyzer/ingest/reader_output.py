@@ -20,7 +20,7 @@ Columns = Mapping[str, Sequence[Any]]
 """Columns of one length by their names; one that is left out is null."""
 
 
-class Reading:
+class SourceRows:
     """Rows by table, and how the source itself was read."""
 
     def __init__(self, source: Source, *, thinned: str = "") -> None:
@@ -37,7 +37,7 @@ class Reading:
         """By table: rows so many and so alike that they are held as columns; then `rows` has none of them."""
 
     @property
-    def tells(self) -> bool:
+    def has_rows(self) -> bool:
         """Whether anything was taken from it."""
         return bool(self.rows or self.columns)
 
@@ -72,13 +72,13 @@ class Reading:
             lives = [life_at(line or 0) for line in columns["line"]]
             self.columns[table] = {**columns, "attempt": lives}
 
-    def saw(self, time: float | None) -> None:
+    def observe_time(self, time: float | None) -> None:
         """Widen the span of time that the source covers."""
         if time is not None and isfinite(time):
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 
-    def lost(
+    def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None
     ) -> None:
         """A stretch that could not be read."""
@@ -92,7 +92,7 @@ class Reading:
         self.read, self.reason = "skipped", reason
 
 
-def whole_text(reading: Reading, ends: bytes = b"\n") -> str:
+def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
     """The text of a small file; its size, and what of it was lost, are noted.
 
     What ends its lines, as a NUL does in an environment, becomes a line break.
@@ -101,15 +101,15 @@ def whole_text(reading: Reading, ends: bytes = b"\n") -> str:
         OSError: the file cannot be read.
 
     """
-    data, damage = unpacked(reading.source.path)
+    data, damage = unpacked(output.source.path)
     if damage:
-        reading.lost(damage)
+        output.add_damage(damage)
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.replace(ends, b"\n")
     text = decode(data)
     for what, offset in flaws(data, text):
-        reading.lost(what, offset=offset)
-    reading.bytes, reading.lines = len(data), len(text.splitlines())
+        output.add_damage(what, offset=offset)
+    output.bytes, output.lines = len(data), len(text.splitlines())
     return text
 
 

@@ -20,7 +20,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-from analyzer.ingest.reader_output import Reading, Row
+from analyzer.ingest.reader_output import Row, SourceRows
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, is_previous, log_of
 
@@ -40,7 +40,7 @@ Lives = Mapping[str, AbstractSet[int]]
 class _Log(NamedTuple):
     """One log; a rotated one has several parts, the oldest first."""
 
-    parts: tuple[Reading, ...]
+    parts: tuple[SourceRows, ...]
     requeued: tuple[Place, ...] = ()
 
     def rows(self, table: str) -> Iterator[tuple[Place, Row]]:
@@ -60,61 +60,61 @@ class _Log(NamedTuple):
         return [(place, row) for place, row in self.rows("facts") if row["key"] == key]
 
 
-def number(readings: Sequence[Reading]) -> None:
+def number(outputs: Sequence[SourceRows]) -> None:
     """Give every row of the run its attempt."""
-    _count_from_one(readings)
-    _follow(readings)
-    for logs in _by_worker(readings).values():
+    _count_from_one(outputs)
+    _follow(outputs)
+    for logs in _by_worker(outputs).values():
         _split(logs)
-    lives = _lives(readings)
-    _match_events(readings, lives)
-    _close(readings, lives)
+    lives = _lives(outputs)
+    _match_events(outputs, lives)
+    _close(outputs, lives)
 
 
-def _count_from_one(readings: Sequence[Reading]) -> None:
+def _count_from_one(outputs: Sequence[SourceRows]) -> None:
     """Where any name of the run counts attempts from 0, count all that are named on by one."""
-    named = [r for r in readings if attempt_of(r.source.name) is not None]
-    rows = [row for r in readings for row in r.rows.get("facts", []) if "attempt" in row]
+    named = [r for r in outputs if attempt_of(r.source.name) is not None]
+    rows = [row for r in outputs for row in r.rows.get("facts", []) if "attempt" in row]
     if 0 not in {*(r.source.attempt for r in named), *(row["attempt"] for row in rows)}:
         return
-    for reading in named:
-        reading.source = reading.source._replace(attempt=reading.source.attempt + 1)
+    for output in named:
+        output.source = output.source._replace(attempt=output.source.attempt + 1)
     for row in rows:
         row["attempt"] += 1
 
 
-def _follow(readings: Sequence[Reading]) -> None:
+def _follow(outputs: Sequence[SourceRows]) -> None:
     """A log whose name counts nothing is of the last life, unless its first restart is named."""
-    restarts = _restarts(readings)
-    for worker in {r.source.worker for r in readings if r.source.worker}:
-        logs = [r for r in readings if r.source.worker == worker and r.source.kind is Kind.LOG]
+    restarts = _restarts(outputs)
+    for worker in {r.source.worker for r in outputs if r.source.worker}:
+        logs = [r for r in outputs if r.source.worker == worker and r.source.kind is Kind.LOG]
         named = {r.source.attempt for r in logs if attempt_of(r.source.name) is not None}
         earlier = any(is_previous(r.source.name) for r in logs)
         last = 1 + (
             restarts.get(worker or "", int(earlier)) if not named else max(named) if 1 in named else 0
         )
-        for reading in logs:
-            if attempt_of(reading.source.name) is None:
-                life = last - 1 if is_previous(reading.source.name) else last
-                reading.source = reading.source._replace(attempt=max(1, life))
+        for output in logs:
+            if attempt_of(output.source.name) is None:
+                life = last - 1 if is_previous(output.source.name) else last
+                output.source = output.source._replace(attempt=max(1, life))
 
 
-def _restarts(readings: Sequence[Reading]) -> dict[str, int]:
+def _restarts(outputs: Sequence[SourceRows]) -> dict[str, int]:
     """Worker → how often Kubernetes says that it was restarted."""
-    facts = [row for r in readings for row in r.rows.get("facts", []) if row["key"] == "restarts"]
+    facts = [row for r in outputs for row in r.rows.get("facts", []) if row["key"] == "restarts"]
     return {row["worker"]: int(row["value"]) for row in facts}
 
 
-def _by_worker(readings: Sequence[Reading]) -> Mapping[object, list[_Log]]:
+def _by_worker(outputs: Sequence[SourceRows]) -> Mapping[object, list[_Log]]:
     """The logs of each worker's attempt, as far as names tell."""
-    parts: dict[tuple[str | None, int, str], list[Reading]] = {}
+    parts: dict[tuple[str | None, int, str], list[SourceRows]] = {}
     requeued: dict[str, list[Place]] = {}
-    for reading in readings:
-        if reading.source.kind is Kind.LOG and reading.source.worker:
-            name = log_of(reading.source.name)
-            log = parts.setdefault((reading.source.worker, reading.source.attempt, name), [])
-            log.append(reading)
-            said = [row["line"] for row in reading.rows.get("facts", []) if row["key"] == "requeued"]
+    for output in outputs:
+        if output.source.kind is Kind.LOG and output.source.worker:
+            name = log_of(output.source.name)
+            log = parts.setdefault((output.source.worker, output.source.attempt, name), [])
+            log.append(output)
+            said = [row["line"] for row in output.rows.get("facts", []) if row["key"] == "requeued"]
             requeued.setdefault(_file(name), []).extend((len(log) - 1, line) for line in said)
     found: dict[object, list[_Log]] = {}
     for (worker, attempt, name), log in parts.items():
@@ -198,7 +198,7 @@ def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
     for way in ways:
         if found := way():
             return found
-    told = [each for each in log.parts if each.tells]
+    told = [each for each in log.parts if each.has_rows]
     if not told:
         return [(0, 0.0)] * len(times)
     part = told[-1]
@@ -206,7 +206,7 @@ def _alike(log: _Log, times: Sequence[float]) -> list[Place]:
         f"holds {len(times) + 1} lives of {part.source.worker}, and nothing in it tells where one ends; "
         "all of it is taken for the last"
     )
-    part.lost(what)
+    part.add_damage(what)
     return [(0, 0.0)] * len(times)
 
 
@@ -239,21 +239,21 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
     return found if len(found) == count else []
 
 
-def _match_events(readings: Sequence[Reading], lives: Lives) -> None:
+def _match_events(outputs: Sequence[SourceRows], lives: Lives) -> None:
     """Give event files the lives that the logs of their workers show."""
     restarted = {worker for worker, numbers in lives.items() if max(numbers) > 1}
     begun: dict[tuple[str, int], float] = {}
-    for reading in readings:
-        if reading.source.worker in restarted and reading.source.kind is Kind.LOG:
-            for attempt, time in _lived(reading):
-                life = reading.source.worker, attempt
+    for output in outputs:
+        if output.source.worker in restarted and output.source.kind is Kind.LOG:
+            for attempt, time in _lived(output):
+                life = output.source.worker, attempt
                 begun[life] = min(begun.get(life, inf), time or inf)
     for worker in restarted:
-        own = [(r, made) for r in readings if r.source.worker == worker and (made := _made_by(r))]
+        own = [(r, made) for r in outputs if r.source.worker == worker and (made := _made_by(r))]
         later = sorted(lives[worker])[1:]
         numbers = _which([made for _, made in own], [begun[worker, life] for life in later])
-        for (reading, _), number in zip(own, numbers, strict=False):
-            reading.source = reading.source._replace(attempt=sorted(lives[worker])[number])
+        for (output, _), number in zip(own, numbers, strict=False):
+            output.source = output.source._replace(attempt=sorted(lives[worker])[number])
 
 
 def _which(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequence[int]:
@@ -265,37 +265,37 @@ def _which(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequen
     return by_time if inf not in starts and {0, len(starts)} <= set(by_time) else ()
 
 
-def _made_by(reading: Reading) -> tuple[float, str] | None:
+def _made_by(output: SourceRows) -> tuple[float, str] | None:
     """When an event file was begun and by which process, by a name that counts no attempts."""
-    source = reading.source
+    source = output.source
     found = _EVENTS.search(source.name) if source.kind is Kind.EVENT_FILE else None
     if not found or attempt_of(source.name) is not None:
         return None
     return float(found[1]), f"{found[2]}.{found[3]}"
 
 
-def _close(readings: Sequence[Reading], lives: Lives) -> None:
+def _close(outputs: Sequence[SourceRows], lives: Lives) -> None:
     """An exit code that is not said to be of another life is that of the last one."""
-    for reading in readings:
-        if attempt_of(reading.source.name) is None:
-            for row in reading.rows.get("facts", []):
+    for output in outputs:
+        if attempt_of(output.source.name) is None:
+            for row in output.rows.get("facts", []):
                 if row["key"] == "exit_code" and "attempt" not in row:
-                    whose = row.get("worker", reading.source.worker) or ""
-                    row["attempt"] = max(lives.get(whose, {reading.source.attempt}))
+                    whose = row.get("worker", output.source.worker) or ""
+                    row["attempt"] = max(lives.get(whose, {output.source.attempt}))
 
 
-def _lives(readings: Sequence[Reading]) -> Lives:
+def _lives(outputs: Sequence[SourceRows]) -> Lives:
     """What each worker's logs tell rows of."""
     found: dict[str, set[int]] = {}
-    for reading in readings:
-        if reading.source.kind is Kind.LOG and reading.source.worker:
-            own = found.setdefault(reading.source.worker, set())
-            own |= {attempt for attempt, _ in _lived(reading)}
+    for output in outputs:
+        if output.source.kind is Kind.LOG and output.source.worker:
+            own = found.setdefault(output.source.worker, set())
+            own |= {attempt for attempt, _ in _lived(output)}
     return {worker: numbers for worker, numbers in found.items() if numbers}
 
 
-def _lived(reading: Reading) -> Iterator[tuple[int, float | None]]:
+def _lived(output: SourceRows) -> Iterator[tuple[int, float | None]]:
     """The life and the time of each thing that a log tells."""
     for table in ("records", "scalars"):
-        for attempt, time in reading.cells(table, "attempt", "time"):
-            yield reading.source.attempt if attempt is None else attempt, time
+        for attempt, time in output.cells(table, "attempt", "time"):
+            yield output.source.attempt if attempt is None else attempt, time

@@ -15,52 +15,52 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.schema import GAUGE
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import is_numbered, is_task
 
 
-def attribute(readings: Sequence[Reading]) -> None:
+def attribute(outputs: Sequence[SourceRows]) -> None:
     """Give every log without a worker one; logs of one directory that name none belong together."""
-    _recount(readings)
-    nameless = [r for r in readings if r.source.kind is Kind.LOG and r.source.worker is None and r.tells]
-    taken = {r.source.worker for r in readings if r.source.worker}
-    named = {r.source.worker for r in readings if r.source.kind is Kind.LOG and r.source.worker}
-    clusters = _clusters(readings)
+    _recount(outputs)
+    nameless = [r for r in outputs if r.source.kind is Kind.LOG and r.source.worker is None and r.has_rows]
+    taken = {r.source.worker for r in outputs if r.source.worker}
+    named = {r.source.worker for r in outputs if r.source.kind is Kind.LOG and r.source.worker}
+    clusters = _clusters(outputs)
     for group in _groups(nameless):
         if _several(group, clusters):
             group[0].add("facts", line=1, key="several_workers", value="yes")
             continue
-        if named and not any(_trains(reading) for reading in group):
+        if named and not any(_trains(output) for output in group):
             continue
         claimed = _claim(group, clusters)
         worker = claimed if claimed and claimed not in taken else _free(taken)
         taken.add(worker)
-        for reading in group:
-            reading.source = reading.source._replace(worker=worker)
+        for output in group:
+            output.source = output.source._replace(worker=worker)
             if worker != claimed:
-                reading.add("facts", line=1, key="attributed", value="by the order of the files")
+                output.add("facts", line=1, key="attributed", value="by the order of the files")
 
 
-def _recount(readings: Sequence[Reading]) -> None:
+def _recount(outputs: Sequence[SourceRows]) -> None:
     """Give logs that only a number names the tasks that their words tell, or count from 0."""
-    numbered: dict[str, list[Reading]] = {}
-    for reading in readings:
-        if reading.source.kind is Kind.LOG and reading.source.worker and _is_numbered(reading.source.name):
-            numbered.setdefault(reading.source.worker, []).append(reading)
-    named = {r.source.worker for r in readings if r.source.kind is Kind.LOG} - numbered.keys()
-    clusters = _clusters(readings)
+    numbered: dict[str, list[SourceRows]] = {}
+    for output in outputs:
+        if output.source.kind is Kind.LOG and output.source.worker and _is_numbered(output.source.name):
+            numbered.setdefault(output.source.worker, []).append(output)
+    named = {r.source.worker for r in outputs if r.source.kind is Kind.LOG} - numbered.keys()
+    clusters = _clusters(outputs)
     claims = {worker: _claim(group, clusters) for worker, group in numbered.items()}
     renamed = _stated(claims) or _from_zero(claims, clusters)
     if named & {*renamed.values()}:
         return
-    for reading in readings:
-        worker = reading.source.worker or ""
-        if worker in renamed and any(reading is each for each in numbered[worker]):
-            reading.source = reading.source._replace(worker=renamed[worker])
-        elif reading.source.kind is not Kind.LOG:
-            _rename(reading, renamed)
+    for output in outputs:
+        worker = output.source.worker or ""
+        if worker in renamed and any(output is each for each in numbered[worker]):
+            output.source = output.source._replace(worker=renamed[worker])
+        elif output.source.kind is not Kind.LOG:
+            _rename(output, renamed)
 
 
 def _is_numbered(name: str) -> bool:
@@ -86,38 +86,38 @@ def _from_zero(
     return {} if count < 2 or claims.keys() != renamed.keys() or sizes - {count} or against else renamed
 
 
-def _rename(reading: Reading, renamed: Mapping[str, str]) -> None:
+def _rename(output: SourceRows, renamed: Mapping[str, str]) -> None:
     """The same for a file that speaks of the workers by these numbers."""
-    rows = [row for rows in reading.rows.values() for row in rows if row.get("worker")]
+    rows = [row for rows in output.rows.values() for row in rows if row.get("worker")]
     spoken = {row["worker"] for row in rows}
     if spoken and spoken <= renamed.keys() and not spoken <= {*renamed.values()}:
         for row in rows:
             row["worker"] = renamed[row["worker"]]
 
 
-def _trains(reading: Reading) -> bool:
+def _trains(output: SourceRows) -> bool:
     """Whether a log shows what workers print: progress, facts, a traceback, lines of TensorFlow."""
-    kinds = {row["kind"] for row in reading.rows.get("records", [])}
-    progress = any(origin != GAUGE for (origin,) in reading.cells("scalars", "origin"))
-    return bool(kinds & {"traceback", "cpp"} or progress or "facts" in reading.rows)
+    kinds = {row["kind"] for row in output.rows.get("records", [])}
+    progress = any(origin != GAUGE for (origin,) in output.cells("scalars", "origin"))
+    return bool(kinds & {"traceback", "cpp"} or progress or "facts" in output.rows)
 
 
-def _groups(readings: Iterable[Reading]) -> list[list[Reading]]:
-    groups: dict[str, list[Reading]] = {}
-    for reading in readings:
-        path = PurePosixPath(reading.source.name)
+def _groups(outputs: Iterable[SourceRows]) -> list[list[SourceRows]]:
+    groups: dict[str, list[SourceRows]] = {}
+    for output in outputs:
+        path = PurePosixPath(output.source.name)
         stream = path.stem in {"stdout", "stderr", "out", "err", "output"}
         base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
-        groups.setdefault(path.parent.as_posix() if stream else base, []).append(reading)
+        groups.setdefault(path.parent.as_posix() if stream else base, []).append(output)
     return list(groups.values())
 
 
-def _several(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -> bool:
+def _several(group: Iterable[SourceRows], clusters: Sequence[dict[str, list[str]]]) -> bool:
     """Whether several workers wrote into one file without any mark: servers of several tasks started in it.
 
     A worker that was restarted has the address that it had; where no cluster is known, that must do.
     """
-    facts = [row for reading in group for row in reading.rows.get("facts", [])]
+    facts = [row for output in group for row in output.rows.get("facts", [])]
     servers = {row["value"] for row in facts if row["key"] == "server_address"}
     tasks = {task for server in servers for task in _listening(server, clusters)}
     return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
@@ -130,8 +130,8 @@ def _start_together(facts: Sequence[Mapping[str, Any]]) -> bool:
     return len(banners) > 1 and banners[1] < min(servers)
 
 
-def _claim(group: Iterable[Reading], clusters: Sequence[dict[str, list[str]]]) -> str | None:
-    facts = [row for reading in group for row in reading.rows.get("facts", [])]
+def _claim(group: Iterable[SourceRows], clusters: Sequence[dict[str, list[str]]]) -> str | None:
+    facts = [row for output in group for row in output.rows.get("facts", [])]
     for key in ("task", "own_device"):
         stated = Counter(row["value"] for row in facts if row["key"] == key and is_task(row["value"]))
         if stated:
@@ -150,10 +150,8 @@ def _listening(address: str, clusters: Iterable[dict[str, list[str]]]) -> list[s
     ]
 
 
-def _clusters(readings: Iterable[Reading]) -> list[dict[str, list[str]]]:
-    specs = {
-        row["value"] for r in readings for row in r.rows.get("facts", []) if row["key"] == "cluster_spec"
-    }
+def _clusters(outputs: Iterable[SourceRows]) -> list[dict[str, list[str]]]:
+    specs = {row["value"] for r in outputs for row in r.rows.get("facts", []) if row["key"] == "cluster_spec"}
     return [json.loads(spec) for spec in sorted(specs)]
 
 

@@ -20,13 +20,13 @@ _VOLATILE = (
 _MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
 
-def masked(text: str) -> str:
+def template_of(text: str) -> str:
     """A text without what differs from run to run."""
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return " ".join(text.split())
 
 
-def unmasked(text: str) -> list[str]:
+def literals_between(text: str) -> list[str]:
     """The stretches of a masked text between its masks."""
     return _MASK.split(text)

@@ -25,9 +25,9 @@ class Renderer(NamedTuple):
         """Import what renders it."""
         return import_module(f"analyzer.render.{self.module}")
 
-    def make_ready(self) -> None:
+    def warm_up(self) -> None:
         """Import what renders it, and its templates if it has some: that may take longer than rendering."""
-        getattr(self.load(), "make_ready", _nothing)()
+        getattr(self.load(), "warm_up", _nothing)()
 
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(

@@ -21,7 +21,7 @@ MOST_KEPT = 8
 """Things of one kind that are kept; a person uses few."""
 
 
-def kept(
+def cached(
     kind: str, key: str, make: Callable[[], T], dump: Callable[[T], bytes], load: Callable[[bytes], T]
 ) -> T:
     """What `make` gives, from the last call that asked for the same `kind` and `key`.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class Standing(NamedTuple):
+class NightSummary(NamedTuple):
     """Where one worker stands: `state` in a few words, and the last step that its log shows."""
 
     worker: str
@@ -20,5 +20,5 @@ class Audience(Protocol):
     def note(self, line: str) -> None:
         """Hear of an event."""
 
-    def show(self, standings: Sequence[Standing]) -> None:
+    def show(self, standings: Sequence[NightSummary]) -> None:
         """See how all workers stand; called whenever one of them moved."""

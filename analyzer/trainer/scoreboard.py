@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from analyzer.discover import discover
-from analyzer.pipeline import judge, load_rules, read
+from analyzer.pipeline import diagnose_tables, load_rules, load_tables
 from analyzer.trainer.baselines import BASELINES, CONSTANT, answers, commonest
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def mark_all(home: Path) -> list[Mark]:
     def mark(folder: Path) -> Mark:
         truth = json.loads((folder / "expected.json").read_text())
         run = discover([folder / "run"])
-        tables = read(run, rules)
-        said = judge(run.name, tables, rules).document
+        tables = load_tables(run, rules)
+        said = diagnose_tables(run.name, tables, rules).document
         version = VERSION.search((folder / "origin.md").read_text())
         return Mark(
             name=folder.name,

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analyzer.trainer.audience import Standing
+from analyzer.trainer.audience import NightSummary
 from analyzer.trainer.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Watch:
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
     heard: float = 0.0
     alive: list[int] = field(default_factory=list)
-    shown: list[Standing] = field(default_factory=list)
+    shown: list[NightSummary] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         workspace, fault = self.launcher.workspace, self.launcher.fault
@@ -62,13 +62,13 @@ class Watch:
             self.shown = standings
             self.audience.show(standings)
 
-    def _standing(self, index: int) -> Standing:
+    def _standing(self, index: int) -> NightSummary:
         codes = self.crew.exit_codes()
         state = "not started"
         if index in codes:
             state = "runs" if codes[index] is None else f"ended with {codes[index]}"
         step = self.logs[index].step if index in self.logs else 0
-        return Standing(self.launcher.workspace.scenario.task(index), state, step)
+        return NightSummary(self.launcher.workspace.scenario.task(index), state, step)
 
     def _start_those_due(self) -> None:
         for index in [index for index, moment in self.due.items() if moment <= time.monotonic()]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from analyzer.render.markdown import code, prose
 from analyzer.render.phrasing import plural
-from analyzer.triage.night_summary import Standing
+from analyzer.triage.night_summary import NightSummary
 from analyzer.triage.phrasing import STATES, guilt, headline, when
 
 _MOST = 10
 
 
-def digest(told: Standing) -> str:
+def digest(told: NightSummary) -> str:
     """What is new, what came back, who is suspected, what is gone, and what nobody explains yet."""
     parts = [f"### Runs of {told.date}", prose(headline(told)) + "."]
     parts += [
@@ -29,7 +29,7 @@ def digest(told: Standing) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _groups(told: Standing, state: str) -> Iterator[str]:
+def _groups(told: NightSummary, state: str) -> Iterator[str]:
     groups = told.of(state)
     for group in groups[:_MOST]:
         runs = plural(group.course.tonight or group.course.runs, "run")
@@ -39,7 +39,7 @@ def _groups(told: Standing, state: str) -> Iterator[str]:
     yield from _more(told.count(state) - len(groups[:_MOST]))
 
 
-def _unknown(told: Standing) -> Iterator[str]:
+def _unknown(told: NightSummary) -> Iterator[str]:
     for group in told.unknown[:_MOST]:
         runs = plural(group.course.runs, "run")
         yield f"- {runs} of fingerprint {code(group.fingerprint)}: {code(group.command)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from analyzer.triage.night_summary import Run, Standing
+from analyzer.triage.night_summary import NightSummary, Run
 
 
-def lines(runs: Iterable[Run], told: Standing) -> str:
+def lines(runs: Iterable[Run], told: NightSummary) -> str:
     """One object a run, with the state of its group; equal nights are equal bytes."""
     made = ({**run._asdict(), "state": told.states.get(run.fingerprint or "")} for run in runs)
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from analyzer.render.sanitize import one_line
-from analyzer.triage.night_summary import Standing
+from analyzer.triage.night_summary import NightSummary
 
 _MOST_LABEL = 120
 
 
-def metrics(told: Standing) -> bytes:
+def metrics(told: NightSummary) -> bytes:
     """Gauges only: each call tells how things stand."""
     registry, night = CollectorRegistry(), told.tonight
 

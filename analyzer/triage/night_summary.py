@@ -106,7 +106,7 @@ class Guilty(NamedTuple):
     runs: tuple[Run, ...]
 
 
-class Standing(NamedTuple):
+class NightSummary(NamedTuple):
     """All that is told of a night."""
 
     date: str
@@ -140,7 +140,7 @@ class Standing(NamedTuple):
 
 def standing(
     history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
-) -> Standing:
+) -> NightSummary:
     """How things stand on a night."""
     began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
     counted = history.rows(_by_group(date))
@@ -149,7 +149,7 @@ def standing(
     dates = dates if dates and dates[-1] == date else [*dates, date]
     courses = _courses(counted, dates)
     ours = [each for each in courses if each.course.tonight or each.course.state == "gone"]
-    return Standing(
+    return NightSummary(
         date=date,
         began=began,
         found=found,

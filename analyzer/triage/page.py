@@ -6,11 +6,11 @@ from analyzer import __version__
 from analyzer.render.page.template import fill_with
 from analyzer.render.phrasing import VERDICTS
 from analyzer.triage.calendar import calendar, spark
-from analyzer.triage.night_summary import SPAN, Standing
+from analyzer.triage.night_summary import SPAN, NightSummary
 from analyzer.triage.phrasing import STATES, guilt, headline, when
 
 
-def page(told: Standing) -> str:
+def page(told: NightSummary) -> str:
     """Fill the page's template."""
     night = told.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.render.phrasing import plural
-from analyzer.triage.night_summary import Group, Guilty, Standing
+from analyzer.triage.night_summary import Group, Guilty, NightSummary
 
 STATES = {
     "new": ("✚", "new"),
@@ -14,7 +14,7 @@ STATES = {
 """State of a group → its sign, and what people call it."""
 
 
-def headline(told: Standing) -> str:
+def headline(told: NightSummary) -> str:
     """The night in one sentence."""
     night = told.tonight
     if not night.runs:
@@ -25,7 +25,7 @@ def headline(told: Standing) -> str:
     return said + "".join(f"; {part}" for part in (_news(told), _guilt(told)) if part)
 
 
-def _news(told: Standing) -> str:
+def _news(told: NightSummary) -> str:
     new, back = told.count("new"), told.count("regressed")
     parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} came back"] * (back > 0)
     if parts:
@@ -33,7 +33,7 @@ def _news(told: Standing) -> str:
     return "all of it is known" if told.tonight.bad else ""
 
 
-def _guilt(told: Standing) -> str:
+def _guilt(told: NightSummary) -> str:
     names = [each.suspect.host for each in told.suspects]
     if not names:
         return ""

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 
 from analyzer.cli.live_table import Lines, Screen, audience
-from analyzer.trainer.audience import Standing
+from analyzer.trainer.audience import NightSummary
 
 
 def test_a_terminal_shows_every_worker_with_state_and_step() -> None:
@@ -17,7 +17,7 @@ def test_a_terminal_shows_every_worker_with_state_and_step() -> None:
     drawn = io.StringIO()
     with Live(console=Console(file=drawn, force_terminal=True, width=60)) as live:
         screen = Screen(live)
-        screen.show([Standing("worker:0", "runs", 12), Standing("worker:1", "ended with -9", 11)])
+        screen.show([NightSummary("worker:0", "runs", 12), NightSummary("worker:1", "ended with -9", 11)])
         screen.note("worker 1 ended with -9 at step 11")
     told = drawn.getvalue()
     assert "worker 1 ended with -9 at step 11" in told
@@ -32,6 +32,6 @@ def test_a_pipe_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """No table, and no escape codes."""
     with audience() as onlookers:
         assert isinstance(onlookers, Lines)
-        onlookers.show([Standing("worker:0", "runs", 1)])
+        onlookers.show([NightSummary("worker:0", "runs", 1)])
         onlookers.note("worker 0 ended with 0 at step 60")
     assert capsys.readouterr().out == "  worker 0 ended with 0 at step 60\n"

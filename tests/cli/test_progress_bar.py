@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 RUN = ROOT / "sample_runs" / "worker-killed" / "run"
 IMPATIENT = """
 import sys
-from analyzer.cli import meter
+from analyzer.cli import progress_bar
 from analyzer.cli.analyze import main
 progress_bar.PATIENCE = 0
 sys.exit(main(sys.argv[1:]))

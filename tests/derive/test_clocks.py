@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, read
+from analyzer.pipeline import analyze, load_rules, load_tables
 from tests.conftest import SAMPLE_RUNS, diagnosis
 from tests.relaid import belongs_to, rewrite, shifted, zoned
 
@@ -30,7 +30,7 @@ def named(name: str) -> Path:
 
 def clocks(run: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """(worker, kind of file) → what is known of that clock."""
-    table = read(discover([run]), load_rules())["clocks"]
+    table = load_tables(discover([run]), load_rules())["clocks"]
     return {(row["worker"], row["kind"]): row for row in table.iter_rows(named=True)}
 
 

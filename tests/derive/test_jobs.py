@@ -10,7 +10,7 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from tests.conftest import SAMPLE_RUNS
 
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -95,4 +95,4 @@ def test_names_may_count_anew_on_each_host(make_run: MakeRun) -> None:
 
 def one_job(run: Path) -> bool:
     """Whether it is read as one; what it is not raises."""
-    return bool(read(discover([run]), load_rules()))
+    return bool(load_tables(discover([run]), load_rules()))

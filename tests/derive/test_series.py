@@ -9,7 +9,7 @@ import pytest
 
 from analyzer.derive.series import series
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
@@ -72,7 +72,7 @@ def test_lives_and_workers_are_not_mixed() -> None:
 def test_recorded_runs_agree_with_themselves() -> None:
     """A custom loop's own summaries, and those of Keras; no value is lost and none told twice."""
     for name, shared in (("slow-worker-tf215", 135), ("healthy-pauses-fit-tf215", 6)):
-        found = read(discover([ROOT / "sample_runs" / name / "run"]), load_rules())
+        found = load_tables(discover([ROOT / "sample_runs" / name / "run"]), load_rules())
         both = found["series"].filter(pl.col("origin") == "both")
         assert both.height == shared
         assert both["agree"].all()

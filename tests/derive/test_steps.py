@@ -10,7 +10,7 @@ import pytest
 from analyzer.derive.collectives import collectives
 from analyzer.derive.steps import SPENT, steps
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
@@ -65,7 +65,7 @@ def test_fetching_ahead_is_no_waiting() -> None:
 def test_every_step_of_the_recordings_is_the_sum_of_its_parts() -> None:
     """On real traces of several versions."""
     for name in ("collective-stalled", "slow-worker-fit-tf28", "slow-input-all-tf24"):
-        found = read(discover([ROOT / "sample_runs" / name / "run"]), load_rules())["steps"]
+        found = load_tables(discover([ROOT / "sample_runs" / name / "run"]), load_rules())["steps"]
         assert found.height >= 2
         parts = found.select(pl.sum_horizontal(*SPENT, "idle") - pl.col("seconds")).to_series()
         assert parts.abs().max() < 1e-6  # type: ignore[operator]
@@ -98,7 +98,7 @@ def test_the_slow_worker_of_a_recording_causes_the_wait(name: str) -> None:
     """It enters last, and the others wait longer for it than for any other."""
     folder: Path = ROOT / "sample_runs" / name
     guilty = {"slow-worker-tf215": "worker:2", "slow-worker-fit-tf28": "worker:0"}.get(name, "worker:1")
-    found = read(discover([folder / "run"]), load_rules())["waits"]
+    found = load_tables(discover([folder / "run"]), load_rules())["waits"]
     assert found.sort("caused_seconds")["worker"][-1] == guilty
     others = found.filter(pl.col("worker") != guilty)["caused_seconds"].sum()
     assert found.filter(pl.col("worker") == guilty)["caused_seconds"][0] > 5 * others

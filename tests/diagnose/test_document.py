@@ -17,7 +17,7 @@ from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
 from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, read
+from analyzer.pipeline import analyze, load_rules, load_tables
 from analyzer.tables.builders import frame
 from tests.conftest import ROOT
 
@@ -150,7 +150,7 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
             "exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n",
         }
     )
-    tables = read(discover([run]), load_rules())
+    tables = load_tables(discover([run]), load_rules())
     said = document("job", Decision(Verdict.FAILED, "unknown", 0.0), [], tables, {})["last_words"]
     assert [each["worker"] for each in said] == ["worker:1", "worker:0", "worker:2"]
     assert said[0]["says"] == "The last error of worker:1"

@@ -12,7 +12,7 @@ from analyzer.engine.evaluate import match
 from analyzer.engine.load import load
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Finding, Outcome
-from analyzer.pipeline import read
+from analyzer.pipeline import load_tables
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 
@@ -42,7 +42,7 @@ def found(text: str, run: Path, folder: Path) -> Finding:
     """What becomes of one rule on a run."""
     (folder / "mine.yaml").write_text(text, encoding="utf-8")
     pack = load([folder])
-    (finding,) = match(pack, read(discover([run]), pack))
+    (finding,) = match(pack, load_tables(discover([run]), pack))
     assert finding.outcome is not Outcome.ERROR
     return finding
 

@@ -15,7 +15,7 @@ from analyzer.engine.document import read as read_document
 from analyzer.engine.language import Case
 from analyzer.engine.load import load
 from analyzer.model.run import Tables
-from analyzer.pipeline import read
+from analyzer.pipeline import load_tables
 from analyzer.storage.package_files import resource
 from tests.conftest import ROOT
 
@@ -26,7 +26,7 @@ SCHEMA = json.loads((ROOT / "rules" / "rule.schema.json").read_text(encoding="ut
 
 def tables(run: Path, pack: RulePack) -> Tables:
     """All tables of a run."""
-    return read(discover([run]), pack)
+    return load_tables(discover([run]), pack)
 
 
 @pytest.mark.parametrize(("rule", "case"), CASES, ids=[f"{rule.id}: {case.name}" for rule, case in CASES])

@@ -9,7 +9,7 @@ from time import sleep
 
 import pytest
 
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source, Tables
 from tests.fuzz import harness
 from tests.fuzz.harness import Hang, at_most, fuzz
@@ -53,18 +53,20 @@ def test_a_mutator_takes_any_bytes(name: str, data: bytes) -> None:
     assert len(data) < 2 or len(set(made)) > 1
 
 
-def tried(reader: object, judge: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def tried(
+    reader: object, diagnose_tables: object, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
     """What is found wrong with a reader of logs and a judge of ours."""
     monkeypatch.setattr("analyzer.ingest.logs.read", reader)
     real = target("exports")
-    made = Target("exports", real.seeds, MUTATORS, real.lay, judge or real.wrong)  # type: ignore[arg-type]
+    made = Target("exports", real.seeds, MUTATORS, real.lay, diagnose_tables or real.wrong)  # type: ignore[arg-type]
     failures = fuzz(made, [1], seed=0, scratch=folder).failures
     return [fault for faults in failures.values() for fault in faults]
 
 
 def silent(source: Source, matcher: object, *watch: object) -> list[object]:
     """A reader that reads nothing, and says that it read all."""
-    return [Reading(source)]
+    return [SourceRows(source)]
 
 
 def failing(source: Source, matcher: object, *watch: object) -> None:

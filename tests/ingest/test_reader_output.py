@@ -8,43 +8,43 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest import ingest, reader_output
 from analyzer.ingest.assembly import assemble
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
 
 @pytest.fixture(params=["rows", "columns"])
-def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Reading:
+def output(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SourceRows:
     """Three scalars, of which one has no step and one no line, held in either way."""
     monkeypatch.setattr(reader_output, "MANY", 1)
     source = Source("worker-0.log", Path("worker-0.log"), Kind.LOG, "worker:0")
-    reading = Reading(source)
-    reading.add("scalars", line=3, tag="loss", step=1, value=0.5)
-    reading.add("scalars", line=9, tag="lr", value=0.1)
-    reading.add("scalars", tag="loss", step=2, value=0.4)
-    reading.add("damage", line=9, what="a line without end")
+    output = SourceRows(source)
+    output.add("scalars", line=3, tag="loss", step=1, value=0.5)
+    output.add("scalars", line=9, tag="lr", value=0.1)
+    output.add("scalars", tag="loss", step=2, value=0.4)
+    output.add("damage", line=9, what="a line without end")
     if request.param == "columns":
-        reading.hold_in_columns("scalars")
-    return reading
+        output.hold_in_columns("scalars")
+    return output
 
 
-def test_cells_are_told_row_by_row(reading: Reading) -> None:
+def test_cells_are_told_row_by_row(output: SourceRows) -> None:
     """What a row leaves out is None, and so is what no row has."""
-    assert list(reading.cells("scalars", "step", "tag")) == [(1, "loss"), (None, "lr"), (2, "loss")]
-    assert list(reading.cells("scalars", "attempt")) == [(None,)] * 3
-    assert not list(reading.cells("records", "text"))
+    assert list(output.cells("scalars", "step", "tag")) == [(1, "loss"), (None, "lr"), (2, "loss")]
+    assert list(output.cells("scalars", "attempt")) == [(None,)] * 3
+    assert not list(output.cells("records", "text"))
 
 
-def test_rows_are_numbered_by_their_lines(reading: Reading) -> None:
+def test_rows_are_numbered_by_their_lines(output: SourceRows) -> None:
     """What is wrong with the file itself belongs to no life."""
-    reading.number_lives(lambda line: 1 + (line >= 9))
-    assert list(reading.cells("scalars", "value", "attempt")) == [(0.5, 1), (0.1, 2), (0.4, 1)]
-    assert list(reading.cells("damage", "attempt")) == [(None,)]
+    output.number_lives(lambda line: 1 + (line >= 9))
+    assert list(output.cells("scalars", "value", "attempt")) == [(0.5, 1), (0.1, 2), (0.4, 1)]
+    assert list(output.cells("damage", "attempt")) == [(None,)]
 
 
-def test_they_become_the_same_frame(reading: Reading) -> None:
+def test_they_become_the_same_frame(output: SourceRows) -> None:
     """With the worker, the attempt and the source of the reading."""
-    scalars = assemble([reading], [reading.source])["scalars"]
+    scalars = assemble([output], [output.source])["scalars"]
     assert scalars.select("worker", "attempt", "source", "line", "tag", "step", "value").rows() == [
         ("worker:0", 1, "worker-0.log", 3, "loss", 1, 0.5),
         ("worker:0", 1, "worker-0.log", 9, "lr", None, 0.1),
@@ -52,20 +52,20 @@ def test_they_become_the_same_frame(reading: Reading) -> None:
     ]
 
 
-def test_a_cell_that_is_not_declared_is_a_mistake_of_ours(reading: Reading) -> None:
+def test_a_cell_that_is_not_declared_is_a_mistake_of_ours(output: SourceRows) -> None:
     """In a column too, where no row shows it."""
-    reading.rows.get("scalars", [{}])[0]["colour"] = "red"
-    reading.columns = {table: {**own, "colour": ["red"] * 3} for table, own in reading.columns.items()}
+    output.rows.get("scalars", [{}])[0]["colour"] = "red"
+    output.columns = {table: {**own, "colour": ["red"] * 3} for table, own in output.columns.items()}
     with pytest.raises(KeyError, match="scalars has no column colour"):
-        assemble([reading], [reading.source])
+        assemble([output], [output.source])
 
 
 def test_few_rows_stay_rows() -> None:
     """A frame for each of many small logs takes longer than one of all their rows."""
-    reading = Reading(Source("x.log", Path("x.log"), Kind.LOG))
-    reading.add("scalars", line=1, tag="loss", value=0.5)
-    reading.hold_in_columns("scalars")
-    assert not reading.columns
+    output = SourceRows(Source("x.log", Path("x.log"), Kind.LOG))
+    output.add("scalars", line=1, tag="loss", value=0.5)
+    output.hold_in_columns("scalars")
+    assert not output.columns
 
 
 def test_a_log_that_tells_only_values_is_a_workers(

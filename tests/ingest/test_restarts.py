@@ -14,7 +14,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from tests.conftest import ROOT
 
 RUNS = {
@@ -40,7 +40,7 @@ def laid(name: str, target: Path, lay: Lay) -> Path:
 
 def tables(run: Path) -> Tables:
     """All tables of a run."""
-    return read(discover([run]), load_rules())
+    return load_tables(discover([run]), load_rules())
 
 
 def lives(found: Tables) -> dict[str, tuple[object, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 
 
 def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
@@ -15,7 +15,7 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
     run = make_run(
         {"worker-0.log": "step 1 loss 0.5\n", "worker-1.log": "step 1 loss 0.5\n", "kernel.log": killed}
     )
-    tables = read(discover([run]), load_rules())
+    tables = load_tables(discover([run]), load_rules())
     assert tables["workers"]["worker"].to_list() == ["worker:0", "worker:1"]
     assert tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"].to_list() != []
     assert set(tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"]) == {None}
@@ -23,7 +23,7 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
 
 def workers_of(run: Path) -> dict[str, str | None]:
     """Source → the worker that it is given to."""
-    sources = read(discover([run]), load_rules())["sources"]
+    sources = load_tables(discover([run]), load_rules())["sources"]
     return dict(sources.select("source", "worker").iter_rows())
 
 
@@ -37,7 +37,7 @@ def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str,
     run = make_run(
         {"trainer-1.log": LINE, "trainer-2.log": LINE, "exit_codes.txt": "worker-1 0\nworker-2 1\n"}
     )
-    tables = read(discover([run]), load_rules())
+    tables = load_tables(discover([run]), load_rules())
     assert workers_of(run) == {
         "trainer-1.log": "worker:0",
         "trainer-2.log": "worker:1",

@@ -12,9 +12,9 @@ import pytest
 import zstandard
 
 from analyzer.discover import discover
-from analyzer.ingest.scan.line_selection import Room
+from analyzer.ingest.scan.line_selection import SamplingBudget
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from analyzer.storage import decompress
 from analyzer.storage.decompress import unpacked
 from tests.conftest import ROOT
@@ -34,7 +34,7 @@ formats = pytest.mark.parametrize("pack", PACK.values(), ids=PACK)
 
 def tables(folder: Path) -> Tables:
     """The tables of a directory."""
-    return read(discover([folder]), load_rules())
+    return load_tables(discover([folder]), load_rules())
 
 
 @formats
@@ -88,7 +88,7 @@ def test_a_file_may_not_grow_without_end(
     assert (data, damage[:13]) == (MUCH[: 1 << 16], "unpacks to mo")
 
 
-@pytest.mark.parametrize(("steps", "least"), [(18_000, 10_000), (20_000, 4 * Room().edge // 30)])
+@pytest.mark.parametrize(("steps", "least"), [(18_000, 10_000), (20_000, 4 * SamplingBudget().edge // 30)])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gz", "zst"])
 def test_a_log_that_is_cut_is_read_in_part_and_said(
     pack: Callable[[bytes], bytes], steps: int, least: int, tmp_path: Path

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.storage.disk_cache import MOST_KEPT, kept
+from analyzer.storage.disk_cache import MOST_KEPT, cached
 from analyzer.storage.package_files import cache_directory
 from tests.conftest import ROOT
 
@@ -42,7 +42,7 @@ def load(content: bytes) -> str:
 
 def ask(key: str, made: list[str]) -> str:
     """Ask for the value of a key."""
-    return kept("things", key, counting(made), lambda value: f"kept {value}".encode(), load)
+    return cached("things", key, counting(made), lambda value: f"kept {value}".encode(), load)
 
 
 def test_it_is_made_once(cache: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_damaged_copy_is_made_anew(cache: Path) -> None:
 
 def test_only_a_few_are_kept(cache: Path) -> None:
     """The oldest of a kind go, those of another kind stay."""
-    kept("other", "one", lambda: "x", str.encode, bytes.decode)
+    cached("other", "one", lambda: "x", str.encode, bytes.decode)
     for number in range(MOST_KEPT + 3):
         ask(str(number), [])
     assert len(list(cache.glob("things-*"))) == MOST_KEPT
@@ -98,7 +98,7 @@ def test_what_the_maker_raises_is_raised_alone(cache: Path) -> None:
         raise RuntimeError("no such rule")
 
     with pytest.raises(RuntimeError) as caught:
-        kept("things", "one", fail, str.encode, load)
+        cached("things", "one", fail, str.encode, load)
     assert caught.value.__context__ is None
     assert list(cache.iterdir()) == []
 

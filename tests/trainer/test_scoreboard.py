@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 from analyzer.trainer.baselines import answers
 from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
 from analyzer.trainer.holdout_results import NAME, keep, load
@@ -115,7 +115,7 @@ def test_baselines_answer_from_the_tables() -> None:
     """The exception of its own; who fell silent first; whom the others name."""
     pack = load_rules()
     told = {
-        name: answers(read(discover([SAMPLE_RUNS_HOME / name / "run"]), pack))
+        name: answers(load_tables(discover([SAMPLE_RUNS_HOME / name / "run"]), pack))
         for name in ("worker-exception", "worker-killed", "healthy-fit", "worker-never-joined")
     }
     last = "own exception, else missing log, else accused most"

@@ -16,14 +16,14 @@ from analyzer.triage.groups import course
 from analyzer.triage.history import VERSION, beside, open_history
 from analyzer.triage.hosts import Share, suspects
 from analyzer.triage.metrics import metrics
-from analyzer.triage.night_summary import Standing, standing
+from analyzer.triage.night_summary import NightSummary, standing
 from analyzer.triage.page import page
 from analyzer.triage.restarts import job_of
 from tests.triage.conftest import Desk
 from tests.triage.planted import Planted, plant, sixty_nights, when
 
 
-def told(folder: Path, runs: Sequence[Planted]) -> Standing:
+def told(folder: Path, runs: Sequence[Planted]) -> NightSummary:
     """How things stand after all of some runs."""
     folder.mkdir(exist_ok=True)
     with open_history(beside(folder)) as history:

@@ -48,7 +48,7 @@ def stamp_of(entry: Mapping[str, object]) -> str:
     return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
-class Clock:
+class TimestampStripper:
     """Goes through the lines of one stream, in order."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from analyzer.ingest.logs.collector_timestamps import Clock, parted, stamp_of
+from analyzer.ingest.logs.collector_timestamps import TimestampStripper, parted, stamp_of
 from analyzer.ingest.logs.text import storable
 
 _ENOUGH = 0.9
@@ -161,7 +161,7 @@ def streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}
     begun: dict[tuple[str | None, str], tuple[int, str, str]] = {}
-    clocks: defaultdict[str | None, Clock] = defaultdict(Clock)
+    strippers: defaultdict[str | None, TimestampStripper] = defaultdict(TimestampStripper)
     key: str | None = None
     for number, line in numbered:
         mark = style(line) or Mark(key, line)
@@ -170,16 +170,21 @@ def streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream
         if mark.goes_on:
             begun[key, mark.channel] = (start, stamp, before + mark.text)
         else:
-            _append(found, key, start, before + mark.text, stamp, clocks[key])
+            _append(found, key, start, before + mark.text, stamp, strippers[key])
     for (key, _), (start, stamp, rest) in begun.items():
-        _append(found, key, start, rest, stamp, clocks[key])
+        _append(found, key, start, rest, stamp, strippers[key])
     for stream in found.values():
         stream.lines.sort(key=itemgetter(0))
     return list(found.values())
 
 
 def _append(
-    found: dict[str | None, Stream], key: str | None, number: int, message: str, stamp: str, clock: Clock
+    found: dict[str | None, Stream],
+    key: str | None,
+    number: int,
+    message: str,
+    stamp: str,
+    stripper: TimestampStripper,
 ) -> None:
     stream = found.setdefault(key, Stream(key, []))
-    stream.lines.extend((number, clock.told(line, stamp)) for line in message.split("\n"))
+    stream.lines.extend((number, stripper.told(line, stamp)) for line in message.split("\n"))

@@ -15,7 +15,7 @@ from typing import Any
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collector_timestamps import stated
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.scan_plan import Survey
 from analyzer.model.run import Source
 
@@ -31,7 +31,7 @@ Entry = dict[str, Any]
 Surveyed = Callable[[Source], Survey]
 
 
-def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[Reading]:
+def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[SourceRows]:
     """Everything that later stages can use of one log, exported or as it was printed.
 
     Raises:
@@ -48,33 +48,33 @@ def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> 
         return [_too_large(source)]
     entries = _entries(source.path)
     if entries is None:
-        readings = log_reader.read(source, matcher, surveyed)
-        readings[0].lost("a JSON array that is broken, read as lines")
-        return readings
+        outputs = log_reader.read(source, matcher, surveyed)
+        outputs[0].add_damage("a JSON array that is broken, read as lines")
+        return outputs
     return _read_again(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
 
 
-def _too_large(source: Source) -> Reading:
-    reading = Reading(source)
-    reading.skip(f"one JSON array of more than {LARGEST} bytes; export an entry a line")
-    return reading
+def _too_large(source: Source) -> SourceRows:
+    output = SourceRows(source)
+    output.skip(f"one JSON array of more than {LARGEST} bytes; export an entry a line")
+    return output
 
 
-def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[Reading]:
+def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[SourceRows]:
     """Entries, one a line; turned over where the last one is older than the first."""
     first, last = _outer(source.path)
     if first is None or last is None or first <= last:
         return log_reader.read(source, matcher, surveyed)
     if source.path.stat().st_size > LARGEST:
-        readings = log_reader.read(source, matcher, surveyed)
-        readings[0].lost("is newest first, and too large to be turned over; export it oldest first")
-        return readings
+        outputs = log_reader.read(source, matcher, surveyed)
+        outputs[0].add_damage("is newest first, and too large to be turned over; export it oldest first")
+        return outputs
     with source.path.open("rb") as file:
         lines = [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
     return _read_again(source, matcher, reversed(lines))
 
 
-def _read_again(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[Reading]:
+def _read_again(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
     """The readings of a file of these lines, under the name of the source."""
     from tempfile import TemporaryDirectory
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.logs.records import Record
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.schema import GAUGE
 
 _HINTS = ("cpu", "gpu", "mem", "rss", "ram")
@@ -102,15 +102,13 @@ def size(number: str, unit: str) -> float:
     return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
 
 
-def note(reading: Reading, gauge: Gauge, *, line: int, time: float | None = None) -> None:
+def note(output: SourceRows, gauge: Gauge, *, line: int, time: float | None = None) -> None:
     """One reading of the machine as a row of `scalars`."""
-    reading.add(
-        "scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE
-    )
+    output.add("scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE)
 
 
-def read(reading: Reading, record: Record) -> None:
+def read(output: SourceRows, record: Record) -> None:
     """The readings that one record of a log tells."""
     for piece, body in zip(record.pieces, record.bodies, strict=False):
         for gauge in gauges(body):
-            note(reading, gauge, line=piece.number, time=record.time)
+            note(output, gauge, line=piece.number, time=record.time)

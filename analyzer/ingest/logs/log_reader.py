@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from analyzer.ingest.logs.collectors import streams, style_of
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading
-from analyzer.ingest.scan.line_selection import Room, Selection, unwatched
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.scan.line_selection import SamplingBudget, Selection, unwatched
 from analyzer.ingest.scan.scan_plan import Survey, survey
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
@@ -25,7 +25,7 @@ _NO_YEAR = 1970
 
 def read(
     source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None = None
-) -> list[Reading]:
+) -> list[SourceRows]:
     """Everything that later stages can use of one log; a file of several workers gives a reading for each.
 
     `surveyed` gives a survey of it that was made before.
@@ -35,25 +35,25 @@ def read(
     """
     matcher.begin_file()
     if surveyed is None:
-        selection, damage, broken_at = survey(source, lambda: matcher.scout, unwatched, Room())
+        selection, damage, broken_at = survey(source, lambda: matcher.prefilter, unwatched, SamplingBudget())
     else:
         selection, damage, broken_at = surveyed(source)
-    readings = _read_selection(source, selection, matcher)
-    for reading in readings if damage else ():
-        reading.lost(damage)
+    outputs = _read_selection(source, selection, matcher)
+    for output in outputs if damage else ():
+        output.add_damage(damage)
     if selection.nul is not None:
         what = "holds NUL bytes, as a file does that was not closed properly"
-        readings[0].lost(what, offset=selection.nul)
+        outputs[0].add_damage(what, offset=selection.nul)
     if selection.undecodable is not None:
-        readings[0].lost("holds bytes that are no UTF-8", offset=selection.undecodable)
+        outputs[0].add_damage("holds bytes that are no UTF-8", offset=selection.undecodable)
     if broken_at is not None:
-        readings[0].lost("holds bytes that are no UTF-16", offset=broken_at)
+        outputs[0].add_damage("holds bytes that are no UTF-16", offset=broken_at)
     for pattern in sorted(matcher.slow):
-        readings[0].add("damage", source=source.name, what=_given_up(pattern))
-    return readings
+        outputs[0].add("damage", source=source.name, what=_given_up(pattern))
+    return outputs
 
 
-def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[Reading]:
+def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
     """The readings of one file, the stretches of which are read one after the other."""
     first, last = selection.stretches[0].data, selection.stretches[-1].data
     style = style_of(_text(first).split("\n"))
@@ -63,15 +63,15 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
         for stream in streams(list(enumerate(lines, stretch.line)), style):
             parted.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
-    readings = []
+    outputs = []
     for key, stretches in parted.items():
-        reading = Reading(_origin(source, key, len(parted)), thinned=selection.thinned)
-        read_stream(reading, stretches, year, matcher)
-        reading.hold_in_columns("scalars")
-        readings.append(reading)
-    if len(readings) == 1:
-        readings[0].bytes, readings[0].lines = selection.bytes, selection.lines
-    return readings
+        output = SourceRows(_origin(source, key, len(parted)), thinned=selection.thinned)
+        read_stream(output, stretches, year, matcher)
+        output.hold_in_columns("scalars")
+        outputs.append(output)
+    if len(outputs) == 1:
+        outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
+    return outputs
 
 
 def _text(data: bytes) -> str:

@@ -14,7 +14,7 @@ from analyzer.ingest.logs.progress import Mark, Progress
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import LONGEST, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.schema import LARGEST_INT
 
 KEPT_AT_EITHER_END = 60
@@ -25,51 +25,51 @@ Wanted = list[tuple[int, set[str]]]
 
 
 def read_stream(
-    reading: Reading, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
+    output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Fill a reading from stretches of numbered lines, in the order of the log, with gaps between them."""
     progress = Progress()
     wanted: Wanted = []
-    found = records(_lines(reading, stretches, wanted, matcher), year)
+    found = records(_lines(output, stretches, wanted, matcher), year)
     for record, at_an_end in _ends_marked(found):
-        reading.saw(record.time)
+        output.observe_time(record.time)
         if record.cut:
             what = f"{record.cut} lines in the middle of a record that is too large to be held"
-            reading.lost(what, line=record.line)
+            output.add_damage(what, line=record.line)
         if record.kind == "progress":
-            _read_progress(reading, record, progress)
+            _read_progress(output, record, progress)
         if record.kind not in {"cpp", "traceback"}:
-            gauges.read(reading, record)
+            gauges.read(output, record)
         hits = _hits(record, wanted, matcher)
         for hit in hits:
-            _note(reading, record, hit)
+            _note(output, record, hit)
         if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
-            _keep(reading, record)
+            _keep(output, record)
 
 
 def _lines(
-    reading: Reading, stretches: Iterable[list[tuple[int, str]]], wanted: Wanted, matcher: Matcher
+    output: SourceRows, stretches: Iterable[list[tuple[int, str]]], wanted: Wanted, matcher: Matcher
 ) -> Iterator[Line | None]:
     """All lines, None for each gap; which of them are wanted is noted on the way."""
     for number, stretch in enumerate(stretches):
         if number:
             yield None
         data = "\n".join(line for _, line in stretch).encode("utf-8", "replace")
-        reading.bytes += len(data)
-        reading.lines = (reading.lines or 0) + len(stretch)
+        output.bytes += len(data)
+        output.lines = (output.lines or 0) + len(stretch)
         found = matcher.lines(data)
-        _note_endless(reading, stretch)
+        _note_endless(output, stretch)
         wanted.extend((stretch[line - 1][0], found[line]) for line in sorted(found))
         yield from lines(stretch)
 
 
-def _note_endless(reading: Reading, numbered: list[tuple[int, str]]) -> None:
+def _note_endless(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
     """Say that the middle of lines is left out; each state of a redrawn line counts as one."""
     long = [(number, line) for number, line in numbered if len(line) > LONGEST]
     endless = [number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > LONGEST]
     if endless:
         what = f"{len(endless)} endless line{'s' * (len(endless) > 1)}, of which the middle is left out"
-        reading.lost(what, line=endless[0])
+        output.add_damage(what, line=endless[0])
 
 
 def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
@@ -94,14 +94,14 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
     return matcher.confirm(ids, record.text, record.level) if ids else []
 
 
-def _read_progress(reading: Reading, record: Record, progress: Progress) -> None:
+def _read_progress(output: SourceRows, record: Record, progress: Progress) -> None:
     for body in record.bodies:
         marks = progress.marks(body)
         if marks and _no_place(marks[0]):
-            reading.lost("a step or epoch whose number is too large to be one", line=record.line)
+            output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue
         for mark in marks:
-            reading.add(
+            output.add(
                 "scalars", line=record.line, time=record.time, tag=mark.tag, epoch=mark.epoch,
                 epochs=mark.epochs, step=mark.step, steps=mark.steps, value=mark.value, scope=mark.scope,
                 origin=mark.origin,
@@ -112,17 +112,17 @@ def _no_place(mark: Mark) -> bool:
     return max(mark.epoch or 0, mark.epochs or 0, mark.step or 0, mark.steps or 0) > LARGEST_INT
 
 
-def _note(reading: Reading, record: Record, hit: Hit) -> None:
+def _note(output: SourceRows, record: Record, hit: Hit) -> None:
     blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
     piece, start = record.place(hit.start + blank)
     for key, value in fact_patterns.facts(hit):
         if key in fact_patterns.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
             continue
         line = _line_naming(record, value) if key == "awaits" else piece.number
-        reading.add("facts", line=line, time=record.time, key=key, value=value)
+        output.add("facts", line=line, time=record.time, key=key, value=value)
     if not hit.pattern.startswith("announces/"):
         end = start + len(hit.matched[blank:].split("\n", 1)[0])
-        reading.add(
+        output.add(
             "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
             excerpt=piece.text, start=start, end=min(len(piece.text), end),
             captures=json.dumps(dict(hit.captures)),
@@ -135,10 +135,10 @@ def _line_naming(record: Record, task: str) -> int:
     return next((piece.number for piece in record.pieces if piece.text.strip().endswith(ending)), record.line)
 
 
-def _keep(reading: Reading, record: Record) -> None:
+def _keep(output: SourceRows, record: Record) -> None:
     if not record.text.strip():
         return
-    reading.add(
+    output.add(
         "records", line=record.line, last_line=record.last_line, time=record.time, near=record.near,
         level=record.level, kind=record.kind, origin=record.origin, text=record.text,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from analyzer.ingest.logs.gauges import Gauge, note
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
 
@@ -43,41 +43,41 @@ _NO_LIMIT = 1 << 62
 """Version 1 writes nearly 2^63 where nothing is limited."""
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """The readings of one file, named after it or after the words in it; a limit that is none is left out.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    text = whole_text(reading)
-    note_all(reading, matcher, text)
+    text = whole_text(output)
+    note_all(output, matcher, text)
     found = _FILE.search(PurePosixPath(source.name).name.lower())
     name, unread = f"{found[1]}.{found[2]}" if found else "memory.current", []
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not _take(reading, name, number, line.strip()):
+        if line.strip() and not _take(output, name, number, line.strip()):
             unread.append(number)
-    not_understood(reading, unread, f"no reading of {name}")
-    return reading
+    not_understood(output, unread, f"no reading of {name}")
+    return output
 
 
-def _take(reading: Reading, name: str, number: int, line: str) -> bool:
+def _take(output: SourceRows, name: str, number: int, line: str) -> bool:
     """One line: a number, or names with numbers, behind a time where there is one."""
     time, rest = _timed(line)
-    reading.saw(time)
+    output.observe_time(time)
     if single := _NUMBER.match(rest):
         if single["number"] and int(single["number"]) < _NO_LIMIT:
             tag = _TAGS.get(name, name.replace(".", "_"))
-            note(reading, Gauge(tag, float(single["number"])), line=number, time=time)
+            note(output, Gauge(tag, float(single["number"])), line=number, time=time)
         return True
     pairs = list(_PAIR.finditer(rest))
     for pair in pairs:
         gauge = Gauge(f"{name.replace('.', '_')}/{pair['name']}", float(pair["number"]))
-        note(reading, gauge, line=number, time=time)
+        note(output, gauge, line=number, time=time)
         if pair["name"] == "oom_kill" and int(pair["number"]):
-            reading.add("facts", line=number, time=time, key="oom_kill", value=pair["number"])
+            output.add("facts", line=number, time=time, key="oom_kill", value=pair["number"])
     return bool(pairs)
 
 

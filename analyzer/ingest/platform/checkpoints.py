@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
@@ -25,41 +25,41 @@ _PASSING = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variab
 """Parts of a checkpoint that was never completed, and exported models: nothing goes on from them."""
 
 
-def read(source: Source, _matcher: Matcher) -> Reading:
+def read(source: Source, _matcher: Matcher) -> SourceRows:
     """The checkpoint that a training goes on from, as far as one file tells.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     if source.name.endswith(".index"):
-        _index(reading)
+        _index(output)
     else:
-        _latest(reading, whole_text(reading))
-    return reading
+        _latest(output, whole_text(output))
+    return output
 
 
-def miss(readings: Sequence[Reading], sources: Iterable[Source]) -> None:
+def miss(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
     """Say where a checkpoint is named whose index is not there, though others of its directory are."""
     names = {source.name for source in sources}
     folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
-    for reading in readings:
-        path = PurePosixPath(reading.source.name)
+    for output in outputs:
+        path = PurePosixPath(output.source.name)
         if (
-            reading.source.kind is not Kind.CHECKPOINT
+            output.source.kind is not Kind.CHECKPOINT
             or path.name != "checkpoint"
             or path.parent not in folders
         ):
             continue
-        for row in reading.rows.get("facts", []):
+        for row in output.rows.get("facts", []):
             own = PurePosixPath(row["value"]).name
             if str(path.parent / f"{own}.index") not in names:
-                reading.lost(f"names the checkpoint {own}, whose index is not there", line=row["line"])
+                output.add_damage(f"names the checkpoint {own}, whose index is not there", line=row["line"])
                 row["key"] = "checkpoint_missing"
 
 
-def _latest(reading: Reading, text: str) -> None:
+def _latest(output: SourceRows, text: str) -> None:
     unread, latest, time = [], None, None
     for number, line in enumerate(text.split("\n"), 1):
         entry = _ENTRY.match(line)
@@ -70,22 +70,22 @@ def _latest(reading: Reading, text: str) -> None:
         elif not entry and line.strip():
             unread.append(number)
     if latest:
-        folder = PurePosixPath(reading.source.name).parent
-        reading.add("facts", line=latest[0], time=time, key="checkpoint", value=str(folder / latest[1]))
-    not_understood(reading, unread, "no entry of a file that names checkpoints")
+        folder = PurePosixPath(output.source.name).parent
+        output.add("facts", line=latest[0], time=time, key="checkpoint", value=str(folder / latest[1]))
+    not_understood(output, unread, "no entry of a file that names checkpoints")
 
 
-def _index(reading: Reading) -> None:
-    with reading.source.path.open("rb") as file:
+def _index(output: SourceRows) -> None:
+    with output.source.path.open("rb") as file:
         begin = file.read(4)
-        reading.bytes = file.seek(0, 2)
-        file.seek(max(0, reading.bytes - len(_MAGIC)))
+        output.bytes = file.seek(0, 2)
+        file.seek(max(0, output.bytes - len(_MAGIC)))
         end = file.read()
-    name = reading.source.name.removesuffix(".index")
+    name = output.source.name.removesuffix(".index")
     if end == _MAGIC:
         if not _PASSING.search(name):
-            reading.add("facts", key="checkpoint", value=name)
+            output.add("facts", key="checkpoint", value=name)
     elif not begin or _HEADER.match(begin) or not any(begin):
-        reading.lost("the index of a checkpoint that was not written to its end", offset=reading.bytes)
+        output.add_damage("the index of a checkpoint that was not written to its end", offset=output.bytes)
     else:
-        reading.skip("is no index of a checkpoint")
+        output.skip("is no index of a checkpoint")

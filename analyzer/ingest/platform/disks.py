@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs.gauges import Gauge, note
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
 
@@ -37,22 +37,22 @@ class Usage(NamedTuple):
     line: int
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """Of each table the fullest file system: how full it is, and where it is mounted.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    text = whole_text(reading)
-    note_all(reading, matcher, text)
+    text = whole_text(output)
+    note_all(output, matcher, text)
     tag, found, unread = "", list[Usage](), list[int]()
     lines = [*text.split("\n"), ""]
     for number, (line, after) in enumerate(pairwise(lines), 1):
         if _HEADER.match(line):
-            _note_fullest(reading, tag, found)
+            _note_fullest(output, tag, found)
             tag, found = "disk_inodes_percent" if "Inodes" in line else "disk_used_percent", []
         elif tag and (row := _ROW.match(line)):
             found += _usage(row, number)
@@ -60,9 +60,9 @@ def read(source: Source, matcher: Matcher) -> Reading:
             found += _usage(row, number + 1)
         elif line.strip() and not (tag and _goes_on(line) and _ROW.match(lines[number - 2] + line)):
             unread.append(number)
-    _note_fullest(reading, tag, found)
-    not_understood(reading, unread, "no file system as df prints it")
-    return reading
+    _note_fullest(output, tag, found)
+    not_understood(output, unread, "no file system as df prints it")
+    return output
 
 
 def _goes_on(line: str) -> bool:
@@ -78,8 +78,8 @@ def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
         yield Usage(int(row["used"][:-1]), mount, line)
 
 
-def _note_fullest(reading: Reading, tag: str, found: list[Usage]) -> None:
+def _note_fullest(output: SourceRows, tag: str, found: list[Usage]) -> None:
     if found:
         fullest = max(found, key=lambda usage: usage.percent)
-        note(reading, Gauge(tag, float(fullest.percent)), line=fullest.line)
-        reading.add("facts", line=fullest.line, key=FULLEST, value=fullest.mount[:300])
+        note(output, Gauge(tag, float(fullest.percent)), line=fullest.line)
+        output.add("facts", line=fullest.line, key=FULLEST, value=fullest.mount[:300])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import tf_config
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note
 from analyzer.model.run import Source
 
@@ -44,38 +44,38 @@ class Variable(NamedTuple):
     value: str
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """What the environment says of the training; TF_CONFIG is read as a file of it would be.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    take(reading, matcher, whole_text(reading, ends=b"\0"))
-    return reading
+    take(output, matcher, whole_text(output, ends=b"\0"))
+    return output
 
 
-def take(reading: Reading, matcher: Matcher, text: str) -> None:
+def take(output: SourceRows, matcher: Matcher, text: str) -> None:
     """The facts of a text that holds an environment."""
     hosts = {}
-    for variable in _variables(reading, text.replace("\x00", "\n")):
+    for variable in _variables(output, text.replace("\x00", "\n")):
         if variable.name in _HOSTS:
             hosts[variable.name] = variable
         if variable.name == "TF_CONFIG":
-            tf_config.state(reading, variable.value, variable.line)
+            tf_config.state(output, variable.value, variable.line)
         elif _WANTED.fullmatch(variable.name) and not _SECRET.search(variable.name):
             value = _PASSWORD.sub("", variable.value)[:_LONGEST]
-            reading.add("facts", line=variable.line, key=KEY + variable.name, value=value)
+            output.add("facts", line=variable.line, key=KEY + variable.name, value=value)
             line = f"{variable.name}={value}"
             ids = {
                 each for wanted in matcher.lines(line.encode("utf-8", "replace")).values() for each in wanted
             }
-            note(reading, matcher, variable.line, line, ids)
+            note(output, matcher, variable.line, line, ids)
     host = next((hosts[name] for name in _HOSTS if name in hosts), None)
     if host and re.fullmatch(r"[A-Za-z0-9][\w.-]{0,200}", host.value):
-        reading.add("facts", line=host.line, key="host", value=host.value)
+        output.add("facts", line=host.line, key="host", value=host.value)
 
 
 def is_environment(text: str) -> bool:
@@ -83,7 +83,7 @@ def is_environment(text: str) -> bool:
     return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
 
 
-def _variables(reading: Reading, text: str) -> Iterator[Variable]:
+def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
     """Each variable; a value goes on in the lines behind it that begin none."""
     unread: list[int] = []
     held: Variable | None = None
@@ -99,7 +99,7 @@ def _variables(reading: Reading, text: str) -> Iterator[Variable]:
             unread.append(number)
     if held:
         yield _whole(held, more)
-    not_understood(reading, unread, "no variable of an environment")
+    not_understood(output, unread, "no variable of an environment")
 
 
 def _whole(variable: Variable, more: list[str]) -> Variable:

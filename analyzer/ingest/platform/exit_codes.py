@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, worker_of
@@ -18,36 +18,36 @@ _ENTRY = re.compile(
 )
 
 
-def read(source: Source, _matcher: Matcher) -> Reading:
+def read(source: Source, _matcher: Matcher) -> SourceRows:
     """The exit code of each worker: a number, negative for a signal, or `running`.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
-    for number, line in enumerate(whole_text(reading).split("\n"), 1):
-        told = [_note(reading, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
+    output = SourceRows(source)
+    for number, line in enumerate(whole_text(output).split("\n"), 1):
+        told = [_note(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _state(reading, number, {"worker": source.worker}, line.strip())
+            _state(output, number, {"worker": source.worker}, line.strip())
         elif not any(told) and (worker := worker_of(line, Kind.EXIT_CODES)):
-            reading.lost(f"names {worker}, and no exit code that could be read", line=number)
-    return reading
+            output.add_damage(f"names {worker}, and no exit code that could be read", line=number)
+    return output
 
 
-def _note(reading: Reading, line: int, name: str, code: str) -> bool:
+def _note(output: SourceRows, line: int, name: str, code: str) -> bool:
     """Take an entry in, where its name is that of a worker."""
     worker, attempt = worker_of(name), attempt_of(name)
     if worker is None:
         return False
     whose = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
-    _state(reading, line, whose, code)
+    _state(output, line, whose, code)
     return True
 
 
-def _state(reading: Reading, line: int, whose: Mapping[str, object], code: str) -> None:
+def _state(output: SourceRows, line: int, whose: Mapping[str, object], code: str) -> None:
     value = str(signed(int(code))) if code.lstrip("-").isdigit() else "running"
-    reading.add("facts", line=line, key="exit_code", value=value, **whose)
+    output.add("facts", line=line, key="exit_code", value=value, **whose)
 
 
 def signed(code: int) -> int:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from analyzer.ingest.logs.gauges import Gauge, note, size
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
 
@@ -70,30 +70,30 @@ _DETAILS = {
 """Section and name of a line of `-q` → the column of a query that says the same."""
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """Readings of each GPU, what driver, CUDA and models there are, and what rules look for in the words.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    text = whole_text(reading)
-    note_all(reading, matcher, text)
-    lines = _Lines(reading)
+    text = whole_text(output)
+    note_all(output, matcher, text)
+    lines = _Lines(output)
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             lines.take(number, line.rstrip("\r"))
     lines.close()
-    return reading
+    return output
 
 
 class _Lines:
     """The lines of a file in order: the header that is in force, the GPU that is spoken of, and the time."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, output: SourceRows) -> None:
+        self.output = output
         self.time: float | None = None
         self.gpu = ""
         self.section = ""
@@ -125,12 +125,12 @@ class _Lines:
             models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
             line = min(line for _, line in self.models.values())
             self._fact(line, "gpu_model", models)
-        not_understood(self.reading, self.unread, "nothing that nvidia-smi is known to print")
+        not_understood(self.output, self.unread, "nothing that nvidia-smi is known to print")
 
     def _table(self, number: int, line: str) -> bool:
         if date := _DATE.match(line):
             self.time = _moment(*date.groups())
-            self.reading.saw(self.time)
+            self.output.observe_time(self.time)
             return True
         for version in _VERSIONS.finditer(line):
             self._fact(number, {"Driver": "gpu_driver", "CUDA": "cuda"}[version["what"]], version["value"])
@@ -181,7 +181,7 @@ class _Lines:
     def _row(self, number: int, cells: Mapping[str, str]) -> None:
         if stamp := cells.get("timestamp"):
             self.time = seconds(stamp)
-            self.reading.saw(self.time)
+            self.output.observe_time(self.time)
         self.gpu = self._which(cells)
         if name := cells.get("name") or cells.get("gpu_name"):
             self.models.setdefault(self.gpu, (name, number))
@@ -223,13 +223,13 @@ class _Lines:
             return
         tag, unit = _COLUMNS[column]
         value = size(found["number"], found["unit"] or unit) if unit else float(found["number"])
-        note(self.reading, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
+        note(self.output, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
 
     def _fact(self, line: int, key: str, value: str, *, each: bool = False) -> None:
         """State something once, however often it is printed; a fault at each place where it stands."""
         if each or (key, value) not in self.stated:
             self.stated.add((key, value))
-            self.reading.add("facts", line=line, time=self.time, key=key, value=value)
+            self.output.add("facts", line=line, time=self.time, key=key, value=value)
 
 
 def _moment(month: str, day: str, clock: str, year: str) -> float | None:

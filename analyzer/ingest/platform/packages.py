@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
@@ -55,38 +55,38 @@ class Package(NamedTuple):
     version: str
 
 
-def read(source: Source, _matcher: Matcher) -> Reading:
+def read(source: Source, _matcher: Matcher) -> SourceRows:
     """The version of each package.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
-    text = whole_text(reading)
-    found = _of_json(reading, text) if text.lstrip().startswith("[") else _of_lines(reading, text)
+    output = SourceRows(source)
+    text = whole_text(output)
+    found = _of_json(output, text) if text.lstrip().startswith("[") else _of_lines(output, text)
     for package in found:
         key = KEY + re.sub(r"[-_.]+", "-", package.name).lower()
-        reading.add("facts", line=package.line, key=key, value=package.version)
-    return reading
+        output.add("facts", line=package.line, key=key, value=package.version)
+    return output
 
 
-def tell_releases(readings: Sequence[Reading]) -> None:
+def tell_releases(outputs: Sequence[SourceRows]) -> None:
     """State TensorFlow and Python of each worker whose own words do not, as its list of packages has them."""
-    lists = [reading for reading in readings if reading.source.kind is Kind.PACKAGES]
+    lists = [output for output in outputs if output.source.kind is Kind.PACKAGES]
     for key, names in (("tensorflow", _TENSORFLOW), ("python", ("python",))):
-        stating = {_whose(r) for r in readings if any(row["key"] == key for row in r.rows.get("facts", []))}
-        for reading in lists:
-            if _whose(reading) not in stating and (row := _release(reading, names)):
-                reading.add("facts", line=row["line"], key=key, value=row["value"])
+        stating = {_whose(r) for r in outputs if any(row["key"] == key for row in r.rows.get("facts", []))}
+        for output in lists:
+            if _whose(output) not in stating and (row := _release(output, names)):
+                output.add("facts", line=row["line"], key=key, value=row["value"])
 
 
-def _whose(reading: Reading) -> tuple[str | None, int]:
-    return reading.source.worker, reading.source.attempt
+def _whose(output: SourceRows) -> tuple[str | None, int]:
+    return output.source.worker, output.source.attempt
 
 
-def _release(reading: Reading, names: Sequence[str]) -> dict[str, object] | None:
-    stated = {row["key"]: row for row in reading.rows.get("facts", [])}
+def _release(output: SourceRows, names: Sequence[str]) -> dict[str, object] | None:
+    stated = {row["key"]: row for row in output.rows.get("facts", [])}
     for name in names:
         row = stated.get(KEY + name)
         version = row and re.match(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?", row["value"])
@@ -95,7 +95,7 @@ def _release(reading: Reading, names: Sequence[str]) -> dict[str, object] | None
     return None
 
 
-def _of_lines(reading: Reading, text: str) -> Iterator[Package]:
+def _of_lines(output: SourceRows, text: str) -> Iterator[Package]:
     unread = []
     for number, line in enumerate(text.split("\n"), 1):
         said = line.strip()
@@ -105,7 +105,7 @@ def _of_lines(reading: Reading, text: str) -> Iterator[Package]:
             yield package
         else:
             unread.append(number)
-    not_understood(reading, unread, "no package with a version")
+    not_understood(output, unread, "no package with a version")
 
 
 def _package(number: int, line: str) -> Package | None:
@@ -128,11 +128,11 @@ def _version_of(place: str) -> str:
     return f"commit {commit['commit']}" if commit else "from a place of its own"
 
 
-def _of_json(reading: Reading, text: str) -> Iterator[Package]:
+def _of_json(output: SourceRows, text: str) -> Iterator[Package]:
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
-        reading.lost(
+        output.add_damage(
             f"is no JSON as pip or conda writes it: {error}"[:200], line=getattr(error, "lineno", None)
         )
         return
@@ -146,4 +146,4 @@ def _of_json(reading: Reading, text: str) -> Iterator[Package]:
         else:
             strange += 1
     if strange:
-        reading.lost(f"{strange} entries that are no package with a version")
+        output.add_damage(f"{strange} entries that are no package with a version")

@@ -10,7 +10,7 @@ import json
 import re
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text, why_no_json
+from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import note
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
@@ -49,17 +49,17 @@ class _Pod:
                 self.now = found if not self.now or found[0] else self.now
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """Exit codes and hosts of the workers, and what rules look for in the words about them.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    text = whole_text(reading)
-    _check_json(reading, text)
+    text = whole_text(output)
+    _check_json(output, text)
     numbered = _numbered(text)
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     pods = {source.worker: _Pod(source.worker)}
@@ -71,14 +71,14 @@ def read(source: Source, matcher: Matcher) -> Reading:
             current = pods.setdefault(worker, _Pod(worker))
         current.take(line, number)
         if (node := _NODE.match(line)) and current.worker:
-            reading.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
+            output.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
         if (count := _RESTARTS.match(line)) and current.worker:
-            reading.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
-        note(reading, matcher, number, line, wanted.get(place, ()), worker=current.worker)
+            output.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
+        note(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
         if (ended := pod.now or pod.earlier) and pod.worker:
-            _exit_code(reading, pod.worker, *ended)
-    return reading
+            _exit_code(output, pod.worker, *ended)
+    return output
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:
@@ -101,10 +101,10 @@ def _spread(line: str) -> list[str]:
         return [line]
 
 
-def _check_json(reading: Reading, text: str) -> None:
+def _check_json(output: SourceRows, text: str) -> None:
     """Say where JSON breaks off; its lines are read all the same. One object may follow another."""
     at, decoder = _past_blanks(text, 0), json.JSONDecoder()
-    if not text.startswith("{", at) and not _JSON.search(reading.source.name):
+    if not text.startswith("{", at) and not _JSON.search(output.source.name):
         return
     try:
         while at < len(text):
@@ -112,7 +112,7 @@ def _check_json(reading: Reading, text: str) -> None:
             at = _past_blanks(text, end)
     except (ValueError, RecursionError) as error:
         broken = getattr(error, "pos", at)
-        reading.lost(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
+        output.add_damage(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
 
 
 def _past_blanks(text: str, at: int) -> int:
@@ -120,7 +120,7 @@ def _past_blanks(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _exit_code(reading: Reading, worker: str, code: int, line: int) -> None:
+def _exit_code(output: SourceRows, worker: str, code: int, line: int) -> None:
     """Kubernetes writes 128 + n for signal n, as a shell does."""
     value = str(128 - code if 128 < code < 160 else code)
-    reading.add("facts", worker=worker, line=line, key="exit_code", value=value)
+    output.add("facts", worker=worker, line=line, key="exit_code", value=value)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform.exit_codes import signed
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
@@ -51,27 +51,27 @@ class Row(NamedTuple):
     nodes: str = ""
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """States, exit codes, memory and hosts, and what rules look for in the words about them.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     matcher.begin_file()
-    text = whole_text(reading)
-    note_all(reading, matcher, text)
-    rows = _of_json(reading, text) if text.lstrip().startswith("{") else _of_columns(reading, text)
+    text = whole_text(output)
+    note_all(output, matcher, text)
+    rows = _of_json(output, text) if text.lstrip().startswith("{") else _of_columns(output, text)
     workers = _workers(rows)
     for row in rows:
-        _state(reading, row, workers.get((row.job, row.step), source.worker))
+        _state(output, row, workers.get((row.job, row.step), source.worker))
     for worker, row in _telling_most(rows, workers, source.worker).items():
-        reading.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
-    return reading
+        output.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
+    return output
 
 
-def _state(reading: Reading, row: Row, worker: str | None) -> None:
+def _state(output: SourceRows, row: Row, worker: str | None) -> None:
     told = {"job_state": row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
     if worker is None:
         told["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
@@ -79,7 +79,7 @@ def _state(reading: Reading, row: Row, worker: str | None) -> None:
         told["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
     for key, value in told.items():
         if value:
-            reading.add("facts", worker=worker, line=row.line, key=key, value=value)
+            output.add("facts", worker=worker, line=row.line, key=key, value=value)
 
 
 def _exit_code(row: Row) -> str | None:
@@ -118,7 +118,7 @@ def _telling_most(
     return found
 
 
-def _of_columns(reading: Reading, text: str) -> list[Row]:
+def _of_columns(output: SourceRows, text: str) -> list[Row]:
     rows: list[Row] = []
     layout, unread = _Layout(), []
     for number, line in enumerate(text.split("\n"), 1):
@@ -129,7 +129,7 @@ def _of_columns(reading: Reading, text: str) -> list[Row]:
             rows.append(row)
         else:
             unread.append(number)
-    not_understood(reading, unread, "no row of sacct")
+    not_understood(output, unread, "no row of sacct")
     return rows
 
 
@@ -195,16 +195,16 @@ def _states(text: str) -> Iterator[tuple[str, str]]:
                 yield state, match["uid"] or ""
 
 
-def _of_json(reading: Reading, text: str) -> list[Row]:
+def _of_json(output: SourceRows, text: str) -> list[Row]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        reading.lost(f"is no JSON as sacct writes it: {error}"[:200], line=line)
+        output.add_damage(f"is no JSON as sacct writes it: {error}"[:200], line=line)
         return []
     jobs = found.get("jobs")
     if not isinstance(jobs, list):
-        reading.lost("is JSON, but holds no list of jobs")
+        output.add_damage("is JSON, but holds no list of jobs")
         return []
     rows: list[Row] = []
     place = _Place(text)
@@ -214,7 +214,7 @@ def _of_json(reading: Reading, text: str) -> list[Row]:
             rows.append(_json_row(line, number, "", job, job.get("nodes")))
             rows += _json_steps(number, job.get("steps"), place)
         else:
-            reading.lost("an entry in the list of jobs is no job")
+            output.add_damage("an entry in the list of jobs is no job")
     return rows
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood
 from analyzer.model.run import Source
 
@@ -50,19 +50,19 @@ class _Thread:
         self.called_by_data |= bool(_CALLED_BY_DATA.search(file))
 
 
-def read(source: Source, _matcher: Matcher) -> Reading:
+def read(source: Source, _matcher: Matcher) -> SourceRows:
     """A fact for the main thread of each process, and one for each thread that tf.data waits for.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
+    output = SourceRows(source)
     threads: list[_Thread] = []
     unread: list[int] = []
-    for number, line in enumerate(whole_text(reading).split("\n"), 1):
+    for number, line in enumerate(whole_text(output).split("\n"), 1):
         if _PROCESS.match(line):
-            _state(reading, threads)
+            _state(output, threads)
             threads = []
         elif thread := _THREAD.match(line):
             # Without a name, which an old Python does not tell, the first thread is the main one.
@@ -72,15 +72,15 @@ def read(source: Source, _matcher: Matcher) -> Reading:
                 threads[-1].see(number, frame["frame"], frame["file"])
         elif not _ASIDE.match(line):
             unread.append(number)
-    _state(reading, threads)
-    not_understood(reading, unread, "no frame as py-spy prints it")
-    return reading
+    _state(output, threads)
+    not_understood(output, unread, "no frame as py-spy prints it")
+    return output
 
 
-def _state(reading: Reading, threads: Iterable[_Thread]) -> None:
+def _state(output: SourceRows, threads: Iterable[_Thread]) -> None:
     for thread in threads:
         if thread.frame and thread.main:
             key = INSIDE if thread.inside else OUTSIDE
-            reading.add("facts", line=thread.line, key=key, value=thread.frame)
+            output.add("facts", line=thread.line, key=key, value=thread.frame)
         elif thread.frame and thread.called_by_data:
-            reading.add("facts", line=thread.line, key=INPUT, value=thread.frame)
+            output.add("facts", line=thread.line, key=INPUT, value=thread.frame)

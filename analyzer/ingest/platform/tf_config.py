@@ -6,30 +6,30 @@ import json
 import re
 
 from analyzer.ingest.logs.fact_patterns import tf_config_facts
-from analyzer.ingest.reader_output import Reading, why_no_json
+from analyzer.ingest.reader_output import SourceRows, why_no_json
 
 _QUOTES = "'\" \t\r\n"
 _OPENING = re.compile(rf"\s*(?:export\s+)?(?:TF_CONFIG\s*=)?[{_QUOTES}]*")
 """What stands before the JSON in a file for a shell."""
 
 
-def state(reading: Reading, whole: str, first: int) -> None:
+def state(output: SourceRows, whole: str, first: int) -> None:
     """The facts of a text that holds a TF_CONFIG; `first` is the line on which it begins."""
     opening = _OPENING.match(whole)
     begins = opening.end() if opening else 0
     text = whole[begins:].rstrip(_QUOTES)
     line = _line(whole, begins)
-    reading.add("facts", line=first - 1 + line, key="tf_config", value=text[:4_000])
+    output.add("facts", line=first - 1 + line, key="tf_config", value=text[:4_000])
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = _line(whole, begins + getattr(error, "pos", 0))
         value = whole.split("\n")[line - 1][:400]
-        reading.add("facts", line=first - 1 + line, key="tf_config_error", value=value)
-        reading.lost(f"is no JSON: {why_no_json(error)}", line=first - 1 + line)
+        output.add("facts", line=first - 1 + line, key="tf_config_error", value=value)
+        output.add_damage(f"is no JSON: {why_no_json(error)}", line=first - 1 + line)
         return
     for key, value in tf_config_facts(config):
-        reading.add("facts", line=first - 1 + line, key=key, value=value)
+        output.add("facts", line=first - 1 + line, key=key, value=value)
 
 
 def _line(text: str, at: int) -> int:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import environments, tf_config
-from analyzer.ingest.reader_output import Reading, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.model.run import Source
 
 
-def read(source: Source, matcher: Matcher) -> Reading:
+def read(source: Source, matcher: Matcher) -> SourceRows:
     """What a worker was told about the cluster; a text that is no JSON is a fact too (`tf_config_error`).
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
-    whole = whole_text(reading)
+    output = SourceRows(source)
+    whole = whole_text(output)
     if environments.is_environment(whole):
         matcher.begin_file()
-        environments.take(reading, matcher, whole)
+        environments.take(output, matcher, whole)
     else:
-        tf_config.state(reading, whole, 1)
-    return reading
+        tf_config.state(output, whole, 1)
+    return output

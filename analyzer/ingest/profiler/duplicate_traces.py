@@ -17,7 +17,7 @@ def is_chrome(source: Source) -> bool:
     return bool(_CHROME.search(source.name))
 
 
-def told_twice(sources: Iterable[Source]) -> dict[str, str]:
+def duplicate_traces(sources: Iterable[Source]) -> dict[str, str]:
     """Name of each trace in that format → the xplane of the same session and host, where there is one."""
     traces = [source for source in sources if source.kind is Kind.TRACE and not source.skip]
     planes = {_XPLANE.sub("", source.name): source.name for source in traces if not is_chrome(source)}

@@ -153,9 +153,9 @@ class _Reader:
         self.ended: Counter[tuple[int, str, str]] = Counter()
         self.clocks: list[int] = []
 
-    def read(self, space: memoryview) -> None:
-        cut = _cut_plane(space)
-        for part in self._fields(space[: cut.offset] if cut else space, 0, SPACE):
+    def read(self, budget: memoryview) -> None:
+        cut = _cut_plane(budget)
+        for part in self._fields(budget[: cut.offset] if cut else budget, 0, SPACE):
             if isinstance(part.value, int):
                 continue
             if part.number == 1:
@@ -164,9 +164,9 @@ class _Reader:
                 self._lost(part.offset, part.length, "a message of the profiler that is no text")
         if cut:
             found = len(self.damage)
-            self._plane(space[cut.value :], cut.value)
+            self._plane(budget[cut.value :], cut.value)
             if len(self.damage) == found:
-                self._lost(len(space), 0, "the trace is cut short")
+                self._lost(len(budget), 0, "the trace is cut short")
 
     def start(self) -> int | None:
         """When the profile began, in nanoseconds since the epoch, where anything tells."""
@@ -315,17 +315,17 @@ class _Cut(NamedTuple):
     value: int
 
 
-def _cut_plane(space: memoryview) -> _Cut | None:
+def _cut_plane(budget: memoryview) -> _Cut | None:
     """The plane that the end of the file cuts, where it ends within one."""
     pos = 0
     try:
-        while pos < len(space):
-            _, pos = field_at(space, pos, SPACE)
+        while pos < len(budget):
+            _, pos = field_at(budget, pos, SPACE)
     except IndexError:
         with suppress(IndexError, ValueError):
-            tag, at = _varint(space, pos)
-            _, at = _varint(space, at)
-            return _Cut(pos, at) if tag == 1 << 3 | 2 and at < len(space) else None
+            tag, at = _varint(budget, pos)
+            _, at = _varint(budget, at)
+            return _Cut(pos, at) if tag == 1 << 3 | 2 and at < len(budget) else None
     except ValueError:
         return None
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.scan.byte_stats import Data, newlines, odd
-from analyzer.ingest.scan.prefilter import Found, Scout
+from analyzer.ingest.scan.prefilter import Found, Prefilter
 
 BLOCK = 512 << 10
 """Bytes of a block, unless a line reaches beyond them."""
@@ -79,8 +79,8 @@ class Block(NamedTuple):
 class Scanner:
     """Looks through blocks of logs."""
 
-    def __init__(self, scout: Scout) -> None:
-        self._scout = scout
+    def __init__(self, prefilter: Prefilter) -> None:
+        self._scout = prefilter
         self.buffer = bytearray()
         """Room for a block; memory that is used again need not be had from the system again."""
 

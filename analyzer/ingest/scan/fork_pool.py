@@ -24,10 +24,10 @@ from struct import Struct
 from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
 
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.blocks import BLOCK, Block, Scanner
-from analyzer.ingest.scan.line_selection import Room
-from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.scan.line_selection import SamplingBudget
+from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.scan_plan import Part, Survey, conclude, divisible, look_through, survey
 from analyzer.model.run import Source
 
@@ -38,7 +38,7 @@ _LOOK = 0.1
 """Seconds between two looks at whether the others are alive."""
 
 Surveyed = Callable[[Source], Survey]
-Read = Callable[[Source, Surveyed], list[Reading]]
+Read = Callable[[Source, Surveyed], list[SourceRows]]
 """Reads a log, given what surveys it. Raises nothing that is not a mistake of ours."""
 Watch = Callable[[Source, int], None]
 """Told a log, and how many of its bytes are read."""
@@ -79,22 +79,27 @@ def splittable() -> bool:
     return False
 
 
-class Beside:
+class ForkPool:
     """Some logs, read by as many processes as there are cores; it holds none where this one cannot be split.
 
     `scout` is called by the first of them, and makes all ready that they need.
     """
 
     def __init__(
-        self, logs: Sequence[Source], scout: Callable[[], Scout], read: Read, space: Room, watch: Watch
+        self,
+        logs: Sequence[Source],
+        prefilter: Callable[[], Prefilter],
+        read: Read,
+        budget: SamplingBudget,
+        watch: Watch,
     ) -> None:
         self._logs = list(logs[:_MOST]) if logs and splittable() else []
         self._numbers = {log.name: number for number, log in enumerate(self._logs)}
-        self._scout, self._read, self._space, self._watch = scout, read, space, watch
+        self._scout, self._read, self._budget, self._watch = prefilter, read, budget, watch
         self._parts: list[list[Part]] = []
         self._found: list[dict[int, _Done]] = [{} for _ in self._logs]
         self._looked_through = 0
-        self._readings: dict[int, list[Reading]] = {}
+        self._readings: dict[int, list[SourceRows]] = {}
         self._asked_for: set[int] = set()
         self._first = 0
         self._memories: list[int] = []
@@ -157,7 +162,7 @@ class Beside:
                 with suppress(ProcessLookupError):  # it has just ended
                     os.kill(reader, signal.SIGKILL)
 
-    def __call__(self, source: Source) -> list[Reading] | None:
+    def __call__(self, source: Source) -> list[SourceRows] | None:
         """The readings of a log, as soon as they are there; None where one of the others died before."""
         number = self._numbers[source.name]
         while number not in self._readings:
@@ -199,14 +204,14 @@ class Beside:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(self._done)
             os.close(self._tasks)
-            scout = self._scout()
+            prefilter = self._scout()
             number, others = self._split()
-            scan = Scanner(scout)
+            scan = Scanner(prefilter)
             waits = poll()
             waits.register(done, 0)  # an error, and nothing else: nobody can read what is written
             while given := os.read(waiting, _TASK.size):
                 task = _Task(*_TASK.unpack(given))
-                result = pickle.dumps(self._result(task, scout, scan, waits), pickle.HIGHEST_PROTOCOL)
+                result = pickle.dumps(self._result(task, prefilter, scan, waits), pickle.HIGHEST_PROTOCOL)
                 place = _written(self._memories[number], result)
                 os.write(done, _DONE.pack(task.log, task.part, number, *place))
             self._readers[number] = 0
@@ -228,8 +233,8 @@ class Beside:
         return 0, others
 
     def _result(
-        self, task: _Task, scout: Scout, scan: Scanner, waits: poll
-    ) -> list[Block] | list[Reading] | OSError:
+        self, task: _Task, prefilter: Prefilter, scan: Scanner, waits: poll
+    ) -> list[Block] | list[SourceRows] | OSError:
         log = self._logs[task.log]
 
         def watch(offset: int) -> None:
@@ -239,13 +244,13 @@ class Beside:
                 os._exit(1)
 
         if task.part == _ALL:
-            return self._read(log, lambda log: survey(log, lambda: scout, watch, self._space))
+            return self._read(log, lambda log: survey(log, lambda: prefilter, watch, self._budget))
         if task.part == _REST:
             size = self._parts[task.log][0].size
             blocks = self._blocks(task)
-            return self._read(log, lambda log: conclude(log, size, blocks, scout, self._space))
+            return self._read(log, lambda log: conclude(log, size, blocks, prefilter, self._budget))
         try:
-            return look_through(log, self._parts[task.log][task.part], scan, self._space, watch)
+            return look_through(log, self._parts[task.log][task.part], scan, self._budget, watch)
         except OSError as error:
             return error
 

@@ -28,7 +28,7 @@ from analyzer.ingest.scan.blocks import (
     placed,
 )
 from analyzer.ingest.scan.byte_stats import newlines, odd
-from analyzer.ingest.scan.prefilter import TRACEBACK, Scout
+from analyzer.ingest.scan.prefilter import TRACEBACK, Prefilter
 
 WHOLE = BLOCK
 """Bytes of a log that is read from end to end."""
@@ -49,7 +49,7 @@ _BEGINS = re.compile(
 )
 
 
-class Room(NamedTuple):
+class SamplingBudget(NamedTuple):
     """How much is read of a large log beside the places that matter."""
 
     edge: int = 32 << 10
@@ -62,10 +62,12 @@ class Room(NamedTuple):
         return max(_SAMPLE_EVERY, size // self.samples)
 
 
-def room(logs: int) -> Room:
+def budget_for(logs: int) -> SamplingBudget:
     """The room of each of some large logs: of many, less of each, so that all together take no longer."""
     share = max(1, logs // 2)
-    return Room(max(16 << 10, Room().edge // share), max(100, Room().samples // share))
+    return SamplingBudget(
+        max(16 << 10, SamplingBudget().edge // share), max(100, SamplingBudget().samples // share)
+    )
 
 
 class Selection(NamedTuple):
@@ -96,10 +98,10 @@ def unwatched(_offset: int) -> None:
 
 def select(
     parts: Iterable[bytes],
-    scout: Callable[[], Scout],
+    prefilter: Callable[[], Prefilter],
     size: int,
     watch: Callable[[int], None],
-    room: Room,
+    budget: SamplingBudget,
 ) -> Selection:
     """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
     parts = iter(parts)
@@ -110,8 +112,8 @@ def select(
             return _whole(b"".join(first))
         first.append(part)
         held += len(part)
-    known, window = scout(), _Window(room.edge)
-    selector, scan = Selector(known, room, room.distance(size)), Scanner(known)
+    known, window = prefilter(), _Window(budget.edge)
+    selector, scan = Selector(known, budget, budget.distance(size)), Scanner(known)
     for data in blocks(chain(first, parts)):
         if passed := window.take(data):
             selector.take(scan(*passed, selector.distance), window)
@@ -121,9 +123,11 @@ def select(
     return selector.selection(window)
 
 
-def choose(found: Iterable[Block], text: Text, scout: Scout, room: Room, size: int) -> Selection:
+def choose(
+    found: Iterable[Block], text: Text, prefilter: Prefilter, budget: SamplingBudget, size: int
+) -> Selection:
     """What is to be read of a log of that size, all blocks of which were looked through."""
-    selector = Selector(scout, room, room.distance(size))
+    selector = Selector(prefilter, budget, budget.distance(size))
     for block in found:
         selector.take(block, text)
     return selector.selection(text)
@@ -164,13 +168,13 @@ class _Window:
 class Selector:
     """Goes through what stands in a large log, block by block, and chooses what is read of it."""
 
-    def __init__(self, scout: Scout, room: Room, distance: int) -> None:
-        self.scout, self.room, self.distance = scout, room, distance
+    def __init__(self, prefilter: Prefilter, budget: SamplingBudget, distance: int) -> None:
+        self.prefilter, self.budget, self.distance = prefilter, budget, distance
         self.offset, self.line = 0, 1
         self.chosen: list[Stretch] = []
         self.head: Stretch | None = None
         self.size = 0
-        self.left = dict.fromkeys(range(len(scout.names)), FIRST)
+        self.left = dict.fromkeys(range(len(prefilter.names)), FIRST)
         self.latest: dict[int, deque[Stretch]] = {}
         self.samples: list[Sample] = []
         self.epoch: Stretch | None = None
@@ -196,7 +200,7 @@ class Selector:
         """Take the lines around every place of what has not been read often."""
         data, end = text.read(block.offset, block.end), -1
         lines = Lines(data)
-        for place in placed(self.scout.each(data), block.offset, lines):
+        for place in placed(self.prefilter.each(data), block.offset, lines):
             if not self.left[place.what]:
                 continue
             self.left[place.what] -= 1
@@ -229,13 +233,13 @@ class Selector:
         return Stretch(low + start, line, data[start:end])
 
     def _is_traceback(self, what: int) -> bool:
-        return self.scout.names[what] == TRACEBACK
+        return self.prefilter.names[what] == TRACEBACK
 
     def _sample(self, block: Block) -> None:
         for epoch, line in block.samples:
             above = epoch.moved(self.line) if epoch else self.epoch
             self.samples.append(Sample(above, line.moved(self.line)))
-        if len(self.samples) > 2 * self.room.samples:
+        if len(self.samples) > 2 * self.budget.samples:
             self.samples = self.samples[::2]
             self.distance *= 2
 
@@ -249,17 +253,17 @@ class Selector:
         return Selection(together, self.offset, lines, self.nul, self.undecodable, self._thinned())
 
     def _head(self, text: Text) -> Stretch:
-        data = text.read(0, self.room.edge)
+        data = text.read(0, self.budget.edge)
         return Stretch(0, 1, data[: data.rfind(b"\n") + 1 or len(data)])
 
     def _tail(self, text: Text) -> Stretch:
-        start = max(0, self.offset - self.room.edge)
+        start = max(0, self.offset - self.budget.edge)
         data = text.read(start, self.offset)
         cut = data.find(b"\n") + 1
         return Stretch(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
     def _thinned(self) -> str:
-        often = sorted({self.scout.names[what] for what, left in self.left.items() if not left})
+        often = sorted({self.prefilter.names[what] for what, left in self.left.items() if not left})
         words = (
             "read line by line: head and tail, every place that holds what is looked for, "
             f"and between them one line in each {self.distance:,} bytes"

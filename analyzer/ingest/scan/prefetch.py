@@ -14,8 +14,8 @@ from threading import Event
 from types import TracebackType
 from typing import Self
 
-from analyzer.ingest.scan.line_selection import Room
-from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.scan.line_selection import SamplingBudget
+from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.scan_plan import Survey, survey
 from analyzer.model.run import Source
 
@@ -35,11 +35,13 @@ class _NobodyWaitsError(Exception):
     """Nobody waits for the survey any more."""
 
 
-class Ahead:
+class Prefetch:
     """Surveys of some logs, each begun before it is asked for; of any other one, when it is asked for."""
 
-    def __init__(self, logs: Sequence[Source], scout: Callable[[], Scout], space: Room, watch: Watch) -> None:
-        self._scout, self._room, self._watch = scout, space, watch
+    def __init__(
+        self, logs: Sequence[Source], prefilter: Callable[[], Prefilter], budget: SamplingBudget, watch: Watch
+    ) -> None:
+        self._scout, self._budget, self._watch = prefilter, budget, watch
         self._waiting = list(logs)
         self._begun: dict[str, Future[Survey]] = {}
         self._offsets: dict[str, int] = {}
@@ -74,7 +76,7 @@ class Ahead:
         """
         future = self._begun.get(source.name)
         if future is None:
-            return survey(source, self._scout, lambda offset: self._watch(source, offset), self._room)
+            return survey(source, self._scout, lambda offset: self._watch(source, offset), self._budget)
         while not wait([future], _LOOK).done:
             self._watch(source, self._offsets.get(source.name, 0))
         return future.result()
@@ -95,4 +97,4 @@ class Ahead:
                 raise _NobodyWaitsError
             self._offsets[source.name] = offset
 
-        return survey(source, lambda: self._scout().twin(), watch, self._room)
+        return survey(source, lambda: self._scout().twin(), watch, self._budget)

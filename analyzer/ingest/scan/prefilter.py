@@ -17,7 +17,7 @@ from typing import NamedTuple, cast
 import hyperscan
 
 from analyzer.ingest.scan.byte_stats import Data
-from analyzer.storage.disk_cache import kept
+from analyzer.storage.disk_cache import cached
 
 ALARMS: Mapping[str, tuple[str, ...]] = {
     "a warning of TensorFlow": (": W ", r"W[01]\d{3} \d\d:\d\d:\d"),
@@ -45,7 +45,7 @@ class Found(NamedTuple):
     end: int
 
 
-class Scout:
+class Prefilter:
     """Finds what it knows in blocks of bytes; `names` says what each number stands for.
 
     `epoch` is the number of what has no name, and is found by `first` alone.
@@ -62,7 +62,7 @@ class Scout:
         self._each = _database(expressions, 0)
         self._scratches = self._first.scratch, self._each.scratch
 
-    def twin(self) -> Scout:
+    def twin(self) -> Prefilter:
         """One that knows the same, for another thread."""
         twin = copy(self)
         twin._scratches = self._first.scratch.clone(), self._each.scratch.clone()  # noqa: SLF001 - of our class
@@ -95,7 +95,7 @@ def _scanned(database: hyperscan.Database, block: Data, scratch: hyperscan.Scrat
 def _database(expressions: Sequence[str], flags: int) -> hyperscan.Database:
     """Find any of some expressions; the database is kept, for compiling it takes longer than a small run."""
     key = hashlib.sha256("\0".join([str(flags), *expressions]).encode()).hexdigest()[:24]
-    return kept("scout", key, lambda: _compiled(expressions, flags), hyperscan.dumpb, unpacked)
+    return cached("scout", key, lambda: _compiled(expressions, flags), hyperscan.dumpb, unpacked)
 
 
 def _compiled(expressions: Sequence[str], flags: int) -> hyperscan.Database:

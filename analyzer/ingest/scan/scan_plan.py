@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs.text import Utf8
 from analyzer.ingest.scan.blocks import Block, Scanner
-from analyzer.ingest.scan.line_selection import WHOLE, Room, Selection, choose, select
-from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.scan.line_selection import WHOLE, SamplingBudget, Selection, choose, select
+from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.seekable_log import PlainLog, plain_log
 from analyzer.model.run import Source
 from analyzer.storage.decompress import Parts
@@ -36,7 +36,12 @@ class Part(NamedTuple):
     end: int
 
 
-def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], None], room: Room) -> Survey:
+def survey(
+    source: Source,
+    prefilter: Callable[[], Prefilter],
+    watch: Callable[[int], None],
+    budget: SamplingBudget,
+) -> Survey:
     """Go through a log from end to end.
 
     Raises:
@@ -45,12 +50,12 @@ def survey(source: Source, scout: Callable[[], Scout], watch: Callable[[int], No
     """
     with plain_log(source.path) as log:
         if log and log.size > WHOLE:
-            known = scout()
-            found = _looked_through(log, 0, log.size, Scanner(known), room, watch)
-            return Survey(choose(found, log, known, room, log.size), log.damage(), None)
+            known = prefilter()
+            found = _looked_through(log, 0, log.size, Scanner(known), budget, watch)
+            return Survey(choose(found, log, known, budget, log.size), log.damage(), None)
     parts = Parts(source.path)
     text = Utf8(parts)
-    selection = select(text, scout, source.path.stat().st_size, watch, room)
+    selection = select(text, prefilter, source.path.stat().st_size, watch, budget)
     return Survey(selection, parts.damage, text.broken_at)
 
 
@@ -64,7 +69,7 @@ def divisible(source: Source) -> int:
 
 
 def look_through(
-    source: Source, part: Part, scan: Scanner, room: Room, watch: Callable[[int], None]
+    source: Source, part: Part, scan: Scanner, budget: SamplingBudget, watch: Callable[[int], None]
 ) -> list[Block]:
     """What stands in a part of a log.
 
@@ -73,10 +78,12 @@ def look_through(
 
     """
     with plain_log(source.path, part.size) as log:
-        return list(_looked_through(log, part.start, part.end, scan, room, watch)) if log else []
+        return list(_looked_through(log, part.start, part.end, scan, budget, watch)) if log else []
 
 
-def conclude(source: Source, size: int, found: Iterable[Block], scout: Scout, room: Room) -> Survey:
+def conclude(
+    source: Source, size: int, found: Iterable[Block], prefilter: Prefilter, budget: SamplingBudget
+) -> Survey:
     """The survey of a log in the first `size` bytes of a file, all parts of which were looked through.
 
     Raises:
@@ -86,12 +93,17 @@ def conclude(source: Source, size: int, found: Iterable[Block], scout: Scout, ro
     with plain_log(source.path, size) as log:
         if not log:
             raise OSError("it was replaced while it was read")
-        return Survey(choose(found, log, scout, room, log.size), log.damage(), None)
+        return Survey(choose(found, log, prefilter, budget, log.size), log.damage(), None)
 
 
 def _looked_through(
-    log: PlainLog, start: int, end: int, scan: Scanner, room: Room, watch: Callable[[int], None]
+    log: PlainLog,
+    start: int,
+    end: int,
+    scan: Scanner,
+    budget: SamplingBudget,
+    watch: Callable[[int], None],
 ) -> Iterator[Block]:
     for offset in log.blocks(start, end, scan.buffer):
-        yield scan(scan.buffer, offset, room.distance(log.size))
+        yield scan(scan.buffer, offset, budget.distance(log.size))
         watch(offset + len(scan.buffer))

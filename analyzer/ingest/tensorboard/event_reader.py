@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from analyzer.ingest.logs.progress import scope_of
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import Reading
+from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.tensorboard.event_files import read_scalars
 from analyzer.model.run import Source
 from analyzer.model.schema import VALIDATION
@@ -18,25 +18,25 @@ from analyzer.model.task_names import worker_of
 from analyzer.storage.decompress import plain
 
 
-def read(source: Source, _matcher: Matcher) -> Reading:
+def read(source: Source, _matcher: Matcher) -> SourceRows:
     """Every scalar of one event file; what is damaged is said, what stands before it kept.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reading = Reading(source)
-    reading.bytes = source.path.stat().st_size
+    output = SourceRows(source)
+    output.bytes = source.path.stat().st_size
     folder = _folder(source.name)
     with plain(source.path) as (path, broken):
         found = read_scalars(path)
     if broken:
-        reading.lost(broken)
+        output.add_damage(broken)
     for time in _span(found.times):
-        reading.saw(time)
+        output.observe_time(time)
     tags = {tag: folder + tag for tag in set(found.tags)}
     scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in tags}
-    reading.columns["scalars"] = {
+    output.columns["scalars"] = {
         "tag": [tags[tag] for tag in found.tags],
         "step": found.steps,
         "time": found.times,
@@ -45,8 +45,8 @@ def read(source: Source, _matcher: Matcher) -> Reading:
         "origin": ["event_file"] * len(found.tags),
     }
     for damage in found.damage:
-        reading.lost(damage.what, offset=damage.offset, length=damage.length)
-    return reading
+        output.add_damage(damage.what, offset=damage.offset, length=damage.length)
+    return output
 
 
 def _span(times: Sequence[float]) -> Iterator[float]:

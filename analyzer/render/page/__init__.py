@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.render.document import ordered
-from analyzer.render.page.template import fill, make_ready
+from analyzer.render.page.template import fill, warm_up
 from analyzer.render.page.view import in_ascii, view
 from analyzer.render.trim import Limits, trim
 
-__all__ = ["MOST_BYTES", "make_ready", "render"]
+__all__ = ["MOST_BYTES", "render", "warm_up"]
 
 MOST_BYTES = 960_000
 _ROUNDS = 8

@@ -23,7 +23,7 @@ def fill(view: Mapping[str, Any]) -> str:
     return _environment().get_template("report.html.j2").render(view)
 
 
-def make_ready() -> None:
+def warm_up() -> None:
     """Load all templates: a template loads what it includes as late as when it is filled."""
     environment = _environment()
     for name in environment.list_templates(["j2"]):

@@ -22,22 +22,22 @@ import os, signal, sys, time
 from pathlib import Path
 import analyzer.ingest as ingest
 from analyzer.discover import discover
-from analyzer.ingest import beside
+from analyzer.ingest.scan import fork_pool
 from analyzer.model.run import Pattern
 
 ingest.LARGE = 10_000
-beside._LOOK = 0.001
-beside._LEAST_PART = beside.BLOCK
-beside._cores = lambda: 4
+fork_pool._LOOK = 0.001
+fork_pool._LEAST_PART = fork_pool.BLOCK
+fork_pool._cores = lambda: 4
 first, reads = os.getpid(), ingest._tried
 
-def run(watch=None, meanwhile=None):
+def run(watch=None, warm_up=None):
     patterns = [Pattern("lost/peer", ("Socket closed",), None)]
     tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, watch, meanwhile)
     return {name: table.rows() for name, table in tables.items()}
 
 def said():
-    while len(list(others())) < beside._cores():
+    while len(list(others())) < fork_pool._cores():
         time.sleep(0.01)
     print(*others(), flush=True)
 
@@ -90,15 +90,15 @@ def ended(run: Path, program: str) -> str:
 def test_beside_as_in_turn(run: Path) -> None:
     """The same tables, and all bytes are counted, none twice; a log has several readers."""
     program = """
-assert beside.splittable()
-look, calls = beside.look_through, []
+assert fork_pool.splittable()
+look, calls = fork_pool.look_through, []
 def noted(log, part, *given):
     Path(sys.argv[1]).with_name(f"{log.name} {part.start} {os.getpid()}").touch()
     time.sleep(0.01)
     return look(log, part, *given)
-beside.look_through = noted
+fork_pool.look_through = noted
 tables = run(lambda *call: calls.append(call[1]))
-assert not beside.splittable()  # polars is here, with its threads
+assert not fork_pool.splittable()  # polars is here, with its threads
 assert tables == run() and len(tables["matches"]) == 4
 sizes = [path.stat().st_size for path in Path(sys.argv[1]).iterdir()]
 assert calls == sorted(calls) and calls[-1] == sum(sizes)
@@ -141,12 +141,12 @@ def test_a_part_that_cannot_be_read_is_said(run: Path) -> None:
     """Of such a log nothing is told, as where it is read in a row."""
     program = """
 import errno
-look = beside.look_through
+look = fork_pool.look_through
 def broken(log, part, *given):
     if log.name == "worker-3.log" and part.start:
         raise OSError(errno.EIO, "Input/output error")
     return look(log, part, *given)
-beside.look_through = broken
+fork_pool.look_through = broken
 (row,) = [row for row in run()["sources"] if row[0] == "worker-3.log"]
 assert "cannot be read: Input/output error" in row and "skipped" in row
 """
@@ -165,7 +165,7 @@ def full():
 os.fork = full
 def waiting():
     assert len(list(others())) == {room}
-assert len(run(meanwhile=waiting)["matches"]) == 4
+assert len(run(warm_up=waiting)["matches"]) == 4
 gone()
 """
     ended(run, program)
@@ -175,13 +175,13 @@ gone()
 def test_readers_that_die_at_their_beginning_are_no_loss(which: int, run: Path) -> None:
     """Whether it is the one that splits off the others, or one of those."""
     program = f"""
-split = beside.Beside._split
+split = fork_pool.Beside._split
 def dies(self):
     number, others = split(self)
     if number == {which}:
         os.kill(os.getpid(), signal.SIGKILL)
     return number, others
-beside.Beside._split = dies
+fork_pool.Beside._split = dies
 assert len(run()["matches"]) == 4
 gone()
 """
@@ -198,7 +198,7 @@ def interrupted():
     said()
     raise KeyboardInterrupt
 try:
-    run(meanwhile=interrupted)
+    run(warm_up=interrupted)
 except KeyboardInterrupt:
     gone()
 """
@@ -208,12 +208,12 @@ except KeyboardInterrupt:
 def test_readers_end_when_nobody_waits(run: Path) -> None:
     """The process that split them off was killed, and could tell them nothing."""
     program = """
-look = beside.look_through
+look = fork_pool.look_through
 def endless(*given):
     while True:
         look(*given)
-beside.look_through = endless
-run(meanwhile=said)
+fork_pool.look_through = endless
+run(warm_up=said)
 """
     process = begun(run, program)
     assert process.stdout
@@ -243,7 +243,7 @@ import threading
 over = threading.Event()
 thread = threading.Thread(target=over.wait)
 thread.start()
-assert not beside.splittable()
+assert not fork_pool.splittable()
 assert len(run()["matches"]) == 4
 over.set()
 thread.join()
@@ -257,7 +257,7 @@ def test_an_interrupt_of_the_terminal_ends_all_at_once(run: Path) -> None:
 def slow(*given):
     time.sleep(60)
 ingest._tried = slow
-run(meanwhile=said)
+run(warm_up=said)
 """
     with begun(run, program) as process:
         assert process.stdout

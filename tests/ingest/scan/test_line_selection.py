@@ -16,10 +16,17 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
-from analyzer.ingest.scan.line_selection import WHOLE, Room, Selection, room, select, unwatched
-from analyzer.ingest.scan.prefilter import Scout
+from analyzer.ingest.scan.line_selection import (
+    WHOLE,
+    SamplingBudget,
+    Selection,
+    budget_for,
+    select,
+    unwatched,
+)
+from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, read
+from analyzer.pipeline import analyze, load_rules, load_tables
 from tests.conftest import ROOT
 
 RUNS = ("worker-killed", "worker-exception", "nan-loss", "healthy-fit", "collective-stalled")
@@ -51,8 +58,8 @@ def parts(data: bytes, size: int) -> Iterator[bytes]:
 
 def chosen(data: bytes, literals: list[str] | None = None, size: int = 100_000) -> Selection:
     """What is read of some bytes."""
-    scout = Scout(LITERALS if literals is None else literals)
-    return select(parts(data, size), lambda: scout, len(data), unwatched, Room())
+    prefilter = Prefilter(LITERALS if literals is None else literals)
+    return select(parts(data, size), lambda: prefilter, len(data), unwatched, SamplingBudget())
 
 
 def numbered(selection: Selection) -> dict[int, str]:
@@ -90,11 +97,11 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     data = "".join(f"step {n} loss {1 / (n + 1):.9f}\n" for n in range(200_000)).encode()
     selection = chosen(data)
     steps = sorted(numbered(selection))
-    first, last = data[: Room().edge].count(b"\n"), data[-Room().edge :].count(b"\n") - 1
+    first, last = data[: SamplingBudget().edge].count(b"\n"), data[-SamplingBudget().edge :].count(b"\n") - 1
     assert min(first, last) > 1_000
     assert steps[:first] == list(range(1, first + 1))
     assert steps[-last:] == list(range(200_001 - last, 200_001))
-    distance = len(data) // Room().samples
+    distance = len(data) // SamplingBudget().samples
     assert max(after - before for before, after in pairwise(steps)) < 2 * distance / len(
         "step 100000 loss 0.0\n"
     )
@@ -114,9 +121,9 @@ def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
 
 def test_of_many_logs_less_is_read_of_each() -> None:
     """Down to a least; two have as much room as one."""
-    assert room(1) == room(2) == Room()
-    assert room(4) == Room(Room().edge // 2, Room().samples // 2)
-    assert room(64) == room(1000) == Room(16 << 10, 100)
+    assert budget_for(1) == budget_for(2) == SamplingBudget()
+    assert budget_for(4) == SamplingBudget(SamplingBudget().edge // 2, SamplingBudget().samples // 2)
+    assert budget_for(64) == budget_for(1000) == SamplingBudget(16 << 10, 100)
 
 
 def test_a_sample_knows_its_epoch() -> None:
@@ -151,10 +158,10 @@ def test_a_small_log_is_read_from_end_to_end() -> None:
     """And no scout is called."""
     data = "".join(chatter(100, 0)).encode()
 
-    def none() -> Scout:
+    def none() -> Prefilter:
         raise AssertionError
 
-    selection = select([data], none, len(data), unwatched, Room())
+    selection = select([data], none, len(data), unwatched, SamplingBudget())
     assert [stretch.data for stretch in selection.stretches] == [data]
     assert selection.thinned == ""
 
@@ -186,7 +193,7 @@ def told(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def tables(folder: Path) -> Tables:
     """The tables of a directory."""
-    return read(discover([folder]), load_rules())
+    return load_tables(discover([folder]), load_rules())
 
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["plain", "gz"])

@@ -13,7 +13,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.tensorboard.event_pb2 import Event
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, read
+from analyzer.pipeline import load_rules, load_tables
 
 EVENTS = "events.out.tfevents.1795225200.vm.7.0.v2"
 TRAINED, VALIDATED = (2.0, 1.5, 1.2, 1.1), (2.5, 2600.0, 2700.0, 2800.0)
@@ -47,7 +47,7 @@ def tables_with(make_run: Callable[[Mapping[str, str]], Path]) -> Write:
             first = framed(Event(wall_time=1_795_225_200.0, file_version=b"brain.Event:2"))
             events = (scalar(tag, step, v) for tag, values in tags.items() for step, v in enumerate(values))
             (run / folder / EVENTS).write_bytes(first + b"".join(map(framed, events)))
-        return read(discover([run]), pack)
+        return load_tables(discover([run]), pack)
 
     return write
 
