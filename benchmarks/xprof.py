@@ -35,7 +35,7 @@ for row in table["rows"]:
 """
 
 
-class ForkPool(NamedTuple):
+class StepComparison(NamedTuple):
     """One step: its seconds and the share of it that goes into input, by us and by xprof."""
 
     seconds: float
@@ -51,7 +51,7 @@ class ForkPool(NamedTuple):
 
 def main() -> None:
     """Compare and print."""
-    python, pack, told = sys.argv[1], load_rules(), list[ForkPool]()
+    python, pack, told = sys.argv[1], load_rules(), list[StepComparison]()
     for home in sorted((ROOT / "sample_runs").glob("*/run")):
         if not any(home.rglob("*.xplane.pb")):
             continue
@@ -63,7 +63,7 @@ def main() -> None:
     line("all", told)
 
 
-def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[ForkPool]:
+def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[StepComparison]:
     """The steps of one trace that both tell."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
@@ -77,10 +77,10 @@ def beside(own: pl.DataFrame, trace: Path, python: str) -> Iterator[ForkPool]:
     for row in own.iter_rows(named=True):
         if row["step"] in peers:
             share = (row["input"] + row["copy"]) / row["seconds"]
-            yield ForkPool(row["seconds"], share, *peers[row["step"]])
+            yield StepComparison(row["seconds"], share, *peers[row["step"]])
 
 
-def line(name: str, found: list[ForkPool]) -> None:
+def line(name: str, found: list[StepComparison]) -> None:
     """The largest differences of these steps."""
     if not found:
         print(f"{name:45} no numbered step")  # noqa: T201

@@ -57,7 +57,7 @@ def tried(
     reader: object, diagnose_tables: object, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
     """What is found wrong with a reader of logs and a judge of ours."""
-    monkeypatch.setattr("analyzer.ingest.logs.read", reader)
+    monkeypatch.setattr("analyzer.ingest.logs.log_reader.read", reader)
     real = target("exports")
     made = Target("exports", real.seeds, MUTATORS, real.lay, diagnose_tables or real.wrong)  # type: ignore[arg-type]
     failures = fuzz(made, [1], seed=0, scratch=folder).failures

@@ -109,7 +109,7 @@ def test_what_one_process_kept_the_next_one_finds(tmp_path: Path) -> None:
 from analyzer.ingest.logs.fact_patterns import PATTERNS
 from analyzer.ingest.matcher import Matcher
 from analyzer.pipeline import load_rules
-Matcher([*load_rules().patterns, *PATTERNS]).scout
+Matcher([*load_rules().patterns, *PATTERNS]).prefilter
 """
     kept_then = []
     for seed in "123":

@@ -166,16 +166,20 @@ class ForkPool:
         """The readings of a log, as soon as they are there; None where one of the others died before."""
         number = self._numbers[source.name]
         while number not in self._readings:
+            alive = self._all_alive()  # asked first: a reader may write its last result and end meanwhile
             if select([self._done], [], [], _LOOK)[0]:
                 if not (message := os.read(self._done, _DONE.size)):
                     return None
                 self._take(_Done(*_DONE.unpack(message)))
-            elif not (_runs(self._first) and all(map(_lives, filter(None, self._readers)))):
+            elif not alive:
                 return None
             parts = [self._parts[number][part] for part in self._found[number]]
             self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
         self._asked_for.add(number)
         return self._readings.pop(number)
+
+    def _all_alive(self) -> bool:
+        return _runs(self._first) and all(map(_lives, filter(None, self._readers)))
 
     def _take(self, done: _Done) -> None:
         """Note what is done; a log of which all parts are looked through can be read."""

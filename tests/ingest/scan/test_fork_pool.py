@@ -33,7 +33,7 @@ first, reads = os.getpid(), ingest._tried
 
 def run(watch=None, warm_up=None):
     patterns = [Pattern("lost/peer", ("Socket closed",), None)]
-    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, watch, meanwhile)
+    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, watch, warm_up)
     return {name: table.rows() for name, table in tables.items()}
 
 def said():
@@ -101,7 +101,7 @@ tables = run(lambda *call: calls.append(call[1]))
 assert not fork_pool.splittable()  # polars is here, with its threads
 assert tables == run() and len(tables["matches"]) == 4
 sizes = [path.stat().st_size for path in Path(sys.argv[1]).iterdir()]
-assert calls == sorted(calls) and calls[-1] == sum(sizes)
+assert calls == sorted(calls) and calls[-1] == sum(sizes), (calls, sizes)
 assert len({row[0] for row in tables["sources"] if "skipped" in row}) == 1
 """
     ended(run, program)
@@ -175,13 +175,13 @@ gone()
 def test_readers_that_die_at_their_beginning_are_no_loss(which: int, run: Path) -> None:
     """Whether it is the one that splits off the others, or one of those."""
     program = f"""
-split = fork_pool.Beside._split
+split = fork_pool.ForkPool._split
 def dies(self):
     number, others = split(self)
     if number == {which}:
         os.kill(os.getpid(), signal.SIGKILL)
     return number, others
-fork_pool.Beside._split = dies
+fork_pool.ForkPool._split = dies
 assert len(run()["matches"]) == 4
 gone()
 """

@@ -55,6 +55,6 @@ def test_who_stops_waiting_waits_no_longer(run: Path, monkeypatch: pytest.Monkey
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analyzer.ingest.logs._read_selection", interrupted)
+    monkeypatch.setattr("analyzer.ingest.logs.log_reader._read_selection", interrupted)
     with pytest.raises(KeyboardInterrupt):
         read(run)
