@@ -33,8 +33,8 @@ def job(
         "expected": len(members or tasks),
         "seen": _count(members, "seen", True) or _count(tasks, "seen", True),
         "unseen": _count(members, "seen", False),
-        "traceless": _count(lives, "ended", "never_started"),
-        "missed": _missed(lives, facts),
+        "no_files": _count(lives, "ended", "never_started"),
+        "workers_leader_awaited": _leader_awaited(lives, facts),
         "trainers": len(training),
         "finished": finished,
         "all_finished": bool(training) and finished == len(training),
@@ -45,7 +45,7 @@ def job(
         "waiting": waiting,
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
-        "started": lifetimes["started"].min(),
+        "started": lifetimes["first_seen"].min(),
         "ended": lifetimes["last_seen"].max(),
         "strategy": _strategy(workers, facts),
         "hosts": workers["host"].drop_nulls().n_unique(),
@@ -59,7 +59,7 @@ def _count(rows: Sequence[Row], column: str, *values: object) -> int:
     return sum(row[column] in values for row in rows)
 
 
-def _missed(lives: Sequence[Row], facts: pl.DataFrame) -> int:
+def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     """How many were up and waited, while the leader waited for them."""
     told = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
     awaited = {task for key, task in told if key == "awaits"}

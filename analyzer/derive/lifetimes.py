@@ -62,7 +62,7 @@ class Life:
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
-    met: bool = False
+    seen_by_peers: bool = False
     """Whether its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
     """First and last sign of life, on the common clock."""
@@ -116,12 +116,12 @@ def _lives(
             if life.exception is None or not comes_after(life.exception, row):
                 life.exception = row
             life.own_exception = life.own_exception or row["own"]
-    for task in _met(list(lives.values()), tables["facts"]):
-        lives[task].met = True
+    for task in _seen_by_peers(list(lives.values()), tables["facts"]):
+        lives[task].seen_by_peers = True
     return list(lives.values())
 
 
-def _met(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
+def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
     """Tasks that the coordination service accepted, and those without which a peer could make no step."""
     met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
@@ -172,7 +172,7 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
         return ("signal" if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", True
-    return ("unknown" if life.attempts or life.met else "never_started"), False
+    return ("unknown" if life.attempts or life.seen_by_peers else "never_started"), False
 
 
 def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
@@ -260,7 +260,7 @@ def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
         "attempts": life.attempts,
         "seen": life.row["seen"],
         "logged": life.row["logged"],
-        "ran": life.row["seen"] or life.met or life.fact("exit_code") is not None or None,
+        "started": life.row["seen"] or life.seen_by_peers or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how),
         "ended": how,
         "sure": sure,
@@ -268,14 +268,14 @@ def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
         "signal": -code if code is not None and code < 0 else None,
         "sigterm": bool(life.facts["sigterm"]),
         "went_on": _went_on_training(life),
-        "started": life.times[0],
+        "first_seen": life.times[0],
         "joined": life.joined,
         "last_seen": life.times[1],
         "epoch": place.epoch if place else None,
         "step": place.step if place else None,
         "place": task_names.place(place.epoch, place.step) if place else task_names.place(None, None),
         "own_exception": life.own_exception,
-        "quiet": life.exception is None,
+        "no_exception": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
         "planned_end": bool(place and place.is_planned_end),

@@ -86,7 +86,7 @@ def _stay(own: pl.DataFrame) -> Stay:
 
 def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFrame) -> dict[str, Any]:
     if worker not in stays:
-        return {"collectives": 0, "least": False}
+        return {"collectives": 0, "fastest_exit": False}
     others = [stay.share for other, stay in stays.items() if other != worker]
     stay, collective = stays[worker], stays[worker].share
     delay = max(0.0, median(others) - collective) if others else None
@@ -96,10 +96,10 @@ def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFr
         "collective_share": collective,
         "collective_percent": _percent(collective),
         "collective_seconds": stay.seconds,
-        "delay_share": delay,
-        "delay_percent": _percent(delay),
-        "delay_seconds": None if delay is None else delay * stay.covered,
-        "least": bool(others) and collective * 2 < min(others),
+        "straggler_wait_share": delay,
+        "straggler_wait_percent": _percent(delay),
+        "straggler_wait_seconds": None if delay is None else delay * stay.covered,
+        "fastest_exit": bool(others) and collective * 2 < min(others),
         "last": last.height if others else None,
         "last_percent": _percent(last.height / own.height) if others else None,
         "caused_seconds": float(last["caused_seconds"].sum()) if others else None,

@@ -78,7 +78,7 @@ def _row(
         "host": stated.get("host") or _host_of(address),
         "address": address,
         "claims": claims,
-        "misnamed": claims is not None and claims != task,
+        "identity_conflict": claims is not None and claims != task,
         "tensorflow": stated.get("tensorflow"),
     }
 

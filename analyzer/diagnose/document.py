@@ -259,7 +259,7 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
         "workers": list(finding.about),
         "summary": finding.summary,
         "why": list(finding.why),
-        "reckoned": list(finding.reckoned),
+        "reckoned": list(finding.confidence_trace),
         "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
         "explained_by": list(finding.explained_by),
         "contradicted_by": list(finding.contradicted_by),

@@ -94,8 +94,8 @@ class _Order:
             )
             for (source,), part in records.partition_by("source", as_dict=True).items()
         }
-        lives = tables["lifetimes"].select("worker", "started", "last_seen").iter_rows()
-        self._lives = {worker: (started, last_seen) for worker, started, last_seen in lives}
+        lives = tables["lifetimes"].select("worker", "first_seen", "last_seen").iter_rows()
+        self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
         """By time; at one time, a worker starts first and ends last, and lines keep their order."""
@@ -106,12 +106,12 @@ class _Order:
     def _time(self, event: Event) -> float:
         if event["time"] is not None:
             return float(event["time"])
-        started, last_seen = self._lives.get(event["worker"], (None, None))
+        first_seen, last_seen = self._lives.get(event["worker"], (None, None))
         lines, times = self._dated.get(event["source"], ([], []))
         above = bisect_right(lines, event["line"] or 0)
         guess = times[above - 1] if above else -math.inf if lines else math.inf
         guess = guess if last_seen is None else min(guess, last_seen)
-        return guess if started is None else max(guess, started)
+        return guess if first_seen is None else max(guess, first_seen)
 
 
 def _nears(records: pl.DataFrame) -> Iterator[tuple[str | None, float]]:
@@ -142,10 +142,10 @@ def _milestones(tables: Tables) -> Iterator[Event]:
 
 def _starts(tables: Tables) -> Iterator[Event]:
     first = _edges(tables, last=False)
-    for life in tables["lifetimes"].filter(pl.col("started").is_not_null()).iter_rows(named=True):
+    for life in tables["lifetimes"].filter(pl.col("first_seen").is_not_null()).iter_rows(named=True):
         source, line = first.get(life["worker"], (None, None))
         yield {
-            "time": life["started"],
+            "time": life["first_seen"],
             "worker": life["worker"],
             "kind": "start",
             "text": "first sign of life",

@@ -22,9 +22,9 @@ def traced(tables: Tables) -> list[dict[str, Any]]:
             "collective_share": row["collective_share"],
             "collective_seconds": row["collective_seconds"],
             "input_share": row["input_share"],
-            "delay_share": row["delay_share"],
-            "delay_seconds": row["delay_seconds"],
-            "last": row["least"],
+            "delay_share": row["straggler_wait_share"],
+            "delay_seconds": row["straggler_wait_seconds"],
+            "last": row["fastest_exit"],
             "times_last": row["last"],
             "caused_seconds": row["caused_seconds"],
         }

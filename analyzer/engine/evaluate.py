@@ -147,7 +147,9 @@ def _fired(
         rule,
         Outcome.FIRED,
         confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
-        reckoned=_reckoned(rule, max((truths[s] for s in subjects), key=partial(_confidence, rule))),
+        confidence_trace=_confidence_trace(
+            rule, max((truths[s] for s in subjects), key=partial(_confidence, rule))
+        ),
         culprits=culprits,
         suspects=suspects,
         about=workers,
@@ -191,7 +193,7 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
     return round(max(0.0, min([value, 0.99, *caps])), 3)
 
 
-def _reckoned(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
+def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
     """How the confidence came about."""
     known = rule.confidence
     added = [f"{extra:+.2f} for {_plain(name)}" for name, extra in known.add.items() if truth[name]]

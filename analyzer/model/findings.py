@@ -113,7 +113,7 @@ class Finding(NamedTuple):
     despite_finish: bool = False
     """It stands even where every worker reached the planned end."""
     references: tuple[str, ...] = ()
-    reckoned: tuple[str, ...] = ()
+    confidence_trace: tuple[str, ...] = ()
     """How its confidence came about, step by step."""
     near: Near | None = None
     """Of one that stayed quiet: how nearly it fired."""

@@ -118,7 +118,7 @@ ACCEPTED = (
 
 
 @pytest.mark.parametrize(
-    ("files", "seen", "ran", "ended"),
+    ("files", "seen", "started", "ended"),
     [
         ({"worker-1.log": STEPS}, True, True, "unknown"),
         ({"exit_codes.txt": "worker-1 -9\n"}, False, True, "signal"),
@@ -131,10 +131,10 @@ ACCEPTED = (
     ],
 )
 def test_a_worker_without_a_file_may_have_run_all_the_same(
-    files: dict[str, str], seen: bool, ran: bool | None, ended: str, tables_of: TablesOf
+    files: dict[str, str], seen: bool, started: bool | None, ended: str, tables_of: TablesOf
 ) -> None:
     """Its exit code says so, or a peer that could make no step without it; its log was only not handed over."""
     tables = tables_of({"tf_config-0.json": CLUSTER, "worker-0.log": "hello\n"} | files)
     found = life(tables, "worker:1")
-    assert (found["seen"], found["ran"], found["ended"]) == (seen, ran, ended)
+    assert (found["seen"], found["started"], found["ended"]) == (seen, started, ended)
     assert tables["job"]["unseen"].to_list() == [0 if seen else 1]

@@ -47,16 +47,20 @@ def test_shares_are_told_in_percent_too() -> None:
     """Rounded as people say them; a share of 0.00308 is 0.3 %."""
     rows = found(spans({"worker:0": 0.9, "worker:1": 0.9, "worker:2": 0.0121}))
     late = rows[2]
-    assert (late["collective_percent"], late["delay_percent"], late["input_percent"]) == (1.6, 90.7, 3.9)
+    assert (late["collective_percent"], late["straggler_wait_percent"], late["input_percent"]) == (
+        1.6,
+        90.7,
+        3.9,
+    )
     for row in rows:
-        for name in ("collective", "delay", "input"):
+        for name in ("collective", "straggler_wait", "input"):
             assert row[f"{name}_percent"] == pytest.approx(100 * row[f"{name}_share"], abs=0.05)  # type: ignore[operator]
 
 
 def test_one_worker_alone_makes_nobody_wait() -> None:
     """Nothing to compare with is no delay of zero."""
     (row,) = found(spans({"worker:0": 0.9}))
-    assert (row["delay_share"], row["delay_percent"]) == (None, None)
+    assert (row["straggler_wait_share"], row["straggler_wait_percent"]) == (None, None)
 
 
 def test_who_was_last_how_often_and_what_it_cost() -> None:
