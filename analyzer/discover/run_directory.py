@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
-_ENDLESS = 25
+_MAX_DIGITS = 25
 """Digits that are no number any more."""
-_SAYS_NOTHING = frozenset(
+_GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
-_OPENING = 2_000
+_OPENING_BYTES = 2_000
 """Bytes that are looked at."""
 
 
@@ -37,27 +37,31 @@ def discover(paths: Sequence[Path]) -> RunDir:
 
     One directory, one file, or several of them are taken; several are named from the directory that holds
     them all. Links that leave the run, directories that cannot be listed, and whatever is no regular file,
-    become sources with a `skip` reason: they are said, not followed.
+    become sources with a `skip` reason: they are skipped, not followed.
 
     Raises:
         NothingReadable: a path cannot be reached or listed, or there is no file at all.
 
     """
     for path in paths:
-        _reach(path)
+        _require_reachable(path)
     inputs, base = _inputs(paths)
-    plain = {source.path: source for path, name in inputs for source in _sources_of(path, name)}
+    plain = {source.path: source for path, name in inputs for source in _walk(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
-    scratch = _scratch() if packed else None
-    place = Path(scratch.name if scratch else ".")
-    sources = [each for source in plain.values() for each in _opened(source, place, alone=len(plain) == 1)]
+    scratch = _temporary_directory() if packed else None
+    unpacked = Path(scratch.name if scratch else ".")
+    sources = [
+        found
+        for source in plain.values()
+        for found in _expand_archive(source, unpacked, alone=len(plain) == 1)
+    ]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
-    in_order = sorted(sources, key=lambda source: _natural(source.name))
-    return RunDir(_run_name(base), tuple(_distinct(in_order)), scratch)
+    in_order = sorted(sources, key=lambda source: _natural_key(source.name))
+    return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), scratch)
 
 
-def _reach(path: Path) -> None:
+def _require_reachable(path: Path) -> None:
     try:
         path.stat()
     except OSError as error:
@@ -66,15 +70,15 @@ def _reach(path: Path) -> None:
 
 def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
     """Each input once, with its name in the run, and the place that the run is called after."""
-    whole = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
-    if len(whole) == 1:
-        return [(whole[0], "" if whole[0].is_dir() else whole[0].name)], whole[0].resolve()
-    common = Path(os.path.commonpath(whole))
-    names = [path.relative_to(common).as_posix() for path in whole]
-    return [(path, "" if name == "." else name) for path, name in zip(whole, names, strict=True)], common
+    absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
+    if len(absolute) == 1:
+        return [(absolute[0], "" if absolute[0].is_dir() else absolute[0].name)], absolute[0].resolve()
+    common = Path(os.path.commonpath(absolute))
+    names = [path.relative_to(common).as_posix() for path in absolute]
+    return [(path, "" if name == "." else name) for path, name in zip(absolute, names, strict=True)], common
 
 
-def _distinct(sources: Iterable[Source]) -> Iterator[Source]:
+def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
     """The sources, later ones of a name that was there before renamed: an archive may hold a name twice."""
     taken: set[str] = set()
     for source in sources:
@@ -88,7 +92,7 @@ def _variants(name: str) -> Iterator[str]:
     yield from (f"{name} ({number})" for number in count(2))
 
 
-def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
+def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
     """The source itself, or, of an archive, everything in it; `alone` in the run, its name adds nothing."""
     if source.skip or not is_archive(source.path):
         yield source
@@ -103,45 +107,45 @@ def _opened(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
         yield _source(member.path, name)._replace(skip=member.skip)
 
 
-def _scratch() -> TemporaryDirectory[str]:
+def _temporary_directory() -> TemporaryDirectory[str]:
     from tempfile import TemporaryDirectory
 
     return TemporaryDirectory(prefix="mwms-")
 
 
-def _run_name(place: Path) -> str:
+def _run_name(path: Path) -> str:
     """The name people know the run by; `logs` or `run` tells less than the directory above it."""
-    if place.is_dir() and place.name.lower() in _SAYS_NOTHING and place.parent.name:
-        place = place.parent
-    return printable(ARCHIVE_SUFFIX.sub("", place.name)) or "run"
+    if path.is_dir() and path.name.lower() in _GENERIC_NAMES and path.parent.name:
+        path = path.parent
+    return printable(ARCHIVE_SUFFIX.sub("", path.name)) or "run"
 
 
-def _sources_of(path: Path, name: str) -> Iterator[Source]:
+def _walk(path: Path, name: str) -> Iterator[Source]:
     """The files of one input; `name` is what the run calls it, empty for the run itself."""
     if not path.is_dir():
         yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
         return
-    inside = PurePosixPath(name)
-    unlisted: list[OSError] = []
+    prefix = PurePosixPath(name)
+    errors: list[OSError] = []
 
-    def said(folder: Path, reason: str) -> Source:
-        found = printable((inside / folder.relative_to(path)).as_posix())
+    def skipped(folder: Path, reason: str) -> Source:
+        found = printable((prefix / folder.relative_to(path)).as_posix())
         return Source(found, folder, Kind.OTHER, skip=reason)
 
-    for folder, folders, files in os.walk(path, onerror=unlisted.append):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
-        for each in folders:
-            if Path(folder, each).is_symlink():
-                yield said(Path(folder, each), "a link to a directory, which is not followed")
+    for folder, folders, files in os.walk(path, onerror=errors.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for subfolder in folders:
+            if Path(folder, subfolder).is_symlink():
+                yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
         for file in sorted(files):
             if not file.startswith("."):
                 full = Path(folder, file)
-                yield _source(full, (inside / full.relative_to(path)).as_posix())
-    for error in unlisted:
+                yield _source(full, (prefix / full.relative_to(path)).as_posix())
+    for error in errors:
         reason = (error.strerror or str(error)).lower()
         if error.filename == str(path):
             raise NothingReadable(f"{path}: {reason}")
-        yield said(Path(error.filename), f"the directory cannot be listed: {reason}")
+        yield skipped(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
 def kind_of(name: str) -> Kind:
@@ -154,17 +158,17 @@ def _source(path: Path, name: str) -> Source:
     kind = kind_of(name)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
-        kind = _kind_inside(path)
+        kind = _kind_by_content(path)
     attempt = attempt_of(name)
-    life = 1 if attempt is None else attempt
-    return Source(name, path, kind, worker_of(name, kind), life, skip)
+    number = 1 if attempt is None else attempt
+    return Source(name, path, kind, worker_of(name, kind), number, skip)
 
 
-def _kind_inside(path: Path) -> Kind:
+def _kind_by_content(path: Path) -> Kind:
     """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
     try:
         with path.open("rb") as file:
-            opening = file.read(_OPENING)
+            opening = file.read(_OPENING_BYTES)
     except OSError:
         return Kind.OTHER
     return kind_by_opening(opening)
@@ -180,13 +184,13 @@ def _reason_to_skip(path: Path) -> str:
     return "" if stat.S_ISREG(mode) else "not a regular file"
 
 
-def _natural(name: str) -> tuple[list[tuple[int, str]], int]:
+def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
     """Names with numbers in the order of the numbers; of a rotated log, the oldest part first."""
     bare = _COMPRESSED.sub("", name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare
     parts = [
-        (int(part), "") if part.isdecimal() and len(part) < _ENDLESS else (-1, part)
+        (int(part), "") if part.isdecimal() and len(part) < _MAX_DIGITS else (-1, part)
         for part in re.split(r"(\d+)", base)
     ]
     return parts, -int(rotated[1]) if rotated else 0

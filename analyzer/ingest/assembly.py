@@ -23,8 +23,8 @@ def assemble(outputs: Sequence[SourceRows], sources: Sequence[Source]) -> Tables
     """The tables of `schema.READ`; each reading is given to its worker and attempt first."""
     attribute(outputs)
     restarts.number(outputs)
-    packages.tell_releases(outputs)
-    checkpoints.miss(outputs, sources)
+    packages.add_framework_versions(outputs)
+    checkpoints.report_missing(outputs, sources)
     return {table: _table(table, outputs) for table in READ}
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors import Stream, streams, style_of
+from analyzer.ingest.logs.collectors import Stream, split_streams, detect_style
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import blocks
 from analyzer.model.log_template import template_of
@@ -48,9 +48,9 @@ def _streams(path: Path, numbers: set[int]) -> list[Stream]:
     """The wanted lines of a file and those that go on with them, apart by origin."""
     whole = blocks(Utf8(Parts(path)))
     first = next(whole, b"")
-    style = style_of(_text(first).split("\n"))
+    style = detect_style(_text(first).split("\n"))
     near = {number + more for number in numbers for more in range(_GOES_ON)}
-    return streams(list(_numbered(chain([first], whole), near)), style)
+    return split_streams(list(_numbered(chain([first], whole), near)), style)
 
 
 def _numbered(whole: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
@@ -85,9 +85,9 @@ def _whole(source: Source) -> Iterator[str]:
     with suppress(OSError):  # the good run's own tables name what cannot be read of it
         whole = blocks(Utf8(Parts(source.path)))
         first = next(whole, b"")
-        style, read = style_of(_text(first).split("\n")), 0
+        style, read = detect_style(_text(first).split("\n")), 0
         for block in chain([first], whole):
-            for stream in streams(list(enumerate(_text(block).split("\n"))), style):
+            for stream in split_streams(list(enumerate(_text(block).split("\n"))), style):
                 yield from (line.text for line in lines(stream.lines))
             if (read := read + len(block)) > _MOST:
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analyzer.ingest.logs.text import LONGEST
+from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.model.run import Tables
 from tests.fuzz.target import Case, sound
 
@@ -34,7 +34,9 @@ def endless(data: bytes) -> bool:
     """Whether a line is so long that its middle cannot have been kept."""
     if data.startswith((*PACKED, *WIDE)):
         return False
-    return any(len(line) > LONGEST for line in data.decode(errors="replace").replace("\r", "\n").split("\n"))
+    return any(
+        len(line) > MAX_LINE_CHARS for line in data.decode(errors="replace").replace("\r", "\n").split("\n")
+    )
 
 
 def unsaid(case: Case, tables: Tables) -> Iterator[str]:

@@ -13,38 +13,38 @@ from datetime import UTC, datetime
 from analyzer.ingest.logs.prefixes import head, seconds
 from analyzer.ingest.logs.progress import is_progress
 
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
+_NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """Kubernetes and docker count nanoseconds; no program's own time does."""
 _KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "receiveTimestamp")
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """What a time without a year is taken for, and is less than then."""
-_MILLISECONDS = 1e11
+_MILLISECONDS_FROM = 1e11
 """From here on, a number counts milliseconds since 1970, not seconds."""
-_APART = 60.0
+_MAX_SKEW_SECONDS = 60.0
 """Seconds; where a program's own times differ by more, as in another zone, the two are not mixed."""
-_BEGINS = ("Traceback (most recent call last):", "Fatal Python error: ")
+_RECORD_STARTS = ("Traceback (most recent call last):", "Fatal Python error: ")
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_timestamp(text: str) -> tuple[str, str]:
     """The time that a collector put before a text, empty where there is none, and the text itself."""
-    match = _STAMP.match(text)
+    match = _NANOSECOND_TIMESTAMP.match(text)
     return (match[1], text[match.end() :]) if match else ("", text)
 
 
-def stated(entry: Mapping[str, object]) -> float | None:
+def entry_time(entry: Mapping[str, object]) -> float | None:
     """When an entry of a log service was printed."""
     for key in _KEYS:
         value = entry.get(key)
         if isinstance(value, str) and (time := seconds(value)) is not None:
             return time
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
-            return value / 1000 if value > _MILLISECONDS else float(value)
+            return value / 1000 if value > _MILLISECONDS_FROM else float(value)
     return None
 
 
-def stamp_of(entry: Mapping[str, object]) -> str:
+def iso_timestamp(entry: Mapping[str, object]) -> str:
     """The same as a text that a line can begin with."""
-    time = stated(entry)
+    time = entry_time(entry)
     return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
@@ -53,23 +53,25 @@ class TimestampStripper:
 
     def __init__(self) -> None:
         """No line has been seen yet."""
-        self.alone = True
+        self.is_standalone = True
         """Whether a plain line is a record by itself, and does not go on with the one above it."""
-        self.trusted = True
+        self.is_consistent = True
 
-    def told(self, line: str, stamp: str) -> str:
+    def restore(self, line: str, timestamp: str) -> str:
         """A line, its time before it where that is known and nothing is broken by it."""
-        if not stamp or not self.trusted or not line.strip():
+        if not timestamp or not self.is_consistent or not line.strip():
             return line
         found = head(line, _NO_YEAR)
         if found and found.time is not None:
-            self.trusted = found.time < _YEARLESS or abs(found.time - (seconds(stamp) or 0)) < _APART
+            self.is_consistent = (
+                found.time < _YEARLESS or abs(found.time - (seconds(timestamp) or 0)) < _MAX_SKEW_SECONDS
+            )
         if is_progress(found.text if found else line):
-            self.alone = True
+            self.is_standalone = True
         elif found:
-            self.alone = False
-        elif not self.alone:
+            self.is_standalone = False
+        elif not self.is_standalone:
             return line
-        elif line.startswith(_BEGINS):
-            self.alone = False
-        return line if found and found.time is not None else f"{stamp} {line}"
+        elif line.startswith(_RECORD_STARTS):
+            self.is_standalone = False
+        return line if found and found.time is not None else f"{timestamp} {line}"

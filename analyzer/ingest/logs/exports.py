@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.ingest.logs import log_reader
-from analyzer.ingest.logs.collector_timestamps import stated
+from analyzer.ingest.logs.collector_timestamps import entry_time
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.scan_plan import Survey
 from analyzer.model.run import Source
 
-LARGEST = 32 << 20
+MAX_BYTES = 32 << 20
 """Bytes of what must be held whole: an array, and entries that are turned over."""
 
-_OPENING = 4_000
+_OPENING_BYTES = 4_000
 _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
 _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
-_LISTS = ("events", "entries")
+_LIST_KEYS = ("events", "entries")
 
 Entry = dict[str, Any]
 Surveyed = Callable[[Source], Survey]
@@ -39,42 +39,42 @@ def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> 
 
     """
     with source.path.open("rb") as file:
-        opening = file.read(_OPENING)
+        opening = file.read(_OPENING_BYTES)
     if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
         return log_reader.read(source, matcher, surveyed)
     if not _ARRAY.match(opening):
         return _read_lines(source, matcher, surveyed)
-    if source.path.stat().st_size > LARGEST:
-        return [_too_large(source)]
+    if source.path.stat().st_size > MAX_BYTES:
+        return [_skip_large(source)]
     entries = _entries(source.path)
     if entries is None:
         outputs = log_reader.read(source, matcher, surveyed)
         outputs[0].add_damage("a JSON array that is broken, read as lines")
         return outputs
-    return _read_again(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
+    return _read_reordered(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
 
 
-def _too_large(source: Source) -> SourceRows:
+def _skip_large(source: Source) -> SourceRows:
     output = SourceRows(source)
-    output.skip(f"one JSON array of more than {LARGEST} bytes; export an entry a line")
+    output.skip(f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
     return output
 
 
 def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[SourceRows]:
     """Entries, one a line; turned over where the last one is older than the first."""
-    first, last = _outer(source.path)
+    first, last = _first_and_last_time(source.path)
     if first is None or last is None or first <= last:
         return log_reader.read(source, matcher, surveyed)
-    if source.path.stat().st_size > LARGEST:
+    if source.path.stat().st_size > MAX_BYTES:
         outputs = log_reader.read(source, matcher, surveyed)
         outputs[0].add_damage("is newest first, and too large to be turned over; export it oldest first")
         return outputs
     with source.path.open("rb") as file:
         lines = [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
-    return _read_again(source, matcher, reversed(lines))
+    return _read_reordered(source, matcher, reversed(lines))
 
 
-def _read_again(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
+def _read_reordered(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
     """The readings of a file of these lines, under the name of the source."""
     from tempfile import TemporaryDirectory
 
@@ -91,14 +91,14 @@ def _entries(path: Path) -> list[Entry] | None:
         whole = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return None
-    lists = [whole.get(key) for key in _LISTS] if isinstance(whole, dict) else [whole]
+    lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     return [entry for entry in found if isinstance(entry, dict)] or None
 
 
 def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
     """By time; entries of one time keep the order in which they were printed."""
-    times = [stated(entry) for entry in entries]
+    times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
     if len(known) < len(times):
         return list(reversed(entries)) if known and known[0] > known[-1] else list(entries)
@@ -108,19 +108,19 @@ def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for _, entry in sorted(paired, key=lambda pair: pair[0])]
 
 
-def _outer(path: Path) -> tuple[float | None, float | None]:
+def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:
     """The times of the first and of the last line."""
     with path.open("rb") as file:
         first = file.readline(1 << 20)
         size = file.seek(0, 2)
         file.seek(max(0, size - (1 << 16)))
         rest = file.read().split(b"\n")
-    return _time(first), _time(next((line for line in reversed(rest) if line.strip()), b""))
+    return _line_time(first), _line_time(next((line for line in reversed(rest) if line.strip()), b""))
 
 
-def _time(line: bytes) -> float | None:
+def _line_time(line: bytes) -> float | None:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return stated(entry) if isinstance(entry, dict) else None
+    return entry_time(entry) if isinstance(entry, dict) else None

@@ -1,4 +1,4 @@
-"""Readings of the machine: how busy processors and GPUs are, and how much memory is in use.
+"""Readings of the machine: qualifier busy processors and GPUs are, and qualifier much memory is in use.
 
 The last part of a tag is the unit: percent, bytes, celsius or watts. What belongs to a GPU has that in front,
 `gpu0/memory_used_bytes`, or `gpu/…` where nothing tells which. A reading is no progress of the training.
@@ -20,8 +20,8 @@ _READING = re.compile(
     (?P<before>
         (?:(?:peak|max(?:imum)?|available|free|total|used|current|process|proc|host|system)[ _-]){0,2})
     (?:(?P<gpu>gpu)[ _:\#-]?(?P<index>\d{1,2})?\]?[ _:/-]{0,2})?
-    (?:(?P<what>cpu|rss|v?ram|mem(?:ory)?|util(?:i[sz]ation)?|usage|load)(?![a-z]))?
-    (?P<how>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available|avail
+    (?:(?P<quantity>cpu|rss|v?ram|mem(?:ory)?|util(?:i[sz]ation)?|usage|load)(?![a-z]))?
+    (?P<qualifier>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available|avail
         |free|total|limit|peak|rss|consumption)(?![a-z])){0,3})
     ["']?\s{0,3}(?P<sign>\(?%\)?)?\s{0,3}(?:[:=]|\bis\b|\bat\b)?\s{0,3}["']?
     (?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|(?:[kmgtp]i?b?|bytes|b)(?!\w))?(?![\w.])
@@ -30,7 +30,7 @@ _READING = re.compile(
 )
 _UNIT = re.compile(r"%|\d\s?[kmgtpb]|percent|pct")
 _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
-_LONGEST = 600
+_MAX_LINE_CHARS = 600
 """Characters of a line that may tell readings."""
 _LARGEST_SHARE = 100_000.0
 """Percent; a process is measured against one processor, and a host can have hundreds."""
@@ -53,44 +53,44 @@ def gauges(text: str) -> Iterator[Gauge]:
 
     A number is one only where a unit stands behind it, or where its name says that it is a share.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LINE_CHARS:
         return
     lower = text.lower()
     if not any(hint in lower for hint in _HINTS) or not _UNIT.search(lower):
         return
     numbered = ""
     for found in _READING.finditer(lower):
-        place = f"gpu{found['index'] or ''}/" if found["gpu"] else ""
+        device = f"gpu{found['index'] or ''}/" if found["gpu"] else ""
         if found["index"]:
-            numbered = place
-        elif found["what"] not in {"cpu", "ram", "rss"}:
-            place = place or numbered
-        yield from _told(place, found)
+            numbered = device
+        elif found["quantity"] not in {"cpu", "ram", "rss"}:
+            device = device or numbered
+        yield from _gauges_of(device, found)
 
 
-def _told(place: str, found: re.Match[str]) -> Iterator[Gauge]:
-    what, how = found["what"] or "", f"{found['how']} {found['before']}"
+def _gauges_of(device: str, found: re.Match[str]) -> Iterator[Gauge]:
+    quantity, qualifier = found["quantity"] or "", f"{found['qualifier']} {found['before']}"
     unit = found["unit"] or found["of"]
-    if unit == "%" or (unit is None and (found["sign"] or re.search("percent|pct", how))):
-        yield from _share(place, what, how, float(found["number"]))
-    elif unit and what in _MEMORY:
-        kind = "rss" if re.search("rss|proc", what + how) else "memory"
-        part = _part(how)
+    if unit == "%" or (unit is None and (found["sign"] or re.search("percent|pct", qualifier))):
+        yield from _share(device, quantity, qualifier, float(found["number"]))
+    elif unit and quantity in _MEMORY:
+        kind = "rss" if re.search("rss|proc", quantity + qualifier) else "memory"
+        part = _part(qualifier)
         stem = "rss" if kind == "rss" and part == "used" else f"{kind}_{part}"
-        yield Gauge(f"{place}{stem}_bytes", size(found["number"], unit))
+        yield Gauge(f"{device}{stem}_bytes", size(found["number"], unit))
         if found["total"] and part == "used":
-            yield Gauge(f"{place}memory_total_bytes", size(found["total"], found["of"]))
+            yield Gauge(f"{device}memory_total_bytes", size(found["total"], found["of"]))
 
 
-def _share(place: str, what: str, how: str, value: float) -> Iterator[Gauge]:
+def _share(device: str, quantity: str, qualifier: str, value: float) -> Iterator[Gauge]:
     if value > _LARGEST_SHARE:
         return
-    if what == "cpu" and not place:
+    if quantity == "cpu" and not device:
         yield Gauge("cpu_percent", value)
-    elif what in _MEMORY:
-        yield Gauge(f"{place}memory_{_part(how)}_percent", value)
-    elif place:
-        yield Gauge(f"{place}utilization_percent", value)
+    elif quantity in _MEMORY:
+        yield Gauge(f"{device}memory_{_part(qualifier)}_percent", value)
+    elif device:
+        yield Gauge(f"{device}utilization_percent", value)
 
 
 def _part(words: str) -> str:
@@ -102,13 +102,13 @@ def size(number: str, unit: str) -> float:
     return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
 
 
-def note(output: SourceRows, gauge: Gauge, *, line: int, time: float | None = None) -> None:
+def add_gauge(output: SourceRows, gauge: Gauge, *, line: int, time: float | None = None) -> None:
     """One reading of the machine as a row of `scalars`."""
     output.add("scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE)
 
 
-def read(output: SourceRows, record: Record) -> None:
+def add_gauges(output: SourceRows, record: Record) -> None:
     """The readings that one record of a log tells."""
     for piece, body in zip(record.pieces, record.bodies, strict=False):
         for gauge in gauges(body):
-            note(output, gauge, line=piece.number, time=record.time)
+            add_gauge(output, gauge, line=piece.number, time=record.time)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from analyzer.ingest.logs.collectors import streams, style_of
+from analyzer.ingest.logs.collectors import split_streams, detect_style
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
@@ -15,7 +15,7 @@ from analyzer.ingest.scan.scan_plan import Survey, survey
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
-_ENDLESS = 25
+_MAX_DIGITS = 25
 """Digits that no number of a task has; Python refuses to read some thousands of them."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
@@ -49,23 +49,23 @@ def read(
     if broken_at is not None:
         outputs[0].add_damage("holds bytes that are no UTF-16", offset=broken_at)
     for pattern in sorted(matcher.slow):
-        outputs[0].add("damage", source=source.name, what=_given_up(pattern))
+        outputs[0].add("damage", source=source.name, what=_slow_regex_damage(pattern))
     return outputs
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
     """The readings of one file, the stretches of which are read one after the other."""
     first, last = selection.stretches[0].data, selection.stretches[-1].data
-    style = style_of(_text(first).split("\n"))
-    parted: dict[str | None, list[list[tuple[int, str]]]] = {}
+    style = detect_style(_text(first).split("\n"))
+    by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
     for stretch in selection.stretches:
         lines = _text(stretch.data.removesuffix(b"\n")).split("\n")
-        for stream in streams(list(enumerate(lines, stretch.line)), style):
-            parted.setdefault(stream.key, []).append(stream.lines)
+        for stream in split_streams(list(enumerate(lines, stretch.line)), style):
+            by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
     outputs = []
-    for key, stretches in parted.items():
-        output = SourceRows(_origin(source, key, len(parted)), thinned=selection.thinned)
+    for key, stretches in by_origin.items():
+        output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
         read_stream(output, stretches, year, matcher)
         output.hold_in_columns("scalars")
         outputs.append(output)
@@ -78,17 +78,17 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _given_up(pattern: str) -> str:
+def _slow_regex_damage(pattern: str) -> str:
     """What a regex that takes too long costs: nothing of the file, only what one rule looks for in it."""
     rule, _, signal = pattern.partition("/")
     return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 
 
-def _origin(source: Source, key: str | None, streams_in_all: int) -> Source:
+def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Source:
     """The source that a stream is: the file itself, or a part of it that is named after the worker."""
     if key is None:
         return source
-    is_number = key.isdecimal() and len(key) < _ENDLESS
+    is_number = key.isdecimal() and len(key) < _MAX_DIGITS
     worker = f"worker:{int(key)}" if is_number else worker_of(key)
     name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
     return source._replace(name=name, worker=worker or source.worker)

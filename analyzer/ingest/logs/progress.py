@@ -1,4 +1,4 @@
-"""Progress lines → scalars: Keras bars, `verbose=2` lines, Estimator lines, and loops of people's own.
+"""ProgressReader lines → scalars: Keras bars, `verbose=2` lines, Estimator lines, and loops of people's own.
 
 A value is *global* where TensorFlow itself has reduced it over all replicas (everything that `fit` prints),
 *local* where its name says so, and *unknown* in a loop of the user's own that does not say.
@@ -23,12 +23,12 @@ _STEP = re.compile(
     rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
     re.IGNORECASE,
 )
-_NAMES_STEP = re.compile(
+_LEADING_STEP = re.compile(
     r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter)"
     r"[\s:=#]{1,3}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
-_LOOP_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_CUSTOM_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _VALUE = re.compile(
     rf"(?<![\w.])[\"']?((?:[A-Za-z_][\w.]*[_./-])?(?:loss|nll|perplexity|cost|accuracy|acc|mae|mse"
@@ -46,15 +46,15 @@ _GLOBAL = re.compile(
 _NOT_PROGRESS = re.compile(
     r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"", re.IGNORECASE
 )
-_ENDLESS = 25
+_MAX_DIGITS = 25
 """Digits that no count has."""
-_LONGEST = 2_000
+_MAX_LINE_CHARS = 2_000
 """Characters of a line in which somebody's own loop is looked for."""
-_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+_ZERO_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
-class Mark(NamedTuple):
-    """One value at one place of the training; `step` is within the epoch under `fit`."""
+class ProgressPoint(NamedTuple):
+    """One value match one position of the training; `step` is within the epoch under `fit`."""
 
     tag: str
     epoch: int | None
@@ -71,26 +71,26 @@ Span = tuple[int, int]
 
 
 class _Layout(NamedTuple):
-    """Where the numbers of a progress line stand; those of its place are epoch, epochs, step and steps."""
+    """Where the numbers of a progress line stand; those of its position are epoch, epochs, step and steps."""
 
     origin: str
-    place: tuple[Span | None, Span | None, Span | None, Span | None]
+    position: tuple[Span | None, Span | None, Span | None, Span | None]
     values: tuple[tuple[Span, Span, str], ...] = ()
     """Tag, value and scope of each."""
 
 
 def is_progress(text: str) -> bool:
     """Whether a line tells how far training has come."""
-    return len(text) <= _LONGEST and _layout(_shape(text)) is not None
+    return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(text)) is not None
 
 
-def _shape(text: str) -> str:
+def _zero_digits(text: str) -> str:
     """A line with zeros for all of its digits; bytes are translated ten times as fast as signs."""
-    return text.encode("utf-8", "surrogatepass").translate(_ALIKE).decode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "surrogatepass").translate(_ZERO_DIGITS).decode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=4096)
-def _layout(shape: str) -> _Layout | None:
+def _layout_of(shape: str) -> _Layout | None:
     """What a line is made of whose digits are all zeros; None of a line that tells no progress.
 
     A loop prints the same line with other numbers again and again. No expression of this module cares which
@@ -101,14 +101,14 @@ def _layout(shape: str) -> _Layout | None:
     if match := _BAR.match(shape):
         steps = None if match[2] == "Unknown" else match.span(2)
         return _Layout("fit", (None, None, match.span(1), steps), tuple(_metrics(shape)))
-    if len(shape) > _LONGEST or not _HINT.search(shape) or not _is_loop(shape):
+    if len(shape) > _MAX_LINE_CHARS or not _HINT.search(shape) or not _is_custom_loop(shape):
         return None
-    step, epoch = _TQDM.match(shape) or _STEP.search(shape), _LOOP_EPOCH.search(shape)
+    step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
     around = _VALUE.sub("", shape)
     return _Layout(
         "estimator" if shape.startswith("loss = ") else "loop",
         (*_spans(epoch), *_spans(step)),
-        tuple((at.span(1), at.span(2), scope_of(at[1], around)) for at in _VALUE.finditer(shape)),
+        tuple((match.span(1), match.span(2), scope_of(match[1], around)) for match in _VALUE.finditer(shape)),
     )
 
 
@@ -123,16 +123,16 @@ def _spans(match: re.Match[str] | None) -> tuple[Span | None, Span | None]:
     return (match.span(1), match.span(2) if match[2] else None) if match else (None, None)
 
 
-def _is_loop(text: str) -> bool:
+def _is_custom_loop(text: str) -> bool:
     """Whether a user's own loop speaks: a step with a value, or a line that begins by naming its step."""
     if _NOT_PROGRESS.search(text):
         return False
-    if _NAMES_STEP.match(text) or (_TQDM.match(text) and _VALUE.search(text)):
+    if _LEADING_STEP.match(text) or (_TQDM.match(text) and _VALUE.search(text)):
         return True
-    return bool((_STEP.search(text) or _LOOP_EPOCH.search(text)) and _VALUE.search(text))
+    return bool((_STEP.search(text) or _CUSTOM_EPOCH.search(text)) and _VALUE.search(text))
 
 
-class Progress:
+class ProgressReader:
     """Reads the progress lines of one source in order; it remembers the epoch that a bar belongs to."""
 
     def __init__(self) -> None:
@@ -140,23 +140,25 @@ class Progress:
         self.epoch: int | None = None
         self.epochs: int | None = None
 
-    def marks(self, text: str) -> list[Mark]:
+    def points(self, text: str) -> list[ProgressPoint]:
         """The values of one progress line; none of any other line."""
-        layout = _layout(_shape(text))
+        layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
         origin = layout.origin
-        epoch, epochs, step, steps = (None if at is None else _count(text[slice(*at)]) for at in layout.place)
+        epoch, epochs, step, steps = (
+            None if match is None else _count(text[slice(*match)]) for match in layout.position
+        )
         if origin == "epoch":
             self.epoch, self.epochs = epoch, epochs
-            return [Mark("epoch", epoch, epochs, 0, None, float(epoch or 0), "global", "fit")]
+            return [ProgressPoint("epoch", epoch, epochs, 0, None, float(epoch or 0), "global", "fit")]
         if origin == "fit":
             epoch, epochs = self.epoch, self.epochs
         scope = "global" if origin == "fit" else "unknown"
         return [
-            Mark("step", epoch, epochs, step, steps, float(step or 0), scope, origin),
+            ProgressPoint("step", epoch, epochs, step, steps, float(step or 0), scope, origin),
             *(
-                Mark(text[start:end], epoch, epochs, step, steps, float(text[low:high]), of, origin)
+                ProgressPoint(text[start:end], epoch, epochs, step, steps, float(text[low:high]), of, origin)
                 for (start, end), (low, high), of in layout.values
             ),
         ]
@@ -164,7 +166,7 @@ class Progress:
 
 def _count(digits: str) -> int:
     """A number of steps or epochs; one of endless digits, which Python refuses to read, is beyond all."""
-    return int(digits) if len(digits) < _ENDLESS else LARGEST_INT + 1
+    return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1
 
 
 def scope_of(tag: str, text: str = "") -> str:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 
 from analyzer.ingest.logs import fact_patterns, gauges
-from analyzer.ingest.logs.progress import Mark, Progress
+from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
-from analyzer.ingest.logs.text import LONGEST, Line, lines
+from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.schema import LARGEST_INT
 
-KEPT_AT_EITHER_END = 60
+EDGE_RECORDS = 60
 """Records of head and tail that are kept whatever they say, as context and for unknown failures."""
 
 Wanted = list[tuple[int, set[str]]]
@@ -28,10 +28,10 @@ def read_stream(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Fill a reading from stretches of numbered lines, in the order of the log, with gaps between them."""
-    progress = Progress()
+    progress = ProgressReader()
     wanted: Wanted = []
     found = records(_lines(output, stretches, wanted, matcher), year)
-    for record, at_an_end in _ends_marked(found):
+    for record, is_edge in _with_edges(found):
         output.observe_time(record.time)
         if record.cut:
             what = f"{record.cut} lines in the middle of a record that is too large to be held"
@@ -39,12 +39,12 @@ def read_stream(
         if record.kind == "progress":
             _read_progress(output, record, progress)
         if record.kind not in {"cpp", "traceback"}:
-            gauges.read(output, record)
+            gauges.add_gauges(output, record)
         hits = _hits(record, wanted, matcher)
         for hit in hits:
-            _note(output, record, hit)
-        if hits or at_an_end or record.kind == "traceback" or record.level in {"W", "E", "F"}:
-            _keep(output, record)
+            _add_hit(output, record, hit)
+        if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
+            _add_record(output, record)
 
 
 def _lines(
@@ -58,29 +58,31 @@ def _lines(
         output.bytes += len(data)
         output.lines = (output.lines or 0) + len(stretch)
         found = matcher.lines(data)
-        _note_endless(output, stretch)
+        _report_overlong_lines(output, stretch)
         wanted.extend((stretch[line - 1][0], found[line]) for line in sorted(found))
         yield from lines(stretch)
 
 
-def _note_endless(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
+def _report_overlong_lines(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
     """Say that the middle of lines is left out; each state of a redrawn line counts as one."""
-    long = [(number, line) for number, line in numbered if len(line) > LONGEST]
-    endless = [number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > LONGEST]
-    if endless:
-        what = f"{len(endless)} endless line{'s' * (len(endless) > 1)}, of which the middle is left out"
-        output.add_damage(what, line=endless[0])
+    long = [(number, line) for number, line in numbered if len(line) > MAX_LINE_CHARS]
+    overlong = [
+        number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > MAX_LINE_CHARS
+    ]
+    if overlong:
+        what = f"{len(overlong)} overlong line{'s' * (len(overlong) > 1)}, of which the middle is left out"
+        output.add_damage(what, line=overlong[0])
 
 
-def _ends_marked(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
+def _with_edges(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
     """Each record, and whether it is one of the first or the last; no more are held than needed."""
     waiting: deque[Record] = deque()
     for position, record in enumerate(found):
-        if position < KEPT_AT_EITHER_END:
+        if position < EDGE_RECORDS:
             yield record, True
             continue
         waiting.append(record)
-        if len(waiting) > KEPT_AT_EITHER_END:
+        if len(waiting) > EDGE_RECORDS:
             yield waiting.popleft(), False
     yield from ((record, True) for record in waiting)
 
@@ -94,25 +96,25 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
     return matcher.confirm(ids, record.text, record.level) if ids else []
 
 
-def _read_progress(output: SourceRows, record: Record, progress: Progress) -> None:
+def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
     for body in record.bodies:
-        marks = progress.marks(body)
-        if marks and _no_place(marks[0]):
+        points = progress.points(body)
+        if points and _is_too_large(points[0]):
             output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue
-        for mark in marks:
+        for point in points:
             output.add(
-                "scalars", line=record.line, time=record.time, tag=mark.tag, epoch=mark.epoch,
-                epochs=mark.epochs, step=mark.step, steps=mark.steps, value=mark.value, scope=mark.scope,
-                origin=mark.origin,
+                "scalars", line=record.line, time=record.time, tag=point.tag, epoch=point.epoch,
+                epochs=point.epochs, step=point.step, steps=point.steps, value=point.value, scope=point.scope,
+                origin=point.origin,
             )  # fmt: skip
 
 
-def _no_place(mark: Mark) -> bool:
-    return max(mark.epoch or 0, mark.epochs or 0, mark.step or 0, mark.steps or 0) > LARGEST_INT
+def _is_too_large(point: ProgressPoint) -> bool:
+    return max(point.epoch or 0, point.epochs or 0, point.step or 0, point.steps or 0) > LARGEST_INT
 
 
-def _note(output: SourceRows, record: Record, hit: Hit) -> None:
+def _add_hit(output: SourceRows, record: Record, hit: Hit) -> None:
     blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
     piece, start = record.place(hit.start + blank)
     for key, value in fact_patterns.facts(hit):
@@ -135,7 +137,7 @@ def _line_naming(record: Record, task: str) -> int:
     return next((piece.number for piece in record.pieces if piece.text.strip().endswith(ending)), record.line)
 
 
-def _keep(output: SourceRows, record: Record) -> None:
+def _add_record(output: SourceRows, record: Record) -> None:
     if not record.text.strip():
         return
     output.add(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-LONGEST = 32_768
+MAX_LINE_CHARS = 32_768
 """Characters of a line that are kept; head and tail of a longer one."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -23,7 +23,7 @@ _GLUED = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
     r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
 )
-_STAMP = re.compile(r"[IWEF](?:\d{4} \d| )")
+_LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 """What both kinds of time stamp hold that TensorFlow begins a line with."""
 
 
@@ -82,15 +82,15 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
     """Every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
         if physical.isprintable():
-            yield from _parted(number, shorten(physical.rstrip()))
+            yield from _split_glued(number, shorten(physical.rstrip()))
             continue
         if "\x1b" in physical:
             physical = _ESCAPES.sub("", physical)
         for state in _states(physical):
-            yield from _parted(number, shorten(_CONTROLS.sub("", state).rstrip()))
+            yield from _split_glued(number, shorten(_CONTROLS.sub("", state).rstrip()))
 
 
-def _parted(number: int, clean: str) -> Sequence[Line]:
+def _split_glued(number: int, clean: str) -> Sequence[Line]:
     """A line, apart where several loggers wrote into it."""
     if not _may_be_glued(clean):
         return (Line(number, clean),)
@@ -103,7 +103,7 @@ def _may_be_glued(text: str) -> bool:
         ":tensorflow" in text
         or ":absl" in text
         or "Traceback (" in text
-        or _STAMP.search(text, 1) is not None
+        or _LEVEL_AND_TIME.search(text, 1) is not None
     )
 
 
@@ -115,7 +115,7 @@ def _states(physical: str) -> list[str]:
     return [state for state in states if state.strip()] or [""]
 
 
-def shorten(text: str, longest: int = LONGEST) -> str:
+def shorten(text: str, longest: int = MAX_LINE_CHARS) -> str:
     """Head and tail of a text that is too long, and how much lies between them."""
     if len(text) <= longest:
         return text

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from analyzer.ingest.logs.gauges import Gauge, note
+from analyzer.ingest.logs.gauges import Gauge, add_gauge
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
@@ -39,7 +39,7 @@ _STAMP = re.compile(
 )
 _NUMBER = re.compile(r"(?P<number>\d{1,20})\s*$|max\s*$")
 _PAIR = re.compile(r"(?P<name>[a-z][\w.]{0,60})[\s:=]+(?P<number>\d{1,20})(?=[\s,;]|$)")
-_NO_LIMIT = 1 << 62
+_UNLIMITED = 1 << 62
 """Version 1 writes nearly 2^63 where nothing is limited."""
 
 
@@ -57,31 +57,31 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     found = _FILE.search(PurePosixPath(source.name).name.lower())
     name, unread = f"{found[1]}.{found[2]}" if found else "memory.current", []
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not _take(output, name, number, line.strip()):
+        if line.strip() and not _read_line(output, name, number, line.strip()):
             unread.append(number)
     not_understood(output, unread, f"no reading of {name}")
     return output
 
 
-def _take(output: SourceRows, name: str, number: int, line: str) -> bool:
+def _read_line(output: SourceRows, name: str, number: int, line: str) -> bool:
     """One line: a number, or names with numbers, behind a time where there is one."""
-    time, rest = _timed(line)
+    time, rest = _split_time(line)
     output.observe_time(time)
     if single := _NUMBER.match(rest):
-        if single["number"] and int(single["number"]) < _NO_LIMIT:
+        if single["number"] and int(single["number"]) < _UNLIMITED:
             tag = _TAGS.get(name, name.replace(".", "_"))
-            note(output, Gauge(tag, float(single["number"])), line=number, time=time)
+            add_gauge(output, Gauge(tag, float(single["number"])), line=number, time=time)
         return True
     pairs = list(_PAIR.finditer(rest))
     for pair in pairs:
         gauge = Gauge(f"{name.replace('.', '_')}/{pair['name']}", float(pair["number"]))
-        note(output, gauge, line=number, time=time)
+        add_gauge(output, gauge, line=number, time=time)
         if pair["name"] == "oom_kill" and int(pair["number"]):
             output.add("facts", line=number, time=time, key="oom_kill", value=pair["number"])
     return bool(pairs)
 
 
-def _timed(line: str) -> tuple[float | None, str]:
+def _split_time(line: str) -> tuple[float | None, str]:
     stamp = _STAMP.match(line)
     if not stamp:
         return None, line

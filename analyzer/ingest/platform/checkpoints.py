@@ -21,7 +21,7 @@ _ENTRY = re.compile(
 )
 _MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 _HEADER = re.compile(rb"\0\0[\x01-\x7f]\x08")
-_PASSING = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
+_TEMPORARY_OR_EXPORTED = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
 """Parts of a checkpoint that was never completed, and exported models: nothing goes on from them."""
 
 
@@ -34,13 +34,13 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     if source.name.endswith(".index"):
-        _index(output)
+        _read_index(output)
     else:
-        _latest(output, whole_text(output))
+        _read_latest(output, whole_text(output))
     return output
 
 
-def miss(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
+def report_missing(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
     """Say where a checkpoint is named whose index is not there, though others of its directory are."""
     names = {source.name for source in sources}
     folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
@@ -53,13 +53,13 @@ def miss(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
         ):
             continue
         for row in output.rows.get("facts", []):
-            own = PurePosixPath(row["value"]).name
-            if str(path.parent / f"{own}.index") not in names:
-                output.add_damage(f"names the checkpoint {own}, whose index is not there", line=row["line"])
+            name = PurePosixPath(row["value"]).name
+            if str(path.parent / f"{name}.index") not in names:
+                output.add_damage(f"names the checkpoint {name}, whose index is not there", line=row["line"])
                 row["key"] = "checkpoint_missing"
 
 
-def _latest(output: SourceRows, text: str) -> None:
+def _read_latest(output: SourceRows, text: str) -> None:
     unread, latest, time = [], None, None
     for number, line in enumerate(text.split("\n"), 1):
         entry = _ENTRY.match(line)
@@ -75,7 +75,7 @@ def _latest(output: SourceRows, text: str) -> None:
     not_understood(output, unread, "no entry of a file that names checkpoints")
 
 
-def _index(output: SourceRows) -> None:
+def _read_index(output: SourceRows) -> None:
     with output.source.path.open("rb") as file:
         begin = file.read(4)
         output.bytes = file.seek(0, 2)
@@ -83,7 +83,7 @@ def _index(output: SourceRows) -> None:
         end = file.read()
     name = output.source.name.removesuffix(".index")
     if end == _MAGIC:
-        if not _PASSING.search(name):
+        if not _TEMPORARY_OR_EXPORTED.search(name):
             output.add("facts", key="checkpoint", value=name)
     elif not begin or _HEADER.match(begin) or not any(begin):
         output.add_damage("the index of a checkpoint that was not written to its end", offset=output.bytes)

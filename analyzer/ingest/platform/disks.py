@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from analyzer.ingest.logs.gauges import Gauge, note
+from analyzer.ingest.logs.gauges import Gauge, add_gauge
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
@@ -26,7 +26,7 @@ _ROW = re.compile(
     r"(?:(?:[\d.,]{1,25}[kKMGTPEZY]?i?B?|-)\s+){3}(?P<used>\d{1,3}%|-)\s+(?P<mount>/.*)$"
 )
 _IMAGES = re.compile(r"(squashfs|iso9660|erofs|cramfs|udf)$")
-_IMAGE_PLACES = re.compile(r"/dev/loop\d|/snap/")
+_IMAGE_PATHS = re.compile(r"/dev/loop\d|/snap/")
 
 
 class Usage(NamedTuple):
@@ -56,16 +56,16 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
             tag, found = "disk_inodes_percent" if "Inodes" in line else "disk_used_percent", []
         elif tag and (row := _ROW.match(line)):
             found += _usage(row, number)
-        elif tag and _goes_on(after) and (row := _ROW.match(line + after)):
+        elif tag and _is_continuation(after) and (row := _ROW.match(line + after)):
             found += _usage(row, number + 1)
-        elif line.strip() and not (tag and _goes_on(line) and _ROW.match(lines[number - 2] + line)):
+        elif line.strip() and not (tag and _is_continuation(line) and _ROW.match(lines[number - 2] + line)):
             unread.append(number)
     _note_fullest(output, tag, found)
     not_understood(output, unread, "no file system as df prints it")
     return output
 
 
-def _goes_on(line: str) -> bool:
+def _is_continuation(line: str) -> bool:
     """Whether a line is the second half of a row, whose device is as long as a line."""
     return line[:1].isspace()
 
@@ -73,7 +73,7 @@ def _goes_on(line: str) -> bool:
 def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
     """What a row tells; nothing of an image, nor of what has no such limit."""
     device, mount = row["device"], row["mount"].rstrip()
-    image = _IMAGES.match(row["type"] or "") or _IMAGE_PLACES.match(device) or _IMAGE_PLACES.match(mount)
+    image = _IMAGES.match(row["type"] or "") or _IMAGE_PATHS.match(device) or _IMAGE_PATHS.match(mount)
     if not image and row["used"] != "-":
         yield Usage(int(row["used"][:-1]), mount, line)
 
@@ -81,5 +81,5 @@ def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
 def _note_fullest(output: SourceRows, tag: str, found: list[Usage]) -> None:
     if found:
         fullest = max(found, key=lambda usage: usage.percent)
-        note(output, Gauge(tag, float(fullest.percent)), line=fullest.line)
+        add_gauge(output, Gauge(tag, float(fullest.percent)), line=fullest.line)
         output.add("facts", line=fullest.line, key=FULLEST, value=fullest.mount[:300])

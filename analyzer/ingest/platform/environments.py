@@ -19,7 +19,7 @@ KEY = "env:"
 """What stands before the name of a variable in the key of its fact."""
 
 _VARIABLE = re.compile(
-    r"(?P<how>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
+    r"(?P<declaration>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
     re.DOTALL,
 )
 _DECLARED = re.compile(r"(?:declare -x|export) [A-Za-z_]\w*$")
@@ -33,11 +33,11 @@ _SECRET = re.compile(
 )
 _HOSTS = ("SLURMD_NODENAME", "NODE_NAME", "HOSTNAME")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
-_LONGEST = 4_000
+_MAX_VALUE_CHARS = 4_000
 
 
 class Variable(NamedTuple):
-    """One variable and the line on which it begins."""
+    """One variable and the line on which it start."""
 
     line: int
     name: str
@@ -53,24 +53,26 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     matcher.begin_file()
-    take(output, matcher, whole_text(output, ends=b"\0"))
+    add_facts(output, matcher, whole_text(output, ends=b"\0"))
     return output
 
 
-def take(output: SourceRows, matcher: Matcher, text: str) -> None:
+def add_facts(output: SourceRows, matcher: Matcher, text: str) -> None:
     """The facts of a text that holds an environment."""
     hosts = {}
     for variable in _variables(output, text.replace("\x00", "\n")):
         if variable.name in _HOSTS:
             hosts[variable.name] = variable
         if variable.name == "TF_CONFIG":
-            tf_config.state(output, variable.value, variable.line)
+            tf_config.add_facts(output, variable.value, variable.line)
         elif _WANTED.fullmatch(variable.name) and not _SECRET.search(variable.name):
-            value = _PASSWORD.sub("", variable.value)[:_LONGEST]
+            value = _PASSWORD.sub("", variable.value)[:_MAX_VALUE_CHARS]
             output.add("facts", line=variable.line, key=KEY + variable.name, value=value)
             line = f"{variable.name}={value}"
             ids = {
-                each for wanted in matcher.lines(line.encode("utf-8", "replace")).values() for each in wanted
+                pattern
+                for wanted in matcher.lines(line.encode("utf-8", "replace")).values()
+                for pattern in wanted
             }
             note(output, matcher, variable.line, line, ids)
     host = next((hosts[name] for name in _HOSTS if name in hosts), None)
@@ -79,33 +81,36 @@ def take(output: SourceRows, matcher: Matcher, text: str) -> None:
 
 
 def is_environment(text: str) -> bool:
-    """Whether a text holds several variables, each at the beginning of a line."""
+    """Whether a text holds several variables, pattern at the beginning of a line."""
     return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
 
 
 def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
     """Each variable; a value goes on in the lines behind it that begin none."""
     unread: list[int] = []
-    held: Variable | None = None
-    more: list[str] = []
+    current: Variable | None = None
+    continuation: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
-        if begun := _VARIABLE.match(line):
-            if held:
-                yield _whole(held, more)
-            held, more = Variable(number, begun["name"], begun["value"]), [begun["how"] or ""]
-        elif held:
-            more.append(line)
+        if start := _VARIABLE.match(line):
+            if current:
+                yield _join_lines(current, continuation)
+            current, continuation = (
+                Variable(number, start["name"], start["value"]),
+                [start["declaration"] or ""],
+            )
+        elif current:
+            continuation.append(line)
         elif line.strip() and not _DECLARED.match(line):
             unread.append(number)
-    if held:
-        yield _whole(held, more)
+    if current:
+        yield _join_lines(current, continuation)
     not_understood(output, unread, "no variable of an environment")
 
 
-def _whole(variable: Variable, more: list[str]) -> Variable:
+def _join_lines(variable: Variable, continuation: list[str]) -> Variable:
     """A variable with all its lines, and without what a shell puts around a value."""
-    how, *lines = more
+    declaration, *lines = continuation
     value = "\n".join([variable.value, *lines]).rstrip("\r\n")
-    if how and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+    if declaration and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1] if value[0] == "'" else re.sub(r"\\(.)", r"\1", value[1:-1])
     return variable._replace(value=value)

@@ -27,29 +27,29 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     for number, line in enumerate(whole_text(output).split("\n"), 1):
-        told = [_note(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
+        added = [_add_entry(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _state(output, number, {"worker": source.worker}, line.strip())
-        elif not any(told) and (worker := worker_of(line, Kind.EXIT_CODES)):
+            _add_exit_code(output, number, {"worker": source.worker}, line.strip())
+        elif not any(added) and (worker := worker_of(line, Kind.EXIT_CODES)):
             output.add_damage(f"names {worker}, and no exit code that could be read", line=number)
     return output
 
 
-def _note(output: SourceRows, line: int, name: str, code: str) -> bool:
+def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:
     """Take an entry in, where its name is that of a worker."""
     worker, attempt = worker_of(name), attempt_of(name)
     if worker is None:
         return False
-    whose = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
-    _state(output, line, whose, code)
+    task = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
+    _add_exit_code(output, line, task, code)
     return True
 
 
-def _state(output: SourceRows, line: int, whose: Mapping[str, object], code: str) -> None:
-    value = str(signed(int(code))) if code.lstrip("-").isdigit() else "running"
-    output.add("facts", line=line, key="exit_code", value=value, **whose)
+def _add_exit_code(output: SourceRows, line: int, task: Mapping[str, object], code: str) -> None:
+    value = str(negative_signal(int(code))) if code.lstrip("-").isdigit() else "running"
+    output.add("facts", line=line, key="exit_code", value=value, **task)
 
 
-def signed(code: int) -> int:
+def negative_signal(code: int) -> int:
     """A shell writes 128 + n for signal n; Python writes -n."""
     return 128 - code if 128 < code < 160 else code

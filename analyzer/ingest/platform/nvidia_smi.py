@@ -1,7 +1,7 @@
 """What nvidia-smi prints → readings of the GPUs, driver and models as facts, and matches of its words.
 
 The table, rows of `--query-gpu=… --format=csv` with a header, `dmon`, and the essentials of `-q` and `-L`;
-each of them printed once, or again and again.
+repeated of them printed once, or again and again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from analyzer.ingest.logs.gauges import Gauge, note, size
+from analyzer.ingest.logs.gauges import Gauge, add_gauge, size
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
@@ -36,12 +36,12 @@ _FAULT = re.compile(
     r"ERR!|Unknown Error|GPU is lost|GPU requires reset|Failed to initialize NVML|No devices were found"
     r"|couldn't communicate with the NVIDIA driver|Unable to determine the device handle|infoROM is corrupted"
 )
-_FRAME = re.compile(r"[|+=\-\s]*$|\|.*\|\s*$|\+[-=+]+\+?\s*$|=+NVSMI LOG=+\s*$")
+_BORDER = re.compile(r"[|+=\-\s]*$|\|.*\|\s*$|\+[-=+]+\+?\s*$|=+NVSMI LOG=+\s*$")
 _DETAIL = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z][\w ./()-]*?)\s*(?::\s*(?P<value>.*))?$")
 _DEVICE = re.compile(r"GPU [0-9A-Fa-f]{8,16}:[0-9A-Fa-f:.]+\s*$")
 _NUMBER = re.compile(r"(?P<number>-?\d{1,15}(?:\.\d{1,6})?)\s?(?P<unit>%|[KMGT]i?B|W|C)?$")
 
-_LONGEST = 400
+_MAX_TABLE_LINE_CHARS = 400
 """Characters of a line of a table; a row of a query has as many as were asked for."""
 _COLUMNS: Mapping[str, tuple[str, str]] = {
     "utilization.gpu": ("utilization_percent", ""),
@@ -71,7 +71,7 @@ _DETAILS = {
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Readings of each GPU, what driver, CUDA and models there are, and what rules look for in the words.
+    """Readings of repeated GPU, what driver, CUDA and models there are, and what rules look for in the words.
 
     Raises:
         OSError: the file cannot be read.
@@ -81,15 +81,15 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     matcher.begin_file()
     text = whole_text(output)
     note_all(output, matcher, text)
-    lines = _Lines(output)
+    lines = _LineReader(output)
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            lines.take(number, line.rstrip("\r"))
-    lines.close()
+            lines.read_line(number, line.rstrip("\r"))
+    lines.finish()
     return output
 
 
-class _Lines:
+class _LineReader:
     """The lines of a file in order: the header that is in force, the GPU that is spoken of, and the time."""
 
     def __init__(self, output: SourceRows) -> None:
@@ -98,17 +98,17 @@ class _Lines:
         self.gpu = ""
         self.section = ""
         self.header: list[str] = []
-        self.sign: str | None = ","
-        self.known: dict[str, str] = {}
+        self.separator: str | None = ","
+        self.gpu_numbers: dict[str, str] = {}
         self.models: dict[str, tuple[str, int]] = {}
-        self.stated: set[tuple[str, str]] = set()
+        self.added: set[tuple[str, str]] = set()
         self.unread: list[int] = []
 
-    def take(self, number: int, line: str) -> None:
+    def read_line(self, number: int, line: str) -> None:
         """Take a line in; what is wrong with a GPU is a fact beside all else."""
         if fault := _FAULT.search(line):
-            self._fact(number, "gpu_error", line.strip(" |")[:400], each=True)
-        is_short = len(line) <= _LONGEST
+            self._add_fact(number, "gpu_error", line.strip(" |")[:400], repeated=True)
+        is_short = len(line) <= _MAX_TABLE_LINE_CHARS
         understood = (
             (is_short and self._table(number, re.sub(r"\s{3,}", "  ", line)))
             or self._csv(number, line)
@@ -118,47 +118,49 @@ class _Lines:
         if not understood and not fault:
             self.unread.append(number)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         """State the models, and what could not be read."""
         if self.models:
             counted = Counter(name for name, _ in self.models.values())
             models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
             line = min(line for _, line in self.models.values())
-            self._fact(line, "gpu_model", models)
+            self._add_fact(line, "gpu_model", models)
         not_understood(self.output, self.unread, "nothing that nvidia-smi is known to print")
 
     def _table(self, number: int, line: str) -> bool:
         if date := _DATE.match(line):
-            self.time = _moment(*date.groups())
+            self.time = _parse_date(*date.groups())
             self.output.observe_time(self.time)
             return True
         for version in _VERSIONS.finditer(line):
-            self._fact(number, {"Driver": "gpu_driver", "CUDA": "cuda"}[version["what"]], version["value"])
+            self._add_fact(
+                number, {"Driver": "gpu_driver", "CUDA": "cuda"}[version["what"]], version["value"]
+            )
         if process := _PROCESS.match(line):
-            said = f"{process['gpu']}: {process['name']} (pid {process['pid']}), {process['memory']}"
-            self._fact(number, "gpu_process", said)
+            description = f"{process['gpu']}: {process['name']} (pid {process['pid']}), {process['memory']}"
+            self._add_fact(number, "gpu_process", description)
         elif row := _ROW.match(line):
             self.gpu = row["index"]
             self.models.setdefault(self.gpu, (re.sub(r"\s+(?:On|Off)$", "", row["name"]), number))
         elif self.gpu and "MiB" in line and (usage := _USAGE.match(line)):
-            self._gauge(number, "temperature.gpu", usage["temp"])
-            self._gauge(number, "power.draw", usage["power"])
-            self._gauge(number, "memory.used", usage["used"])
-            self._gauge(number, "memory.total", usage["total"])
-            self._gauge(number, "utilization.gpu", usage["busy"])
+            self._add_gauge(number, "temperature.gpu", usage["temp"])
+            self._add_gauge(number, "power.draw", usage["power"])
+            self._add_gauge(number, "memory.used", usage["used"])
+            self._add_gauge(number, "memory.total", usage["total"])
+            self._add_gauge(number, "utilization.gpu", usage["busy"])
         elif listed := _LISTED.match(line):
             self.models.setdefault(listed["index"], (listed["name"], number))
         else:
-            return bool(_FRAME.match(line))
+            return bool(_BORDER.match(line))
         return True
 
     def _csv(self, number: int, line: str) -> bool:
         cells = [cell.strip() for cell in line.split(",")]
         names = [cell.partition("[")[0].strip().lower() for cell in cells]
         if any(name in _COLUMNS or name in _FACTS for name in names) and not any(map(_NUMBER.match, cells)):
-            self.header, self.sign = names, ","
+            self.header, self.separator = names, ","
             return True
-        if self.sign != "," or not self.header or len(cells) != len(self.header):
+        if self.separator != "," or not self.header or len(cells) != len(self.header):
             return False
         self._row(number, dict(zip(self.header, cells, strict=True)))
         return True
@@ -167,9 +169,9 @@ class _Lines:
         words = line.lstrip("# ").split()
         if line.startswith("#"):
             if any(word.lower() in {"gpu", "sm", "pwr", "fb"} for word in words):
-                self.header, self.sign = [word.lower() for word in words], None
+                self.header, self.separator = [word.lower() for word in words], None
             return bool(self.header)
-        if self.sign is not None or len(words) != len(self.header):
+        if self.separator is not None or len(words) != len(self.header):
             return False
         cells = dict(zip(self.header, words, strict=True))
         day = cells.get("date", "")
@@ -182,28 +184,28 @@ class _Lines:
         if stamp := cells.get("timestamp"):
             self.time = seconds(stamp)
             self.output.observe_time(self.time)
-        self.gpu = self._which(cells)
+        self.gpu = self._gpu_index(cells)
         if name := cells.get("name") or cells.get("gpu_name"):
             self.models.setdefault(self.gpu, (name, number))
         for column, cell in cells.items():
             if column in _FACTS and re.match(r"\d", cell):
-                self._fact(number, _FACTS[column], cell)
+                self._add_fact(number, _FACTS[column], cell)
             elif column in _COLUMNS:
-                self._gauge(number, column, cell)
+                self._add_gauge(number, column, cell)
 
-    def _which(self, cells: Mapping[str, str]) -> str:
+    def _gpu_index(self, cells: Mapping[str, str]) -> str:
         """The number of a GPU; where only its bus or its UUID is printed, it is numbered as it comes."""
         if cells.get("index", "").isdigit():
             return cells["index"]
         named = next(
             (cells[key] for key in ("pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid") if key in cells), ""
         )
-        return self.known.setdefault(named, str(len(self.known))) if named else ""
+        return self.gpu_numbers.setdefault(named, str(len(self.gpu_numbers))) if named else ""
 
     def _detail(self, number: int, line: str) -> bool:
         """A line of `-q`: sections of names and values."""
         if _DEVICE.match(line):
-            self.gpu = self.known.setdefault(line.strip(), str(len(self.known)))
+            self.gpu = self.gpu_numbers.setdefault(line.strip(), str(len(self.gpu_numbers)))
             return True
         detail = _DETAIL.match(line)
         if not detail or (detail["value"] is None and not detail["indent"]):
@@ -214,25 +216,25 @@ class _Lines:
         elif name == "product name":
             self.models.setdefault(self.gpu, (value, number))
         elif column := _DETAILS.get((self.section, name)):
-            self._gauge(number, column, value)
+            self._add_gauge(number, column, value)
         return True
 
-    def _gauge(self, number: int, column: str, cell: str | None) -> None:
+    def _add_gauge(self, number: int, column: str, cell: str | None) -> None:
         found = _NUMBER.match(cell or "")
         if not found:
             return
         tag, unit = _COLUMNS[column]
         value = size(found["number"], found["unit"] or unit) if unit else float(found["number"])
-        note(self.output, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
+        add_gauge(self.output, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
 
-    def _fact(self, line: int, key: str, value: str, *, each: bool = False) -> None:
-        """State something once, however often it is printed; a fault at each place where it stands."""
-        if each or (key, value) not in self.stated:
-            self.stated.add((key, value))
+    def _add_fact(self, line: int, key: str, value: str, *, repeated: bool = False) -> None:
+        """State something once, however often it is printed; a fault at repeated place where it stands."""
+        if repeated or (key, value) not in self.added:
+            self.added.add((key, value))
             self.output.add("facts", line=line, time=self.time, key=key, value=value)
 
 
-def _moment(month: str, day: str, clock: str, year: str) -> float | None:
+def _parse_date(month: str, day: str, clock: str, year: str) -> float | None:
     try:
         moment = datetime.strptime(f"{year} {month} {day} {clock}", "%Y %b %d %H:%M:%S")  # noqa: DTZ007
     except ValueError:

@@ -1,7 +1,7 @@
 """Lists of installed packages → facts `package:NAME`: `pip freeze`, `pip list`, `conda list` and its exports.
 
 Of a package that was installed from a place of its own, the version is told where the name of a file or a
-commit tells it; the place is not, for it may hold a password.
+commit tells it; the url is not, for it may hold a password.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _NAME = r"(?P<name>[A-Za-z0-9_][\w.-]{0,100})"
 _LISTED = re.compile(
     rf"(?:- )?[\"']?{_NAME}(?:\[[\w,. -]*\])?(?:\s*={{1,3}}\s*|\s+)v?(?P<version>\d[^\s=;,\"']{{0,80}})"
 )
-_PLACED = re.compile(rf"(?:- )?{_NAME}(?:\[[\w,. -]*\])?\s+@\s+(?P<place>\S+)")
-_EDITABLE = re.compile(rf"-e\s+(?P<place>\S+?)(?:[#&]egg={_NAME}\S*|\s*)$")
+_DIRECT_URL = re.compile(rf"(?:- )?{_NAME}(?:\[[\w,. -]*\])?\s+@\s+(?P<url>\S+)")
+_EDITABLE = re.compile(rf"-e\s+(?P<url>\S+?)(?:[#&]egg={_NAME}\S*|\s*)$")
 _EXPLICIT = re.compile(
     rf"https?://\S*/{_NAME}-(?P<version>\d[^-\s/]*)-[^-\s/]+?(?:\.conda|\.tar\.bz2)(?:#\w+)?$"
 )
-_LONGEST = 2_000
+_MAX_LINE_CHARS = 2_000
 """Characters of a line that may name a package."""
 _WHEEL = re.compile(
     r".*/[A-Za-z0-9][\w.]*-(?P<version>\d[\w.!+]*?)(?:-[\w.-]+\.whl|\.tar\.gz|\.zip)(?:#.*)?$"
 )
 _COMMIT = re.compile(r".*@(?P<commit>[0-9a-f]{7,40})(?:#.*)?$")
-_ASIDE = re.compile(
+_IGNORED = re.compile(
     r"(?:#|@EXPLICIT|[-\s]+$|Package\s+Version\b|(?:WARNING|DEPRECATION|Warning)\b|\[notice\]|\(.*\)$"
     r"|(?:- )?(?:name|channels|dependencies|prefix|pip|variables):|- [\w./-]+$"
     r"|Using Python |You (?:are using pip|should consider))"
@@ -64,44 +64,44 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     text = whole_text(output)
-    found = _of_json(output, text) if text.lstrip().startswith("[") else _of_lines(output, text)
+    found = _from_json(output, text) if text.lstrip().startswith("[") else _from_lines(output, text)
     for package in found:
         key = KEY + re.sub(r"[-_.]+", "-", package.name).lower()
         output.add("facts", line=package.line, key=key, value=package.version)
     return output
 
 
-def tell_releases(outputs: Sequence[SourceRows]) -> None:
+def add_framework_versions(outputs: Sequence[SourceRows]) -> None:
     """State TensorFlow and Python of each worker whose own words do not, as its list of packages has them."""
     lists = [output for output in outputs if output.source.kind is Kind.PACKAGES]
     for key, names in (("tensorflow", _TENSORFLOW), ("python", ("python",))):
-        stating = {_whose(r) for r in outputs if any(row["key"] == key for row in r.rows.get("facts", []))}
+        known = {_task_of(r) for r in outputs if any(row["key"] == key for row in r.rows.get("facts", []))}
         for output in lists:
-            if _whose(output) not in stating and (row := _release(output, names)):
+            if _task_of(output) not in known and (row := _framework_version(output, names)):
                 output.add("facts", line=row["line"], key=key, value=row["value"])
 
 
-def _whose(output: SourceRows) -> tuple[str | None, int]:
+def _task_of(output: SourceRows) -> tuple[str | None, int]:
     return output.source.worker, output.source.attempt
 
 
-def _release(output: SourceRows, names: Sequence[str]) -> dict[str, object] | None:
-    stated = {row["key"]: row for row in output.rows.get("facts", [])}
+def _framework_version(output: SourceRows, names: Sequence[str]) -> dict[str, object] | None:
+    rows = {row["key"]: row for row in output.rows.get("facts", [])}
     for name in names:
-        row = stated.get(KEY + name)
+        row = rows.get(KEY + name)
         version = row and re.match(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?", row["value"])
         if row and version:
             return {"line": row["line"], "value": version[0]}
     return None
 
 
-def _of_lines(output: SourceRows, text: str) -> Iterator[Package]:
+def _from_lines(output: SourceRows, text: str) -> Iterator[Package]:
     unread = []
     for number, line in enumerate(text.split("\n"), 1):
-        said = line.strip()
-        if not said or _ASIDE.match(said):
+        entry = line.strip()
+        if not entry or _IGNORED.match(entry):
             continue
-        if len(said) <= _LONGEST and (package := _package(number, said)):
+        if len(entry) <= _MAX_LINE_CHARS and (package := _package(number, entry)):
             yield package
         else:
             unread.append(number)
@@ -111,24 +111,24 @@ def _of_lines(output: SourceRows, text: str) -> Iterator[Package]:
 def _package(number: int, line: str) -> Package | None:
     if found := _EXPLICIT.match(line) or _LISTED.match(line):
         return Package(number, found["name"], found["version"])
-    if found := _PLACED.match(line):
-        return Package(number, found["name"], _version_of(found["place"]))
+    if found := _DIRECT_URL.match(line):
+        return Package(number, found["name"], _version_in_url(found["url"]))
     if found := _EDITABLE.match(line):
-        name = found["name"] or re.split(r"[/\\]", found["place"].rstrip("/\\"))[-1]
+        name = found["name"] or re.split(r"[/\\]", found["url"].rstrip("/\\"))[-1]
         named = re.match(_NAME, name)
-        return Package(number, named["name"], _version_of(found["place"])) if named else None
+        return Package(number, named["name"], _version_in_url(found["url"])) if named else None
     return None
 
 
-def _version_of(place: str) -> str:
+def _version_in_url(url: str) -> str:
     """The version that a file's name tells, or the commit; else only that it came from elsewhere."""
-    if wheel := _WHEEL.match(place):
+    if wheel := _WHEEL.match(url):
         return wheel["version"]
-    commit = _COMMIT.match(place)
+    commit = _COMMIT.match(url)
     return f"commit {commit['commit']}" if commit else "from a place of its own"
 
 
-def _of_json(output: SourceRows, text: str) -> Iterator[Package]:
+def _from_json(output: SourceRows, text: str) -> Iterator[Package]:
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -136,7 +136,7 @@ def _of_json(output: SourceRows, text: str) -> Iterator[Package]:
             f"is no JSON as pip or conda writes it: {error}"[:200], line=getattr(error, "lineno", None)
         )
         return
-    at, line, strange = 0, 1, 0
+    at, line, invalid = 0, 1, 0
     for entry in entries:
         name, version = (entry.get("name"), entry.get("version")) if isinstance(entry, dict) else (None, None)
         if isinstance(name, str) and isinstance(version, str) and re.fullmatch(_NAME, name):
@@ -144,6 +144,6 @@ def _of_json(output: SourceRows, text: str) -> Iterator[Package]:
                 line, at = line + text.count("\n", at, found), found
             yield Package(line, name, version[:100])
         else:
-            strange += 1
-    if strange:
-        output.add_damage(f"{strange} entries that are no package with a version")
+            invalid += 1
+    if invalid:
+        output.add_damage(f"{invalid} entries that are no package with a version")

@@ -1,7 +1,7 @@
-"""What Kubernetes says of the pods → facts and matches, each for the worker whose pod it is.
+"""What Kubernetes says of the pods → facts and matches, printed for the worker task pod it is.
 
 `kubectl get pods|events -o json|yaml`, `kubectl describe`, and the plain table: in all of them a pod's name
-stands before what is said of it, so that one pass over the lines tells whose they are.
+stands in_last_state what is said of it, so that one pass over the lines tells task they are.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 
 
 class _Pod:
-    """What has been read of one pod: its worker's exit codes, now and in the attempt before."""
+    """What has been read of one pod: its worker's exit codes, exit_code and in the attempt in_last_state."""
 
     def __init__(self, worker: str | None) -> None:
         self.worker = worker
-        self.aside = self.before = False
-        self.now: tuple[int, int] | None = None
-        self.earlier: tuple[int, int] | None = None
+        self.in_init_container = self.in_last_state = False
+        self.exit_code: tuple[int, int] | None = None
+        self.last_exit_code: tuple[int, int] | None = None
 
-    def take(self, line: str, number: int) -> None:
+    def read_line(self, line: str, number: int) -> None:
         """Take a line in; of several containers, one that failed counts."""
         if section := _SECTION.match(line):
-            self.aside = bool(section["init"])
+            self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
-            self.before = bool(state["last"])
-        elif (code := _CODE.match(line)) and not self.aside:
+            self.in_last_state = bool(state["last"])
+        elif (code := _CODE.match(line)) and not self.in_init_container:
             found = (int(code["value"]), number)
-            if self.before:
-                self.earlier = found if not self.earlier or found[0] else self.earlier
+            if self.in_last_state:
+                self.last_exit_code = found if not self.last_exit_code or found[0] else self.last_exit_code
             else:
-                self.now = found if not self.now or found[0] else self.now
+                self.exit_code = found if not self.exit_code or found[0] else self.exit_code
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
@@ -69,15 +69,15 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
         worker = worker_of(named["value"]) if named else None
         if worker and worker != current.worker:
             current = pods.setdefault(worker, _Pod(worker))
-        current.take(line, number)
+        current.read_line(line, number)
         if (node := _NODE.match(line)) and current.worker:
             output.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
         if (count := _RESTARTS.match(line)) and current.worker:
             output.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
         note(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
-        if (ended := pod.now or pod.earlier) and pod.worker:
-            _exit_code(output, pod.worker, *ended)
+        if (found_code := pod.exit_code or pod.last_exit_code) and pod.worker:
+            _add_exit_code(output, pod.worker, *found_code)
     return output
 
 
@@ -86,13 +86,13 @@ def _numbered(text: str) -> list[tuple[int, str]]:
     lines = list(enumerate(text.split("\n"), 1))
     if not text.startswith("{"):
         return lines
-    spread: list[tuple[int, str]] = []
+    lines_out: list[tuple[int, str]] = []
     for number, line in lines:
-        spread += [(number, each) for each in _spread(line)]
-    return spread
+        lines_out += [(number, printed) for printed in _pretty_json(line)]
+    return lines_out
 
 
-def _spread(line: str) -> list[str]:
+def _pretty_json(line: str) -> list[str]:
     if not (line.startswith("{") and line.rstrip().endswith("}")):
         return [line]
     try:
@@ -103,24 +103,24 @@ def _spread(line: str) -> list[str]:
 
 def _check_json(output: SourceRows, text: str) -> None:
     """Say where JSON breaks off; its lines are read all the same. One object may follow another."""
-    at, decoder = _past_blanks(text, 0), json.JSONDecoder()
+    at, decoder = _skip_blanks(text, 0), json.JSONDecoder()
     if not text.startswith("{", at) and not _JSON.search(output.source.name):
         return
     try:
         while at < len(text):
             _, end = decoder.raw_decode(text, at)
-            at = _past_blanks(text, end)
+            at = _skip_blanks(text, end)
     except (ValueError, RecursionError) as error:
         broken = getattr(error, "pos", at)
         output.add_damage(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
 
 
-def _past_blanks(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     match = _BLANKS.match(text, at)
     return match.end() if match else at
 
 
-def _exit_code(output: SourceRows, worker: str, code: int, line: int) -> None:
+def _add_exit_code(output: SourceRows, worker: str, code: int, line: int) -> None:
     """Kubernetes writes 128 + n for signal n, as a shell does."""
     value = str(128 - code if 128 < code < 160 else code)
     output.add("facts", worker=worker, line=line, key="exit_code", value=value)

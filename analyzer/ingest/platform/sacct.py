@@ -1,7 +1,7 @@
 """What Slurm's accounting says of a job and its steps → facts, and matches of its words.
 
-`sacct` prints columns of a fixed width, or parted by a sign (`--parsable2`), or JSON. A step is mostly all
-tasks at once: whose its state and its exit code are is told only where jobs or steps are named after workers.
+`sacct` prints columns of a fixed width, or parted by a separator (`--parsable2`), or JSON. A step is mostly all
+tasks at once: whose its state and its exit code are is facts only where jobs or steps are named after workers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.platform.exit_codes import signed
+from analyzer.ingest.platform.exit_codes import negative_signal
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
@@ -24,8 +24,8 @@ _STATES = (
     "OUT_OF_MEMORY", "PENDING", "PREEMPTED", "REQUEUED", "RESIZING", "REVOKED", "RUNNING", "SUSPENDED",
     "TIMEOUT",
 )  # fmt: skip
-_UNDER_WAY = frozenset({"COMPLETING", "RUNNING", "SUSPENDED"})
-_TO_COME = frozenset({"CONFIGURING", "PENDING", "REQUEUED", "RESIZING"})
+_RUNNING = frozenset({"COMPLETING", "RUNNING", "SUSPENDED"})
+_NOT_STARTED = frozenset({"CONFIGURING", "PENDING", "REQUEUED", "RESIZING"})
 _ID = re.compile(
     r"(?P<job>\d+(?:_(?:\d+|\[[^\]]*\]?))?(?:\+\d+)?)(?:\.(?P<step>[a-z0-9]*(?:\+\d*)?))?(?=$|[\s|,;+])"
 )
@@ -34,11 +34,11 @@ _CODE = re.compile(r"(?<![\d:.])(?P<status>\d{1,3}):(?P<signal>\d{1,3})(?![\d:.]
 _SIZE = re.compile(r"(?!0+\b)\d+(?:\.\d+)?[KMGTP]?n?c?$")
 _ONE_NODE = re.compile(r"[A-Za-z0-9][\w.-]*$")
 _OUT_OF_MEMORY = 125
-"""What Slurm writes in the place of a signal where memory ran out."""
+"""What Slurm writes in the finder of a signal where memory ran out."""
 
 
 class Row(NamedTuple):
-    """What is said of a job (`step` is empty) or of one of its steps; what is not said is empty."""
+    """What is entry of a job (`step` is empty) or of one of its steps; what is not entry is empty."""
 
     line: int
     job: str
@@ -62,37 +62,37 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     matcher.begin_file()
     text = whole_text(output)
     note_all(output, matcher, text)
-    rows = _of_json(output, text) if text.lstrip().startswith("{") else _of_columns(output, text)
+    rows = _from_json(output, text) if text.lstrip().startswith("{") else _from_columns(output, text)
     workers = _workers(rows)
     for row in rows:
-        _state(output, row, workers.get((row.job, row.step), source.worker))
-    for worker, row in _telling_most(rows, workers, source.worker).items():
+        _add_facts(output, row, workers.get((row.job, row.step), source.worker))
+    for worker, row in _exit_code_rows(rows, workers, source.worker).items():
         output.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
     return output
 
 
-def _state(output: SourceRows, row: Row, worker: str | None) -> None:
-    told = {"job_state": row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
+def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
+    facts = {"job_state": row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
     if worker is None:
-        told["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
+        facts["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
     if row.step.isdigit() or worker is not None:
-        told["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
-    for key, value in told.items():
+        facts["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
+    for key, value in facts.items():
         if value:
             output.add("facts", worker=worker, line=row.line, key=key, value=value)
 
 
 def _exit_code(row: Row) -> str | None:
     """The exit code as other readers state it; None of what did not run, and where Slurm itself ended it."""
-    if row.state in _UNDER_WAY:
+    if row.state in _RUNNING:
         return "running"
     code = _CODE.fullmatch(row.code)
-    if not code or row.state in _TO_COME:
+    if not code or row.state in _NOT_STARTED:
         return None
     status, signal = int(code["status"]), int(code["signal"])
     if signal:
         return None if signal == _OUT_OF_MEMORY else str(-signal)
-    return str(signed(status)) if status or row.state == "COMPLETED" else None
+    return str(negative_signal(status)) if status or row.state == "COMPLETED" else None
 
 
 def _workers(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
@@ -100,17 +100,17 @@ def _workers(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     named = {(row.job, row.step): worker for row in rows if (worker := worker_of(f"{row.name}/"))}
     if len(set(named.values())) < 2:
         return {}
-    every = {(row.job, row.step): named.get((row.job, row.step), named.get((row.job, ""))) for row in rows}
-    return {which: worker for which, worker in every.items() if worker}
+    steps = {(row.job, row.step): named.get((row.job, row.step), named.get((row.job, ""))) for row in rows}
+    return {key: worker for key, worker in steps.items() if worker}
 
 
-def _telling_most(
-    rows: Iterable[Row], workers: Mapping[tuple[str, str], str], own: str | None
+def _exit_code_rows(
+    rows: Iterable[Row], workers: Mapping[tuple[str, str], str], source_worker: str | None
 ) -> dict[str, Row]:
-    """Worker → the row with its exit code: that of its last step; a job's own code is that of its script."""
+    """Worker → the row with its exit code: that of its last step; a job's source_worker code is that of its script."""
     found: dict[str, Row] = {}
     for row in rows:
-        worker = workers.get((row.job, row.step), own)
+        worker = workers.get((row.job, row.step), source_worker)
         if worker and _exit_code(row) is not None and row.step.partition("+")[0] not in {"extern", "ext"}:
             known = found.get(worker)
             if known is None or known.step.isdigit() <= row.step.isdigit():
@@ -118,11 +118,11 @@ def _telling_most(
     return found
 
 
-def _of_columns(output: SourceRows, text: str) -> list[Row]:
+def _from_columns(output: SourceRows, text: str) -> list[Row]:
     rows: list[Row] = []
     layout, unread = _Layout(), []
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or layout.takes(line):
+        if not line.strip() or layout.is_header(line):
             continue
         row = _row(number, line, layout.cells(line))
         if row:
@@ -138,15 +138,17 @@ class _Layout:
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.sign = ""
+        self.separator = ""
         self.spans: list[tuple[int, int]] = []
 
-    def takes(self, line: str) -> bool:
+    def is_header(self, line: str) -> bool:
         """Take in a header or a ruler; whether the line was one."""
         words = [word.lower() for word in re.split(r"[\s|,;]+", line.strip())]
         if "jobid" in words or "jobidraw" in words:
-            self.sign = next((sign for sign in "|\t,;" if sign in line), "")
-            self.names = [name.strip().lower() for name in (line.split(self.sign) if self.sign else words)]
+            self.separator = next((separator for separator in "|\t,;" if separator in line), "")
+            self.names = [
+                name.strip().lower() for name in (line.split(self.separator) if self.separator else words)
+            ]
             self.spans = []
             return True
         if "--" in line and not line.strip("- \t\r"):
@@ -156,8 +158,8 @@ class _Layout:
 
     def cells(self, line: str) -> dict[str, str]:
         """Column → what a row says in it; empty where the row does not fit the header."""
-        if self.sign:
-            parts = line.split(self.sign)
+        if self.separator:
+            parts = line.split(self.separator)
         elif len(self.spans) == len(self.names) and not self._cuts_a_word(line):
             parts = [line[start:end] for start, end in self.spans]
         else:
@@ -173,8 +175,8 @@ class _Layout:
 
 def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
     """A row by its columns; one that does not fit them, or has no header, by what its words look like."""
-    which = _ID.match(cells.get("jobid") or cells.get("jobidraw") or line.strip())
-    if not which:
+    key = _ID.match(cells.get("jobid") or cells.get("jobidraw") or line.strip())
+    if not key:
         return None
     state = next(_states(cells.get("state", "" if cells else line)), ("", ""))
     code = _CODE.search(cells.get("exitcode", "") if cells else line)
@@ -182,7 +184,7 @@ def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
         return None
     rss, nodes = cells.get("maxrss", ""), cells.get("nodelist", "")
     return Row(
-        number, which["job"], which["step"] or "", cells.get("jobname", ""), *state, code[0] if code else "",
+        number, key["job"], key["step"] or "", cells.get("jobname", ""), *state, code[0] if code else "",
         rss if _SIZE.match(rss) else "", "" if nodes.startswith("None") else nodes,
     )  # fmt: skip
 
@@ -195,7 +197,7 @@ def _states(text: str) -> Iterator[tuple[str, str]]:
                 yield state, match["uid"] or ""
 
 
-def _of_json(output: SourceRows, text: str) -> list[Row]:
+def _from_json(output: SourceRows, text: str) -> list[Row]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -207,18 +209,18 @@ def _of_json(output: SourceRows, text: str) -> list[Row]:
         output.add_damage("is JSON, but holds no list of jobs")
         return []
     rows: list[Row] = []
-    place = _Place(text)
+    finder = _LineFinder(text)
     for job in jobs:
-        if isinstance(job, dict) and (number := _name_of_job(job)):
-            line = place.line(rf'"job_id":\s*{re.escape(_text(job.get("job_id")))}\b')
+        if isinstance(job, dict) and (number := _job_id(job)):
+            line = finder.line(rf'"job_id":\s*{re.escape(_text(job.get("job_id")))}\b')
             rows.append(_json_row(line, number, "", job, job.get("nodes")))
-            rows += _json_steps(number, job.get("steps"), place)
+            rows += _json_steps(number, job.get("steps"), finder)
         else:
             output.add_damage("an entry in the list of jobs is no job")
     return rows
 
 
-def _name_of_job(job: Mapping[str, Any]) -> str:
+def _job_id(job: Mapping[str, Any]) -> str:
     """How the tables call a job: one of an array after the array, `123_4`."""
     number, array = _text(job.get("job_id")), job.get("array")
     if (
@@ -230,34 +232,34 @@ def _name_of_job(job: Mapping[str, Any]) -> str:
     return number if number.isdigit() else ""
 
 
-def _json_steps(job: str, steps: object, place: _Place) -> Iterator[Row]:
+def _json_steps(job: str, steps: object, finder: _LineFinder) -> Iterator[Row]:
     for step in steps if isinstance(steps, list) else ():
-        which = step.get("step") if isinstance(step, dict) else None
-        if isinstance(which, dict):
-            stated = which.get("id", which.get("step_id"))
-            name = _text(stated.get("step_id") if isinstance(stated, dict) else stated).rpartition(".")[2]
-            line = place.line(rf'"(?:step_)?id":\s*"?[\w+.]*{re.escape(name)}\b')
+        key = step.get("step") if isinstance(step, dict) else None
+        if isinstance(key, dict):
+            step_id = key.get("id", key.get("step_id"))
+            name = _text(step_id.get("step_id") if isinstance(step_id, dict) else step_id).rpartition(".")[2]
+            line = finder.line(rf'"(?:step_)?id":\s*"?[\w+.]*{re.escape(name)}\b')
             nodes = step.get("nodes")
             listed = nodes.get("range") if isinstance(nodes, dict) else nodes
-            row = _json_row(line, job, name, {**step, "name": which.get("name")}, listed)
-            yield row._replace(max_rss=_peak(step.get("tres")))
+            row = _json_row(line, job, name, {**step, "name": key.get("name")}, listed)
+            yield row._replace(max_rss=_max_rss(step.get("tres")))
 
 
-def _json_row(line: int, job: str, step: str, told: Mapping[str, Any], nodes: object) -> Row:
-    state = told.get("state")
+def _json_row(line: int, job: str, step: str, facts: Mapping[str, Any], nodes: object) -> Row:
+    state = facts.get("state")
     current = state.get("current") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else [current]
     known = [word for word in words if word in _STATES]
-    by = _text(told.get("kill_request_user"))
+    by = _text(facts.get("kill_request_user"))
     return Row(
-        line, job, step, _text(told.get("name")), str(known[0]) if known else "", by, _json_code(told),
+        line, job, step, _text(facts.get("name")), str(known[0]) if known else "", by, _json_code(facts),
         nodes="" if _text(nodes).startswith("None") else _text(nodes),
     )  # fmt: skip
 
 
-def _json_code(told: Mapping[str, Any]) -> str:
+def _json_code(facts: Mapping[str, Any]) -> str:
     """An exit code as the tables write it, `1:0`."""
-    code = told.get("exit_code")
+    code = facts.get("exit_code")
     if not isinstance(code, dict):
         return ""
     signal = code.get("signal")
@@ -265,13 +267,13 @@ def _json_code(told: Mapping[str, Any]) -> str:
     return f"{_text(code.get('return_code')) or 0}:{killed or 0}"
 
 
-def _peak(tres: object) -> str:
+def _max_rss(tres: object) -> str:
     """The most memory that a task of a step used, in bytes."""
     requested = tres.get("requested") if isinstance(tres, dict) else None
     most = requested.get("max") if isinstance(requested, dict) else None
-    for each in most if isinstance(most, list) else ():
-        if isinstance(each, dict) and each.get("type") == "mem" and _SIZE.match(_text(each.get("count"))):
-            return _text(each["count"])
+    for item in most if isinstance(most, list) else ():
+        if isinstance(item, dict) and item.get("type") == "mem" and _SIZE.match(_text(item.get("count"))):
+            return _text(item["count"])
     return ""
 
 
@@ -284,7 +286,7 @@ def _text(value: object) -> str:
     return storable(str(value))[:400]
 
 
-class _Place:
+class _LineFinder:
     """Lines of a JSON text, found one after the other."""
 
     def __init__(self, text: str) -> None:

@@ -13,18 +13,18 @@ _OPENING = re.compile(rf"\s*(?:export\s+)?(?:TF_CONFIG\s*=)?[{_QUOTES}]*")
 """What stands before the JSON in a file for a shell."""
 
 
-def state(output: SourceRows, whole: str, first: int) -> None:
-    """The facts of a text that holds a TF_CONFIG; `first` is the line on which it begins."""
-    opening = _OPENING.match(whole)
-    begins = opening.end() if opening else 0
-    text = whole[begins:].rstrip(_QUOTES)
-    line = _line(whole, begins)
+def add_facts(output: SourceRows, text_with_prefix: str, first: int) -> None:
+    """The facts of a text that holds a TF_CONFIG; `first` is the line on which it start."""
+    opening = _OPENING.match(text_with_prefix)
+    start = opening.end() if opening else 0
+    text = text_with_prefix[start:].rstrip(_QUOTES)
+    line = _line(text_with_prefix, start)
     output.add("facts", line=first - 1 + line, key="tf_config", value=text[:4_000])
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
-        line = _line(whole, begins + getattr(error, "pos", 0))
-        value = whole.split("\n")[line - 1][:400]
+        line = _line(text_with_prefix, start + getattr(error, "pos", 0))
+        value = text_with_prefix.split("\n")[line - 1][:400]
         output.add("facts", line=first - 1 + line, key="tf_config_error", value=value)
         output.add_damage(f"is no JSON: {why_no_json(error)}", line=first - 1 + line)
         return

@@ -16,10 +16,10 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
 
     """
     output = SourceRows(source)
-    whole = whole_text(output)
-    if environments.is_environment(whole):
+    text = whole_text(output)
+    if environments.is_environment(text):
         matcher.begin_file()
-        environments.take(output, matcher, whole)
+        environments.add_facts(output, matcher, text)
     else:
-        tf_config.state(output, whole, 1)
+        tf_config.add_facts(output, text, 1)
     return output

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from analyzer.ingest.logs.collectors import streams, style_of
+from analyzer.ingest.logs.collectors import split_streams, detect_style
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 
@@ -14,7 +14,7 @@ CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 def texts(file: str) -> list[tuple[int, str]]:
     """The lines of a file that is one stream, without the empty one behind its end."""
     lines = file.split("\n")
-    (stream,) = streams(list(enumerate(lines, 1)), style_of(lines))
+    (stream,) = split_streams(list(enumerate(lines, 1)), detect_style(lines))
     return [(number, line) for number, line in stream.lines if line]
 
 

@@ -62,7 +62,7 @@ def test_fields_of_a_line_that_was_json_are_found(tmp_path: Path) -> None:
 
 def test_an_array_that_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would have to be held whole; entries on lines of their own need not."""
-    monkeypatch.setattr(exports, "LARGEST", 100)
+    monkeypatch.setattr(exports, "MAX_BYTES", 100)
     (source,) = read(tmp_path, json.dumps(ENTRIES))["sources"].to_dicts()
     assert source["reason"] == "one JSON array of more than 100 bytes; export an entry a line"
 

@@ -1,4 +1,4 @@
-"""Progress lines become values with their place in training."""
+"""ProgressReader lines become values with their place in training."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 import pytest
 
 from analyzer.ingest.logs import progress
-from analyzer.ingest.logs.progress import Mark, Progress, is_progress
+from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader, is_progress
 
 
-def marks(*texts: str) -> list[Mark]:
-    """The marks of some lines, read in order."""
-    progress = Progress()
-    return [mark for text in texts for mark in progress.marks(text)]
+def points(*texts: str) -> list[ProgressPoint]:
+    """The points of some lines, read in order."""
+    progress = ProgressReader()
+    return [point for text in texts for point in progress.points(text)]
 
 
-@pytest.mark.parametrize(
+@pytest.point.parametrize(
     "bar",
     [
         " 4/12 [=========>....................] - ETA: 2s - loss: 0.4004 - mae: 0.8301",
@@ -29,13 +29,13 @@ def marks(*texts: str) -> list[Mark]:
 )
 def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
     """Keras 2 and 3, redrawn and one line an epoch; what `fit` prints is reduced over all replicas."""
-    _, step, loss, mae = marks("Epoch 2/3", bar)
+    _, step, loss, mae = points("Epoch 2/3", bar)
     assert (step.epoch, step.epochs, step.step, step.steps) == (2, 3, 4, 12)
     assert (loss.tag, loss.value, loss.scope, loss.origin) == ("loss", 0.4004, "global", "fit")
     assert (mae.tag, mae.value) == ("mae", 0.8301)
 
 
-@pytest.mark.parametrize(
+@pytest.point.parametrize(
     ("line", "step", "value"),
     [
         ("step 12 loss 0.5", 12, 0.5),
@@ -49,32 +49,32 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
 )
 def test_loops_of_peoples_own_are_read_in_their_common_spellings(line: str, step: int, value: float) -> None:
     """Step and loss; whether it is local or reduced is not said, and so not guessed."""
-    found = {mark.tag: mark for mark in marks(line)}
-    loss = next(mark for tag, mark in found.items() if "loss" in tag.lower())
+    found = {point.tag: point for point in points(line)}
+    loss = next(point for tag, point in found.items() if "loss" in tag.lower())
     assert (loss.step, loss.value, loss.scope) == (step, value, "unknown")
 
 
 def test_the_bar_of_tqdm_is_progress_where_it_shows_a_loss() -> None:
     """Other bars of it, as of a download, count something else."""
-    _, loss = marks("Epoch 2:  40%|████      | 40/100 [00:10<00:15,  3.97it/s, loss=0.5]")
+    _, loss = points("Epoch 2:  40%|████      | 40/100 [00:10<00:15,  3.97it/s, loss=0.5]")
     assert (loss.epoch, loss.step, loss.steps, loss.value) == (2, 40, 100, 0.5)
     assert not is_progress(" 40%|████      | 40/100 [00:10<00:15,  3.97it/s]")
 
 
 def test_a_name_says_whether_a_value_is_local() -> None:
     """Each value by its own name, also where both stand in one line."""
-    found = {mark.tag: mark.scope for mark in marks("step 3 global_loss=0.5 local_loss=0.7")}
+    found = {point.tag: point.scope for point in points("step 3 global_loss=0.5 local_loss=0.7")}
     assert found["local_loss"] == "local"
     assert found["global_loss"] == "global"
 
 
 def test_values_that_are_not_finite_are_kept() -> None:
     """They are what one looks for."""
-    assert math.isnan(marks("step 3 loss nan")[1].value)
-    assert math.isinf(marks("Epoch 1/1", "2/20 - 1s - loss: inf")[2].value)
+    assert math.isnan(points("step 3 loss nan")[1].value)
+    assert math.isinf(points("Epoch 1/1", "2/20 - 1s - loss: inf")[2].value)
 
 
-@pytest.mark.parametrize(
+@pytest.point.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
      "max_steps=1000", "ValueError: step 3 loss nan"],
@@ -86,7 +86,7 @@ def test_other_lines_are_no_progress(line: str) -> None:
 
 def test_a_line_that_begins_with_its_step_is_progress_without_a_value() -> None:
     """It tells how far a worker came, which is what a stall is found by."""
-    assert marks("step 18: batch of 64 ready")[0].step == 18
+    assert points("step 18: batch of 64 ready")[0].step == 18
 
 
 def test_no_expression_cares_which_digit_stands_somewhere() -> None:
@@ -95,6 +95,6 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     assert len(expressions) > 9
     for expression in expressions:
         assert not re.search(r"\d", re.sub(r"\{\d+(?:,\d*)?\}|\(\?<[=!].*?\)", "", expression.pattern))
-    first, second = (Progress().marks(f"step {n}/900 top_{n % 10}_acc: 0.{n}") for n in (123, 456))
-    assert [mark.tag for mark in (*first, *second)] == ["step", "top_3_acc", "step", "top_6_acc"]
-    assert [mark.value for mark in (*first, *second)] == [123.0, 0.123, 456.0, 0.456]
+    first, second = (ProgressReader().points(f"step {n}/900 top_{n % 10}_acc: 0.{n}") for n in (123, 456))
+    assert [point.tag for point in (*first, *second)] == ["step", "top_3_acc", "step", "top_6_acc"]
+    assert [point.value for point in (*first, *second)] == [123.0, 0.123, 456.0, 0.456]
