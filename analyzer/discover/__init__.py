@@ -1,4 +1,4 @@
-"""A path → RunDir: every file of a run named and given to a worker, none parsed."""
+"""A path → RunDir: every file of a run named and assigned to a worker, none parsed."""
 
 from __future__ import annotations
 

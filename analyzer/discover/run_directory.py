@@ -1,6 +1,6 @@
-"""A path → RunDir: every file named and given to a worker, none parsed.
+"""A path → RunDir: every file named and assigned to a worker, none parsed.
 
-What a file holds, its name tells; of one whose name tells nothing, its first lines may.
+A file's kind follows from its name, or from its first lines if the name says nothing.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ if TYPE_CHECKING:
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _MAX_DIGITS = 25
-"""Digits that are no number any more."""
+"""Longer digit strings are not compared as numbers."""
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
 _OPENING_BYTES = 2_000
-"""Bytes that are looked at."""
+"""Bytes read from a file to determine its kind."""
 
 
 def discover(paths: Sequence[Path]) -> RunDir:
-    """The sources of one run, in a stable order; no two have the same name.
+    """Return the sources of one run in a stable order, with unique names.
 
-    One directory, one file, or several of them are taken; several are named from the directory that holds
-    them all. Links that leave the run, directories that cannot be listed, and whatever is no regular file,
-    become sources with a `skip` reason: they are skipped, not followed.
+    `paths` is one directory, one file, or several; several are named relative to their common directory.
+    Links that leave the run, unreadable directories and special files become sources with a `skip` reason.
 
     Raises:
         NothingReadable: a path cannot be reached or listed, or there is no file at all.
@@ -69,7 +68,7 @@ def _require_reachable(path: Path) -> None:
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
-    """Each input once, with its name in the run, and the place that the run is called after."""
+    """Return each input once, with its name in the run, and the path the run is named after."""
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
     if len(absolute) == 1:
         return [(absolute[0], "" if absolute[0].is_dir() else absolute[0].name)], absolute[0].resolve()
@@ -79,7 +78,7 @@ def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
 
 
 def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
-    """The sources, later ones of a name that was there before renamed: an archive may hold a name twice."""
+    """Yield the sources, renaming duplicates: an archive may contain a name twice."""
     taken: set[str] = set()
     for source in sources:
         name = next(name for name in _variants(source.name) if name not in taken)
@@ -93,7 +92,7 @@ def _variants(name: str) -> Iterator[str]:
 
 
 def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
-    """The source itself, or, of an archive, everything in it; `alone` in the run, its name adds nothing."""
+    """Yield the source itself or an archive's members, prefixed by its name unless it is `alone`."""
     if source.skip or not is_archive(source.path):
         yield source
         return
@@ -114,14 +113,14 @@ def _temporary_directory() -> TemporaryDirectory[str]:
 
 
 def _run_name(path: Path) -> str:
-    """The name people know the run by; `logs` or `run` tells less than the directory above it."""
+    """Return the run's name; for generic names such as `logs`, that of the parent directory."""
     if path.is_dir() and path.name.lower() in _GENERIC_NAMES and path.parent.name:
         path = path.parent
     return printable(ARCHIVE_SUFFIX.sub("", path.name)) or "run"
 
 
 def _walk(path: Path, name: str) -> Iterator[Source]:
-    """The files of one input; `name` is what the run calls it, empty for the run itself."""
+    """Yield the files of one input; `name` is its name in the run, empty for the run itself."""
     if not path.is_dir():
         yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
         return
@@ -149,7 +148,7 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
 
 
 def kind_of(name: str) -> Kind:
-    """What a file holds, as far as its name tells."""
+    """Return the kind of a file as its name indicates."""
     return kind_by_name(_COMPRESSED.sub("", name).lower())
 
 
@@ -165,7 +164,7 @@ def _source(path: Path, name: str) -> Source:
 
 
 def _kind_by_content(path: Path) -> Kind:
-    """What the first lines of a file tell; whoever reads it says why where it cannot be opened."""
+    """Return the kind that the first bytes indicate; the reader reports files that cannot be opened."""
     try:
         with path.open("rb") as file:
             opening = file.read(_OPENING_BYTES)
@@ -185,7 +184,7 @@ def _reason_to_skip(path: Path) -> str:
 
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
-    """Names with numbers in the order of the numbers; of a rotated log, the oldest part first."""
+    """Sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
     bare = _COMPRESSED.sub("", name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare

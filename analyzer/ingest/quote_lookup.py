@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors import Stream, split_streams, detect_style
+from analyzer.ingest.logs.collectors import Stream, detect_style, split_streams
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import blocks
 from analyzer.model.log_template import template_of

@@ -1,7 +1,7 @@
-"""What files of a run hold: one entry a kind, which is all that a new reader needs beside its own module.
+"""Kinds of files in a run: with a reader module, an entry here is all that a new format needs.
 
-An entry says which module of `analyzer.ingest` reads such files, how they are named, and how one begins
-whose name tells nothing. Entries are asked in their order: what is particular comes before logs.
+An entry names the module of `analyzer.ingest` that reads such files, the pattern of their names, and how one
+begins whose name says nothing. Entries are tried in order: specific kinds precede logs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Self
 
 
 class Kind(StrEnum):
-    """What a source holds, as far as its name or its first lines tell.
+    """What a source holds, judged by its name or its first bytes.
 
-    `reader` is a module of `analyzer.ingest` with `read(source, matcher)`, imported when a run has such a
-    source; None where there is none. `names` is searched for in the name within the run, in lower case and
-    without the suffix of a compression; `opening` must match the first bytes.
+    `reader` is a module of `analyzer.ingest` with `read(source, matcher)`, imported on first use, or None.
+    `names` is searched in the name within the run, in lower case and without compression suffixes;
+    `opening` must match the first bytes.
     """
 
     reader: str | None
@@ -26,7 +26,7 @@ class Kind(StrEnum):
     def __new__(
         cls, value: str, reader: str | None = None, names: str | None = None, opening: bytes | None = None
     ) -> Self:
-        """Return the kind of that value."""
+        """Create a kind with its attributes."""
         kind = str.__new__(cls, value)
         kind._value_ = value
         kind.reader = reader
@@ -123,12 +123,12 @@ class Kind(StrEnum):
 
 
 def kind_by_name(name: str) -> Kind:
-    """Return what a name tells; it is in lower case, without the suffix of a compression."""
+    """Return the kind for a lower-case name without compression suffix."""
     return next((kind for kind in Kind if kind.names and kind.names.search(name)), Kind.OTHER)
 
 
 def kind_by_opening(opening: bytes) -> Kind:
-    """Return what the first bytes of a file tell; of logs, they tell only what services export."""
+    """Return the kind for the first bytes of a file; of logs, only service exports are recognised."""
     return next(
         (kind for kind in Kind if kind.opening and re.match(kind.opening, opening, re.DOTALL)), Kind.OTHER
     )

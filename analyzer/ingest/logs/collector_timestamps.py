@@ -1,7 +1,7 @@
-"""What a collector says of when a line was printed.
+"""Timestamps that a collector put before each line of a log.
 
-A time before each line would part a traceback into lines. So it is taken off like every other mark, and put
-back only where a record begins that tells no time of its own.
+A timestamp before every line would split a traceback into records. It is removed with the rest of the
+collector's prefix, and put back only at the start of a record that has no time of its own.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from analyzer.ingest.logs.prefixes import head, seconds
 from analyzer.ingest.logs.progress import is_progress
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
-"""Kubernetes and docker count nanoseconds; no program's own time does."""
+"""RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""
 _KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "receiveTimestamp")
 _NO_YEAR, _YEARLESS = 1970, 32e6
-"""What a time without a year is taken for, and is less than then."""
+"""Year assumed for formats without one, and the largest time (in seconds) that it yields."""
 _MILLISECONDS_FROM = 1e11
-"""From here on, a number counts milliseconds since 1970, not seconds."""
+"""Numbers from here on are milliseconds since 1970; smaller ones are seconds."""
 _MAX_SKEW_SECONDS = 60.0
-"""Seconds; where a program's own times differ by more, as in another zone, the two are not mixed."""
+"""If the program's own times differ by more (another time zone), collector times are not used."""
 _RECORD_STARTS = ("Traceback (most recent call last):", "Fatal Python error: ")
 
 
 def split_timestamp(text: str) -> tuple[str, str]:
-    """The time that a collector put before a text, empty where there is none, and the text itself."""
+    """Split a line into the collector's timestamp, empty if there is none, and the text."""
     match = _NANOSECOND_TIMESTAMP.match(text)
     return (match[1], text[match.end() :]) if match else ("", text)
 
 
 def entry_time(entry: Mapping[str, object]) -> float | None:
-    """When an entry of a log service was printed."""
+    """Return when an entry of a log service was printed, in seconds since 1970."""
     for key in _KEYS:
         value = entry.get(key)
         if isinstance(value, str) and (time := seconds(value)) is not None:
@@ -43,22 +43,22 @@ def entry_time(entry: Mapping[str, object]) -> float | None:
 
 
 def iso_timestamp(entry: Mapping[str, object]) -> str:
-    """The same as a text that a line can begin with."""
+    """Return `entry_time` as ISO 8601, or an empty string."""
     time = entry_time(entry)
     return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 class TimestampStripper:
-    """Goes through the lines of one stream, in order."""
+    """Decides, for the lines of one stream in order, which ones get their collector timestamp back."""
 
     def __init__(self) -> None:
-        """No line has been seen yet."""
+        """Start before the first line."""
         self.is_standalone = True
-        """Whether a plain line is a record by itself, and does not go on with the one above it."""
+        """True while plain lines are records of their own rather than continuations."""
         self.is_consistent = True
 
     def restore(self, line: str, timestamp: str) -> str:
-        """A line, its time before it where that is known and nothing is broken by it."""
+        """Return the line, with the timestamp in front where it starts a record without a time."""
         if not timestamp or not self.is_consistent or not line.strip():
             return line
         found = head(line, _NO_YEAR)

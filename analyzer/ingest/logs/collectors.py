@@ -1,7 +1,7 @@
-"""What collectors put before the lines of a log: launchers, container runtimes, Kubernetes.
+"""Prefixes that collectors add to log lines: launchers, container runtimes, Kubernetes, log services.
 
-One file can hold the output of many workers, each line marked with whose it is. The marks are taken off and
-the file falls apart into split_streams; every line keeps the number that it has in the file.
+One file can hold the output of many workers, with a prefix on each line that says whose it is. The prefixes
+are removed and the file is split into one stream per origin; every line keeps its number in the file.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from analyzer.ingest.logs.collector_timestamps import TimestampStripper, split_timestamp, iso_timestamp
+from analyzer.ingest.logs.collector_timestamps import TimestampStripper, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.text import storable
 
 _MIN_MARKED_SHARE = 0.9
-"""Share of the lines that must carry a mark for it to be one."""
+"""Share of the sampled lines that must carry a prefix for the file to be of that style."""
 _SAMPLE_LINES = 400
 
 
 class Stream(NamedTuple):
-    """Lines of one origin, numbered as in the file; `key` is how the collector names the origin.
+    """Lines of one origin, numbered as in the file; `key` is the collector's name for the origin.
 
-    A message of several lines gives several, all with the number of the line of the file that it stands on.
+    A message of several lines gives several entries with the same line number.
     """
 
     key: str | None
@@ -33,15 +33,15 @@ class Stream(NamedTuple):
 
 
 class CollectedLine(NamedTuple):
-    """The mark of one line taken off: origin, text, and whether its channel goes on with it."""
+    """One line without its prefix; `is_partial` if the next line of its channel continues it."""
 
     key: str | None
     text: str
     is_partial: bool = False
     channel: str = ""
-    """stdout or stderr, where the mark tells: each is a text of its own."""
+    """`stdout` or `stderr` where the prefix says so; each is joined separately."""
     timestamp: str = ""
-    """When the line was printed, where the mark tells."""
+    """Time of printing as text, empty if the prefix has none."""
 
 
 def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
@@ -58,19 +58,19 @@ def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
 
 
 def _cri_line(line: str) -> CollectedLine | None:
-    """Kubernetes' CRI logs: time, stream, F or P (partial), text."""
+    """Parse a Kubernetes CRI log line: time, stream, F (full) or P (partial), text."""
     match = re.match(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (stdout|stderr) ([FP]) ?(.*)$", line)
     return CollectedLine(None, match[4], match[3] == "P", match[2], match[1]) if match else None
 
 
 def _timestamped_line(line: str) -> CollectedLine | None:
-    """`kubectl logs --timestamps`, `docker logs --timestamps`: time, text."""
+    """Parse a line of `kubectl logs --timestamps` or `docker logs --timestamps`."""
     timestamp, text = split_timestamp(line)
     return CollectedLine(None, text, timestamp=timestamp) if timestamp else None
 
 
 def _json_line(line: str) -> CollectedLine | None:
-    """One JSON object a line: Cloud Logging, CloudWatch, Fluent Bit."""
+    """Parse one JSON object per line: Cloud Logging, CloudWatch, Fluent Bit."""
     if not line.startswith("{"):
         return None
     try:
@@ -88,7 +88,7 @@ def _json_line(line: str) -> CollectedLine | None:
 
 
 def _message_of(entry: dict[str, object]) -> str | None:
-    """What was printed; of a line that was JSON itself, Cloud Logging keeps the fields apart."""
+    """Return the printed text; Cloud Logging nests the fields of JSON lines in `jsonPayload`."""
     inner = entry.get("jsonPayload")
     for fields in (entry, inner if isinstance(inner, dict) else {}):
         for key in ("log", "message", "textPayload", "msg"):
@@ -98,13 +98,13 @@ def _message_of(entry: dict[str, object]) -> str | None:
 
 
 def _docker_line(line: str) -> CollectedLine | None:
-    """Docker's json-file: an entry whose text has no line break goes on in the next one."""
+    """Parse docker's json-file format: an entry without a final line break continues in the next."""
     mark = _json_line(line)
     return mark and mark._replace(is_partial=mark.is_partial or not _has_line_break(line))
 
 
 def _has_line_break(line: str) -> bool:
-    """Whether an entry that `_json_line` has read holds the end of its line."""
+    """True if the entry's text ends its line."""
     log = json.loads(line).get("log")
     return not isinstance(log, str) or log.endswith("\n")
 
@@ -133,15 +133,15 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r" *(?P<key>\d{1,5}): ?(?P<text>.*)$"),
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )
-"""The most telling marks first; a file is of one style."""
+"""Most specific styles first; a file has one style."""
 
 
 Style = Callable[[str], CollectedLine | None]
-"""How one collector marks a line: the mark taken off, or None of a line that carries none."""
+"""Parses one line of a collector's format; None for a line without that prefix."""
 
 
 def detect_style(lines: Iterable[str]) -> Style | None:
-    """The style in which the first lines of a file are marked; None where no collector left its marks."""
+    """Return the collector style of a file, judged by its first lines; None if there is none."""
     sample = list(islice((line for line in lines if line.strip()), _SAMPLE_LINES))
     for style in STYLES:
         marked = [line for line in sample if style(line) is not None]
@@ -151,12 +151,12 @@ def detect_style(lines: Iterable[str]) -> Style | None:
 
 
 def _is_docker(entries: Sequence[str]) -> bool:
-    """Whether entries keep the ends of their lines; where none does, each is whole."""
+    """True if entries keep their line breaks; if none does, each entry is a whole line."""
     return any('"log"' in line and _has_line_break(line) for line in entries)
 
 
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
-    """Lines that stand together in a file, apart by origin; as they are, where they carry no marks."""
+    """Split consecutive lines of a file by origin; without a style, they are one stream."""
     if style is None:
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}

@@ -1,7 +1,7 @@
-"""Logs, and what services export of logs: one JSON array, or an entry a line, often newest first.
+"""Exports of log services: one JSON array, or one entry per line, often newest first.
 
-`gcloud logging read --format=json` and `aws logs filter-log-events` give a file that is no text of lines. Its
-entries are written down one a line, oldest first, and read as a log; a line number then counts the entries.
+`gcloud logging read --format=json` and `aws logs filter-log-events` write JSON, not lines of text. Their
+entries are rewritten one per line, oldest first, and read as a log; line numbers then count entries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from analyzer.ingest.scan.scan_plan import Survey
 from analyzer.model.run import Source
 
 MAX_BYTES = 32 << 20
-"""Bytes of what must be held whole: an array, and entries that are turned over."""
+"""Size limit for what must be held in memory: a JSON array, or entries to be reversed."""
 
 _OPENING_BYTES = 4_000
 _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
@@ -32,10 +32,10 @@ Surveyed = Callable[[Source], Survey]
 
 
 def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[SourceRows]:
-    """Everything that later stages can use of one log, exported or as it was printed.
+    """Read one log or log export.
 
     Raises:
-        OSError: the file cannot be read, or what it was packed with is broken.
+        OSError: the file cannot be read or decompressed.
 
     """
     with source.path.open("rb") as file:
@@ -61,7 +61,7 @@ def _skip_large(source: Source) -> SourceRows:
 
 
 def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[SourceRows]:
-    """Entries, one a line; turned over where the last one is older than the first."""
+    """Read entries one per line, reversed if the first is newer than the last."""
     first, last = _first_and_last_time(source.path)
     if first is None or last is None or first <= last:
         return log_reader.read(source, matcher, surveyed)
@@ -75,7 +75,7 @@ def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> 
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
-    """The readings of a file of these lines, under the name of the source."""
+    """Read the given lines as if they were the content of the source."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="mwms-") as folder:
@@ -86,7 +86,7 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterator[str]) -> l
 
 
 def _entries(path: Path) -> list[Entry] | None:
-    """The entries of an array, or None where it is broken; its lines are then all that there is."""
+    """Return the entries of a JSON array, or None if it is malformed."""
     try:
         whole = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
@@ -97,7 +97,7 @@ def _entries(path: Path) -> list[Entry] | None:
 
 
 def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
-    """By time; entries of one time keep the order in which they were printed."""
+    """Sort entries by time; those of equal time keep the order in which they were printed."""
     times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
     if len(known) < len(times):
@@ -109,7 +109,7 @@ def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:
-    """The times of the first and of the last line."""
+    """Return the times of the first and the last line."""
     with path.open("rb") as file:
         first = file.readline(1 << 20)
         size = file.seek(0, 2)

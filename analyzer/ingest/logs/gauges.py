@@ -1,7 +1,7 @@
-"""Readings of the machine: qualifier busy processors and GPUs are, and qualifier much memory is in use.
+"""Readings of CPU, GPU and memory usage that scripts print into their logs.
 
-The last part of a tag is the unit: percent, bytes, celsius or watts. What belongs to a GPU has that in front,
-`gpu0/memory_used_bytes`, or `gpu/…` where nothing tells which. A reading is no progress of the training.
+The last part of a tag is its unit: percent, bytes, celsius or watts. Tags of a GPU start with its index,
+`gpu0/memory_used_bytes`, or with `gpu/` if the index is unknown.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _READING = re.compile(
         (?:(?:peak|max(?:imum)?|available|free|total|used|current|process|proc|host|system)[ _-]){0,2})
     (?:(?P<gpu>gpu)[ _:\#-]?(?P<index>\d{1,2})?\]?[ _:/-]{0,2})?
     (?:(?P<quantity>cpu|rss|v?ram|mem(?:ory)?|util(?:i[sz]ation)?|usage|load)(?![a-z]))?
-    (?P<qualifier>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available|avail
-        |free|total|limit|peak|rss|consumption)(?![a-z])){0,3})
+    (?P<qualifier>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available
+        |avail        |free|total|limit|peak|rss|consumption)(?![a-z])){0,3})
     ["']?\s{0,3}(?P<sign>\(?%\)?)?\s{0,3}(?:[:=]|\bis\b|\bat\b)?\s{0,3}["']?
     (?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|(?:[kmgtp]i?b?|bytes|b)(?!\w))?(?![\w.])
     (?:\s?(?:/|of|out[ ]of)\s?(?P<total>\d{1,18}(?:\.\d{1,9})?)\s?(?P<of>[kmgtp]i?b?|bytes|b)(?!\w))?""",
@@ -31,9 +31,9 @@ _READING = re.compile(
 _UNIT = re.compile(r"%|\d\s?[kmgtpb]|percent|pct")
 _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
 _MAX_LINE_CHARS = 600
-"""Characters of a line that may tell readings."""
+"""Longer lines are not searched for readings."""
 _LARGEST_SHARE = 100_000.0
-"""Percent; a process is measured against one processor, and a host can have hundreds."""
+"""Percent; a process is measured against one core, and a host can have hundreds."""
 _POWERS = "bkmgtp"
 _PARTS = (
     ("avail", "available"), ("free", "free"), ("total", "total"), ("limit", "limit"), ("peak", "peak"),
@@ -49,9 +49,9 @@ class Gauge(NamedTuple):
 
 
 def gauges(text: str) -> Iterator[Gauge]:
-    """The readings that a line tells: `CPU utilization: 93.0%`, `memory: 5.1 GiB / 16 GiB`, `RSS: 1234 MB`.
+    """Yield the readings of a line such as `CPU utilization: 93.0%` or `memory: 5.1 GiB / 16 GiB`.
 
-    A number is one only where a unit stands behind it, or where its name says that it is a share.
+    A number counts only if a unit follows it, or if its name says that it is a percentage.
     """
     if len(text) > _MAX_LINE_CHARS:
         return
@@ -98,17 +98,17 @@ def _part(words: str) -> str:
 
 
 def size(number: str, unit: str) -> float:
-    """Bytes; programs that print `MB` mean 1024² far more often than not."""
+    """Return bytes; `MB` counts as 1024², which is what programs usually mean by it."""
     return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
 
 
 def add_gauge(output: SourceRows, gauge: Gauge, *, line: int, time: float | None = None) -> None:
-    """One reading of the machine as a row of `scalars`."""
+    """Add one reading to `scalars`."""
     output.add("scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE)
 
 
 def add_gauges(output: SourceRows, record: Record) -> None:
-    """The readings that one record of a log tells."""
+    """Add the readings of one log record to `scalars`."""
     for piece, body in zip(record.pieces, record.bodies, strict=False):
         for gauge in gauges(body):
             add_gauge(output, gauge, line=piece.number, time=record.time)

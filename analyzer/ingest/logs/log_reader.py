@@ -1,4 +1,4 @@
-"""A worker's stdout or stderr → records, matches, scalars and facts, whatever its size."""
+"""A worker's stdout or stderr of any size → records, matches, scalars and facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from analyzer.ingest.logs.collectors import split_streams, detect_style
+from analyzer.ingest.logs.collectors import detect_style, split_streams
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
@@ -16,22 +16,23 @@ from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
 _MAX_DIGITS = 25
-"""Digits that no number of a task has; Python refuses to read some thousands of them."""
+"""Longer digit strings are no task index; Python refuses to convert thousands of digits."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 _NO_YEAR = 1970
-"""Where the log itself shows none; that of the file would be a guess."""
+"""Used if the log shows no year; the file's modification time would be a guess."""
 
 
 def read(
     source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None = None
 ) -> list[SourceRows]:
-    """Everything that later stages can use of one log; a file of several workers gives a reading for each.
+    """Read one log; a file with the output of several workers gives one result per worker.
 
-    `surveyed` gives a survey of it that was made before.
+    `surveyed` returns a survey of the log that was made earlier.
 
     Raises:
-        OSError: the file cannot be read, or what it was packed with is broken.
+        OSError: the file cannot be read or decompressed.
+
     """
     matcher.begin_file()
     if surveyed is None:
@@ -54,7 +55,7 @@ def read(
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
-    """The readings of one file, the stretches of which are read one after the other."""
+    """Read the selected parts of a file, in order."""
     first, last = selection.stretches[0].data, selection.stretches[-1].data
     style = detect_style(_text(first).split("\n"))
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
@@ -79,13 +80,13 @@ def _text(data: bytes) -> str:
 
 
 def _slow_regex_damage(pattern: str) -> str:
-    """What a regex that takes too long costs: nothing of the file, only what one rule looks for in it."""
+    """Describe a regex that exceeded its time limit on this file; the rest of the file is read."""
     rule, _, signal = pattern.partition("/")
     return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 
 
 def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Source:
-    """The source that a stream is: the file itself, or a part of it that is named after the worker."""
+    """Return the source for one stream: the file itself, or a part named after its worker."""
     if key is None:
         return source
     is_number = key.isdecimal() and len(key) < _MAX_DIGITS
@@ -95,7 +96,7 @@ def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Sour
 
 
 def _year(data: bytes) -> int | None:
-    """The year that a part of the log shows."""
+    """Return the year that a part of the log shows."""
     if match := _YEAR.search(data):
         return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
     return None

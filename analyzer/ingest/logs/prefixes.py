@@ -1,7 +1,7 @@
-"""How a log line begins: TensorFlow's C++ and Python loggers, absl, gRPC, Python's `logging`, syslog, JSON.
+"""Prefixes of log lines: TensorFlow's C++ and Python loggers, absl, gRPC, `logging`, syslog, JSON.
 
-Each style yields when, how grave and from where, and the text behind the prefix. Years that a style leaves
-out are taken from the last line that had one. Times without a zone are read as UTC.
+Each style yields time, level and origin, and the text after the prefix. Years that a style omits are taken
+from the last line that had one. Times without a zone are read as UTC.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME_LEVEL = re.compile(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
 _EPOCH = re.compile(
     rf"(?:\[(1\d{{9}}(?:\.\d+)?)\]|(1\d{{9}}\.\d+)|(1\d{{9}})(?= (?:{_LEVELS})\b))[ :](.*)", re.DOTALL
 )
-"""Seconds since 1970; a bare whole number is a time only before a level."""
+"""Seconds since 1970; a bare integer is a time only before a level."""
 _SYSLOG = re.compile(
     r"\[?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
     r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
@@ -45,7 +45,7 @@ _NAMED = re.compile(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\])?\s?[:\]|-]+ (.*)", re.
 
 
 class Head(NamedTuple):
-    """The prefix of a line, taken apart. `kind` is cpp, python or plain."""
+    """The parsed prefix of a line; `kind` is cpp, python or plain."""
 
     kind: str
     time: float | None
@@ -55,7 +55,7 @@ class Head(NamedTuple):
 
 
 def head(line: str, year: int) -> Head | None:
-    """The prefix of a line, or None when it has none; `year` completes styles without one."""
+    """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
     if first in "IWEFD" and (found := _absl(line) or _glog(line, year)):
         return found
@@ -78,7 +78,7 @@ def head(line: str, year: int) -> Head | None:
 
 
 def _json(line: str) -> Head | None:
-    """A JSON object that tells its time stays whole: what else it holds are values."""
+    """Parse time and level of a JSON line; the text stays whole, since its other fields are values."""
     if not (match := _JSON_TIME.search(line, 0, 2_000)):
         return None
     time = seconds(match[1]) if match[1] else float(match[2])
@@ -87,7 +87,7 @@ def _json(line: str) -> Head | None:
 
 
 def _syslog(match: re.Match[str], year: int) -> Head | None:
-    """syslog, journalctl and `dmesg -T`; the last one names the year."""
+    """Parse a line of syslog, journalctl or `dmesg -T` (which includes the year)."""
     month = _MONTHS.index(match["month"]) + 1
     time = seconds(f"{match['year'] or year}-{month:02d}-{int(match['day']):02d} {match['clock']}")
     return None if time is None else Head("plain", time, None, None, match["text"])
@@ -129,7 +129,7 @@ def _basename(path: str) -> str:
 
 
 def seconds(stamp: str) -> float | None:
-    """A date with time as seconds since the epoch; None when it is no date."""
+    """Return a date with time as seconds since 1970; None if it is not one."""
     fraction = stamp[_WHOLE + 1 :]
     if stamp[_WHOLE : _WHOLE + 1] not in {".", ","} or not (fraction.isascii() and fraction.isdigit()):
         return _moment(stamp)
@@ -139,7 +139,7 @@ def seconds(stamp: str) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _moment(stamp: str) -> float | None:
-    """The same; many lines are of one second."""
+    """Parse a date; cached, since many lines share one second."""
     text = stamp.replace("/", "-").replace(",", ".").replace(" ", "T")
     whole, dot, fraction = text.partition(".")
     if dot:

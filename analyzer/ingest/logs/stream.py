@@ -1,4 +1,4 @@
-"""The lines of one origin → the rows of its reading: records, matches, scalars and facts."""
+"""Lines of one origin → records, matches, scalars and facts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.schema import LARGEST_INT
 
 EDGE_RECORDS = 60
-"""Records of head and tail that are kept whatever they say, as context and for unknown failures."""
+"""Records at the start and end of a log that are always kept, as context for unknown failures."""
 
 Wanted = list[tuple[int, set[str]]]
-"""Lines of which a literal stands, in order, and the ids of the patterns that want them."""
+"""(line number, ids of the patterns of which a literal occurs in it), in order."""
 
 
 def read_stream(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
-    """Fill a reading from stretches of numbered lines, in the order of the log, with gaps between them."""
+    """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
     progress = ProgressReader()
     wanted: Wanted = []
     found = records(_lines(output, stretches, wanted, matcher), year)
@@ -50,7 +50,7 @@ def read_stream(
 def _lines(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], wanted: Wanted, matcher: Matcher
 ) -> Iterator[Line | None]:
-    """All lines, None for each gap; which of them are wanted is noted on the way."""
+    """Yield all lines, with None for each gap, and collect in `wanted` what the matcher finds."""
     for number, stretch in enumerate(stretches):
         if number:
             yield None
@@ -64,18 +64,18 @@ def _lines(
 
 
 def _report_overlong_lines(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
-    """Say that the middle of lines is left out; each state of a redrawn line counts as one."""
+    """Report lines that were shortened; each state of a redrawn line counts as a line."""
     long = [(number, line) for number, line in numbered if len(line) > MAX_LINE_CHARS]
     overlong = [
         number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > MAX_LINE_CHARS
     ]
     if overlong:
-        what = f"{len(overlong)} overlong line{'s' * (len(overlong) > 1)}, of which the middle is left out"
+        what = f"{len(overlong)} endless line{'s' * (len(overlong) > 1)}, of which the middle is left out"
         output.add_damage(what, line=overlong[0])
 
 
 def _with_edges(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
-    """Each record, and whether it is one of the first or the last; no more are held than needed."""
+    """Yield each record with whether it is among the first or last `EDGE_RECORDS`."""
     waiting: deque[Record] = deque()
     for position, record in enumerate(found):
         if position < EDGE_RECORDS:
@@ -132,7 +132,7 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit) -> None:
 
 
 def _line_naming(record: Record, task: str) -> int:
-    """The line of a list of tasks that names this one."""
+    """Return the line of a multi-line list of tasks that names this task."""
     ending = "/task:" + task.partition(":")[2]
     return next((piece.number for piece in record.pieces if piece.text.strip().endswith(ending)), record.line)
 

@@ -1,7 +1,7 @@
-"""Bytes → clean lines: encodings, colour codes, carriage returns, backspaces, endless lines.
+"""Bytes → clean lines: encodings, colour codes, carriage returns, backspaces, overlong lines.
 
-A terminal shows the last state of a line that was redrawn; a log keeps every state. Each state of a
-progress bar becomes a line of its own here, all with the number of the physical line they stand in.
+A terminal shows the last state of a redrawn line; a log keeps every state. Each state of a progress bar
+becomes a line of its own, with the number of the physical line that contains it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 MAX_LINE_CHARS = 32_768
-"""Characters of a line that are kept; head and tail of a longer one."""
+"""Longer lines keep their head and tail."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
@@ -24,7 +24,7 @@ _GLUED = re.compile(
     r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
 )
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
-"""What both kinds of time stamp hold that TensorFlow begins a line with."""
+"""Part common to both timestamp formats of TensorFlow."""
 
 
 class Line(NamedTuple):
@@ -35,22 +35,22 @@ class Line(NamedTuple):
 
 
 def decode(data: bytes) -> str:
-    """Text of any usual encoding; bytes that fit none become U+FFFD."""
+    """Decode UTF-8 or UTF-16 with a byte order mark; invalid bytes become U+FFFD."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
 class Utf8:
-    """A text of any usual encoding as UTF-8, a part at a time; bytes that are no UTF-8 stay as they are."""
+    """Re-encode chunks of a text as UTF-8; invalid bytes in UTF-8 input stay as they are."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts
         self.broken_at: int | None = None
-        """Where the first bytes of a UTF-16 text stand that were none; they became U+FFFD."""
+        """Offset of the first invalid bytes in a UTF-16 text (they become U+FFFD), or None."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """Take the parts, and go on as they do."""
+        """Yield the chunks."""
         whole = iter(self._parts)
         first = next(whole, b"")
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -74,12 +74,12 @@ class Utf8:
 
 
 def storable(text: str) -> str:
-    """A text that UTF-8 can hold: half of a surrogate pair, which JSON can name, becomes a question mark."""
+    """Return the text with lone surrogates (which JSON can contain) replaced by question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
-    """Every line, and every state of a redrawn one, without control codes."""
+    """Yield every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
         if physical.isprintable():
             yield from _split_glued(number, shorten(physical.rstrip()))
@@ -91,14 +91,14 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
 
 
 def _split_glued(number: int, clean: str) -> Sequence[Line]:
-    """A line, apart where several loggers wrote into it."""
+    """Split a line into which several loggers wrote."""
     if not _may_be_glued(clean):
         return (Line(number, clean),)
     return [Line(number, piece) for piece in _GLUED.split(clean)]
 
 
 def _may_be_glued(text: str) -> bool:
-    """Whether a line holds any words by which `_GLUED` parts it; that costs a tenth of trying."""
+    """Cheap pre-check for `_GLUED`, which takes ten times as long."""
     return (
         ":tensorflow" in text
         or ":absl" in text
@@ -108,7 +108,7 @@ def _may_be_glued(text: str) -> bool:
 
 
 def _states(physical: str) -> list[str]:
-    """The successive contents of a line that was redrawn with carriage returns or backspaces."""
+    """Return the successive contents of a line redrawn with carriage returns or backspaces."""
     if "\r" not in physical and "\x08" not in physical:
         return [physical]
     states = re.split(r"[\r\x08]+", physical)
@@ -116,7 +116,7 @@ def _states(physical: str) -> list[str]:
 
 
 def shorten(text: str, longest: int = MAX_LINE_CHARS) -> str:
-    """Head and tail of a text that is too long, and how much lies between them."""
+    """Return head and tail of a text that is too long, with the number of characters cut."""
     if len(text) <= longest:
         return text
     half = longest // 2

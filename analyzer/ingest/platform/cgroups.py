@@ -1,7 +1,7 @@
-"""Files of a control group → readings: what its processes use and may use, and how often memory ran out.
+"""Files of a control group → memory, CPU and process readings and OOM counts.
 
-Copied as they are (`memory.current`, `memory.events`, `cpu.stat`), or written down again and again, each line
-with the time in front.
+Copied as they are (`memory.current`, `memory.events`, `cpu.stat`), or sampled repeatedly with the time at the
+start of each line.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _STAMP = re.compile(
 _NUMBER = re.compile(r"(?P<number>\d{1,20})\s*$|max\s*$")
 _PAIR = re.compile(r"(?P<name>[a-z][\w.]{0,60})[\s:=]+(?P<number>\d{1,20})(?=[\s,;]|$)")
 _UNLIMITED = 1 << 62
-"""Version 1 writes nearly 2^63 where nothing is limited."""
+"""cgroup v1 writes nearly 2^63 for "no limit"."""
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """The readings of one file, named after it or after the words in it; a limit that is none is left out.
+    """Read the values of one file, tagged by its name or by the names in it; "no limit" is omitted.
 
     Raises:
         OSError: the file cannot be read.
@@ -64,7 +64,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
 
 
 def _read_line(output: SourceRows, name: str, number: int, line: str) -> bool:
-    """One line: a number, or names with numbers, behind a time where there is one."""
+    """Read one line, a number or name–number pairs after an optional time; False if it is neither."""
     time, rest = _split_time(line)
     output.observe_time(time)
     if single := _NUMBER.match(rest):

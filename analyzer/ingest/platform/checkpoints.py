@@ -1,7 +1,6 @@
-"""Checkpoints that lie in the run → facts `checkpoint`: the file that names the latest, and their indexes.
+"""Checkpoint files of the run → facts `checkpoint`: the file that names the latest, and index files.
 
-An index is only looked at from both ends: it begins and ends in one way, and one that was not written to its
-end lacks that.
+Of an index only its first and last bytes are read: a truncated one lacks the magic number at its end.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ _ENTRY = re.compile(
 _MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 _HEADER = re.compile(rb"\0\0[\x01-\x7f]\x08")
 _TEMPORARY_OR_EXPORTED = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
-"""Parts of a checkpoint that was never completed, and exported models: nothing goes on from them."""
+"""Unfinished checkpoints and exported models; training cannot resume from them."""
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """The checkpoint that a training goes on from, as far as one file tells.
+    """Read the checkpoint that training would resume from.
 
     Raises:
         OSError: the file cannot be read.
@@ -41,7 +40,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
 
 
 def report_missing(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
-    """Say where a checkpoint is named whose index is not there, though others of its directory are."""
+    """Mark checkpoints as missing if the run has their directory's index files but not theirs."""
     names = {source.name for source in sources}
     folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
     for output in outputs:

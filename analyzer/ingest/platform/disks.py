@@ -1,7 +1,7 @@
-"""What `df` prints → readings: how full the fullest file system of a worker is, by space and by inodes.
+"""Output of `df` → usage of the fullest file system, by space and by inodes.
 
-Read in all its forms, `df`, `df -h`, `df -hT`, `df -P`, `df -i`, also where a long device stands on a line
-of its own. What is full by its nature is left out: images that are mounted to be read only.
+All forms are read (`df`, `df -h`, `df -hT`, `df -P`, `df -i`), also rows that wrap after a long device name.
+Read-only images, which are always full, are omitted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source
 
 FULLEST = "fullest_mount"
-"""The key of the fact that says where the fullest file system is mounted."""
+"""Key of the fact with the mount point of the fullest file system."""
 
 _HEADER = re.compile(r"\s*Filesystem\s.*\bMounted on\s*$")
 _ROW = re.compile(
@@ -30,7 +30,7 @@ _IMAGE_PATHS = re.compile(r"/dev/loop\d|/snap/")
 
 
 class Usage(NamedTuple):
-    """One file system."""
+    """Usage of one file system."""
 
     percent: int
     mount: str
@@ -38,7 +38,7 @@ class Usage(NamedTuple):
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Of each table the fullest file system: how full it is, and where it is mounted.
+    """Read the fullest file system of each table and where it is mounted.
 
     Raises:
         OSError: the file cannot be read.
@@ -66,12 +66,12 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
 
 
 def _is_continuation(line: str) -> bool:
-    """Whether a line is the second half of a row, whose device is as long as a line."""
+    """True for the second half of a row that wraps after its device name."""
     return line[:1].isspace()
 
 
 def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
-    """What a row tells; nothing of an image, nor of what has no such limit."""
+    """Yield the usage of a row; nothing for images and file systems without a limit."""
     device, mount = row["device"], row["mount"].rstrip()
     image = _IMAGES.match(row["type"] or "") or _IMAGE_PATHS.match(device) or _IMAGE_PATHS.match(mount)
     if not image and row["used"] != "-":

@@ -1,6 +1,6 @@
-"""Variables of an environment, as `env`, `export -p` or `/proc/PID/environ` give them → facts `env:NAME`.
+"""Environment variables (`env`, `export -p`, `/proc/PID/environ`) → facts `env:NAME`.
 
-Only what bears on a training is taken up; all else, and whatever is called a secret, stays where it is.
+Only variables that affect training are taken, and none whose name suggests a secret.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from analyzer.ingest.text_reader import not_understood, note
 from analyzer.model.run import Source
 
 KEY = "env:"
-"""What stands before the name of a variable in the key of its fact."""
+"""Prefix of the fact's key, followed by the variable's name."""
 
 _VARIABLE = re.compile(
-    r"(?P<declaration>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
+    r"(?P<keyword>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
     re.DOTALL,
 )
 _DECLARED = re.compile(r"(?:declare -x|export) [A-Za-z_]\w*$")
@@ -37,7 +37,7 @@ _MAX_VALUE_CHARS = 4_000
 
 
 class Variable(NamedTuple):
-    """One variable and the line on which it start."""
+    """One variable and the line on which it begins."""
 
     line: int
     name: str
@@ -45,7 +45,7 @@ class Variable(NamedTuple):
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """What the environment says of the training; TF_CONFIG is read as a file of it would be.
+    """Read the variables; TF_CONFIG is read like a file of its own.
 
     Raises:
         OSError: the file cannot be read.
@@ -58,7 +58,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
 
 
 def add_facts(output: SourceRows, matcher: Matcher, text: str) -> None:
-    """The facts of a text that holds an environment."""
+    """Add the facts of an environment given as text."""
     hosts = {}
     for variable in _variables(output, text.replace("\x00", "\n")):
         if variable.name in _HOSTS:
@@ -81,12 +81,12 @@ def add_facts(output: SourceRows, matcher: Matcher, text: str) -> None:
 
 
 def is_environment(text: str) -> bool:
-    """Whether a text holds several variables, pattern at the beginning of a line."""
+    """True if a text has at least two lines that start with a variable assignment."""
     return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
 
 
 def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
-    """Each variable; a value goes on in the lines behind it that begin none."""
+    """Yield each variable; lines that start none continue the value before them."""
     unread: list[int] = []
     current: Variable | None = None
     continuation: list[str] = []
@@ -96,7 +96,7 @@ def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
                 yield _join_lines(current, continuation)
             current, continuation = (
                 Variable(number, start["name"], start["value"]),
-                [start["declaration"] or ""],
+                [start["keyword"] or ""],
             )
         elif current:
             continuation.append(line)
@@ -108,9 +108,9 @@ def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
 
 
 def _join_lines(variable: Variable, continuation: list[str]) -> Variable:
-    """A variable with all its lines, and without what a shell puts around a value."""
-    declaration, *lines = continuation
+    """Return the variable with its continuation lines, without the shell's quotes."""
+    keyword, *lines = continuation
     value = "\n".join([variable.value, *lines]).rstrip("\r\n")
-    if declaration and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+    if keyword and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1] if value[0] == "'" else re.sub(r"\\(.)", r"\1", value[1:-1])
     return variable._replace(value=value)

@@ -19,7 +19,7 @@ _ENTRY = re.compile(
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """The exit code of each worker: a number, negative for a signal, or `running`.
+    """Read the exit code of each worker: a number, negative for a signal, or `running`.
 
     Raises:
         OSError: the file cannot be read.
@@ -36,7 +36,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
 
 
 def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:
-    """Take an entry in, where its name is that of a worker."""
+    """Add an entry if its name is a worker's; return whether it was."""
     worker, attempt = worker_of(name), attempt_of(name)
     if worker is None:
         return False
@@ -51,5 +51,5 @@ def _add_exit_code(output: SourceRows, line: int, task: Mapping[str, object], co
 
 
 def negative_signal(code: int) -> int:
-    """A shell writes 128 + n for signal n; Python writes -n."""
+    """Return -n for a shell's 128 + n (ended by signal n); other codes stay."""
     return 128 - code if 128 < code < 160 else code

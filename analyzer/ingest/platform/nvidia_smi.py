@@ -1,7 +1,7 @@
-"""What nvidia-smi prints → readings of the GPUs, driver and models as facts, and matches of its words.
+"""Output of nvidia-smi → GPU readings, driver and model facts, and matches.
 
-The table, rows of `--query-gpu=… --format=csv` with a header, `dmon`, and the essentials of `-q` and `-L`;
-repeated of them printed once, or again and again.
+The default table, `--query-gpu=… --format=csv` with a header, `dmon`, and parts of `-q` and `-L`; each
+printed once or repeatedly.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DEVICE = re.compile(r"GPU [0-9A-Fa-f]{8,16}:[0-9A-Fa-f:.]+\s*$")
 _NUMBER = re.compile(r"(?P<number>-?\d{1,15}(?:\.\d{1,6})?)\s?(?P<unit>%|[KMGT]i?B|W|C)?$")
 
 _MAX_TABLE_LINE_CHARS = 400
-"""Characters of a line of a table; a row of a query has as many as were asked for."""
+"""Longer lines are no table rows; rows of a CSV query can be longer."""
 _COLUMNS: Mapping[str, tuple[str, str]] = {
     "utilization.gpu": ("utilization_percent", ""),
     "utilization.memory": ("memory_busy_percent", ""),
@@ -59,7 +59,7 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "mem": ("memory_busy_percent", ""),
     "fb": ("memory_used_bytes", "MiB"),
 }
-"""What a column of a query or of dmon is called here, and its unit where none is printed."""
+"""Column of a query or of dmon → (tag, unit if none is printed)."""
 _FACTS = {"driver_version": "gpu_driver", "cuda_version": "cuda"}
 _DETAILS = {
     ("utilization", "gpu"): "utilization.gpu",
@@ -67,11 +67,11 @@ _DETAILS = {
     ("fb memory usage", "total"): "memory.total",
     ("temperature", "gpu current temp"): "temperature.gpu",
 }
-"""Section and name of a line of `-q` → the column of a query that says the same."""
+"""(Section, name) of a line of `-q` → the equivalent query column."""
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Readings of repeated GPU, what driver, CUDA and models there are, and what rules look for in the words.
+    """Read GPU readings, driver and CUDA versions, GPU models, and the matches of rules.
 
     Raises:
         OSError: the file cannot be read.
@@ -90,7 +90,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
 
 
 class _LineReader:
-    """The lines of a file in order: the header that is in force, the GPU that is spoken of, and the time."""
+    """Reads lines in order, keeping the current header, GPU and time."""
 
     def __init__(self, output: SourceRows) -> None:
         self.output = output
@@ -105,7 +105,7 @@ class _LineReader:
         self.unread: list[int] = []
 
     def read_line(self, number: int, line: str) -> None:
-        """Take a line in; what is wrong with a GPU is a fact beside all else."""
+        """Read one line; an error reported for a GPU also becomes a fact."""
         if fault := _FAULT.search(line):
             self._add_fact(number, "gpu_error", line.strip(" |")[:400], repeated=True)
         is_short = len(line) <= _MAX_TABLE_LINE_CHARS
@@ -119,7 +119,7 @@ class _LineReader:
             self.unread.append(number)
 
     def finish(self) -> None:
-        """State the models, and what could not be read."""
+        """Add the GPU models and report the lines that were not understood."""
         if self.models:
             counted = Counter(name for name, _ in self.models.values())
             models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
@@ -194,7 +194,7 @@ class _LineReader:
                 self._add_gauge(number, column, cell)
 
     def _gpu_index(self, cells: Mapping[str, str]) -> str:
-        """The number of a GPU; where only its bus or its UUID is printed, it is numbered as it comes."""
+        """Return the GPU's index; if only a bus id or UUID is printed, number them in order."""
         if cells.get("index", "").isdigit():
             return cells["index"]
         named = next(
@@ -203,7 +203,7 @@ class _LineReader:
         return self.gpu_numbers.setdefault(named, str(len(self.gpu_numbers))) if named else ""
 
     def _detail(self, number: int, line: str) -> bool:
-        """A line of `-q`: sections of names and values."""
+        """Read a line of `-q`, which has sections of name–value pairs."""
         if _DEVICE.match(line):
             self.gpu = self.gpu_numbers.setdefault(line.strip(), str(len(self.gpu_numbers)))
             return True
@@ -228,7 +228,7 @@ class _LineReader:
         add_gauge(self.output, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
 
     def _add_fact(self, line: int, key: str, value: str, *, repeated: bool = False) -> None:
-        """State something once, however often it is printed; a fault at repeated place where it stands."""
+        """Add a fact once, or each time if `repeated`."""
         if repeated or (key, value) not in self.added:
             self.added.add((key, value))
             self.output.add("facts", line=line, time=self.time, key=key, value=value)

@@ -1,7 +1,6 @@
-"""Lists of installed packages → facts `package:NAME`: `pip freeze`, `pip list`, `conda list` and its exports.
+"""Lists of installed packages → facts `package:NAME`: `pip freeze`, `pip list`, `conda list`, exports.
 
-Of a package that was installed from a place of its own, the version is told where the name of a file or a
-commit tells it; the url is not, for it may hold a password.
+For a package installed from a URL only the version or commit is kept: the URL may contain a password.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
 KEY = "package:"
-"""What stands before the name of a package in the key of its fact."""
+"""Prefix of the fact's key, followed by the package's name."""
 
 _NAME = r"(?P<name>[A-Za-z0-9_][\w.-]{0,100})"
 _LISTED = re.compile(
@@ -30,7 +29,7 @@ _EXPLICIT = re.compile(
     rf"https?://\S*/{_NAME}-(?P<version>\d[^-\s/]*)-[^-\s/]+?(?:\.conda|\.tar\.bz2)(?:#\w+)?$"
 )
 _MAX_LINE_CHARS = 2_000
-"""Characters of a line that may name a package."""
+"""Longer lines name no package."""
 _WHEEL = re.compile(
     r".*/[A-Za-z0-9][\w.]*-(?P<version>\d[\w.!+]*?)(?:-[\w.-]+\.whl|\.tar\.gz|\.zip)(?:#.*)?$"
 )
@@ -40,7 +39,7 @@ _IGNORED = re.compile(
     r"|(?:- )?(?:name|channels|dependencies|prefix|pip|variables):|- [\w./-]+$"
     r"|Using Python |You (?:are using pip|should consider))"
 )
-"""Headers, comments, hints to update pip, and what an exported environment holds beside packages."""
+"""Headers, comments, hints to update pip, and non-package parts of an exported environment."""
 _TENSORFLOW = (
     "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-rocm",
     "intel-tensorflow", "tensorflow-aarch64", "tensorflow-cpu-aws", "tensorflow-macos", "tensorflow-base",
@@ -48,15 +47,15 @@ _TENSORFLOW = (
 
 
 class Package(NamedTuple):
-    """A package and the line that names it."""
+    """A package and the line that names it, None if it cannot be located."""
 
-    line: int
+    line: int | None
     name: str
     version: str
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """The version of each package.
+    """Read the version of each package.
 
     Raises:
         OSError: the file cannot be read.
@@ -72,7 +71,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
 
 
 def add_framework_versions(outputs: Sequence[SourceRows]) -> None:
-    """State TensorFlow and Python of each worker whose own words do not, as its list of packages has them."""
+    """Add TensorFlow's and Python's version from package lists for workers whose logs lack it."""
     lists = [output for output in outputs if output.source.kind is Kind.PACKAGES]
     for key, names in (("tensorflow", _TENSORFLOW), ("python", ("python",))):
         known = {_task_of(r) for r in outputs if any(row["key"] == key for row in r.rows.get("facts", []))}
@@ -121,7 +120,7 @@ def _package(number: int, line: str) -> Package | None:
 
 
 def _version_in_url(url: str) -> str:
-    """The version that a file's name tells, or the commit; else only that it came from elsewhere."""
+    """Return the version in a wheel's file name or the commit, else a note that it has neither."""
     if wheel := _WHEEL.match(url):
         return wheel["version"]
     commit = _COMMIT.match(url)
@@ -140,9 +139,10 @@ def _from_json(output: SourceRows, text: str) -> Iterator[Package]:
     for entry in entries:
         name, version = (entry.get("name"), entry.get("version")) if isinstance(entry, dict) else (None, None)
         if isinstance(name, str) and isinstance(version, str) and re.fullmatch(_NAME, name):
-            if (found := text.find(f'"{name}"', at)) >= 0:
+            found = text.find(f'"{name}"', at)
+            if found >= 0:
                 line, at = line + text.count("\n", at, found), found
-            yield Package(line, name, version[:100])
+            yield Package(line if found >= 0 else None, name, version[:100])
         else:
             invalid += 1
     if invalid:

@@ -1,7 +1,7 @@
-"""What Kubernetes says of the pods → facts and matches, printed for the worker task pod it is.
+"""Kubernetes' description of pods → facts and matches, each for the pod's worker.
 
-`kubectl get pods|events -o json|yaml`, `kubectl describe`, and the plain table: in all of them a pod's name
-stands in_last_state what is said of it, so that one pass over the lines tells task they are.
+Reads `kubectl get pods|events -o json|yaml`, `kubectl describe` and the plain table. In all of them a pod's
+name precedes its details, so one pass over the lines assigns each to its worker.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.exit_codes import negative_signal
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import note
 from analyzer.model.run import Source
@@ -27,7 +28,7 @@ _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 
 
 class _Pod:
-    """What has been read of one pod: its worker's exit codes, exit_code and in the attempt in_last_state."""
+    """Exit codes of one worker's pod: of the current container state and of the last one."""
 
     def __init__(self, worker: str | None) -> None:
         self.worker = worker
@@ -36,7 +37,7 @@ class _Pod:
         self.last_exit_code: tuple[int, int] | None = None
 
     def read_line(self, line: str, number: int) -> None:
-        """Take a line in; of several containers, one that failed counts."""
+        """Read one line; of several containers, a failed one takes precedence."""
         if section := _SECTION.match(line):
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
@@ -50,7 +51,7 @@ class _Pod:
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Exit codes and hosts of the workers, and what rules look for in the words about them.
+    """Read exit codes, hosts and restarts of the workers, and the matches of rules.
 
     Raises:
         OSError: the file cannot be read.
@@ -77,12 +78,14 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
         note(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
         if (found_code := pod.exit_code or pod.last_exit_code) and pod.worker:
-            _add_exit_code(output, pod.worker, *found_code)
+            code, found_at = found_code
+            value = str(negative_signal(code))
+            output.add("facts", worker=pod.worker, line=found_at, key="exit_code", value=value)
     return output
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:
-    """The lines of a text; of JSON that stands in one line, those that `kubectl` would have printed."""
+    """Return numbered lines; single-line JSON is printed the way `kubectl` would."""
     lines = list(enumerate(text.split("\n"), 1))
     if not text.startswith("{"):
         return lines
@@ -102,7 +105,7 @@ def _pretty_json(line: str) -> list[str]:
 
 
 def _check_json(output: SourceRows, text: str) -> None:
-    """Say where JSON breaks off; its lines are read all the same. One object may follow another."""
+    """Report where JSON is malformed (its lines are read regardless); objects may be concatenated."""
     at, decoder = _skip_blanks(text, 0), json.JSONDecoder()
     if not text.startswith("{", at) and not _JSON.search(output.source.name):
         return
@@ -118,9 +121,3 @@ def _check_json(output: SourceRows, text: str) -> None:
 def _skip_blanks(text: str, at: int) -> int:
     match = _BLANKS.match(text, at)
     return match.end() if match else at
-
-
-def _add_exit_code(output: SourceRows, worker: str, code: int, line: int) -> None:
-    """Kubernetes writes 128 + n for signal n, as a shell does."""
-    value = str(128 - code if 128 < code < 160 else code)
-    output.add("facts", worker=worker, line=line, key="exit_code", value=value)

@@ -1,7 +1,7 @@
-"""What Slurm's accounting says of a job and its steps → facts, and matches of its words.
+"""Slurm's accounting of a job and its steps → facts and matches.
 
-`sacct` prints columns of a fixed width, or parted by a separator (`--parsable2`), or JSON. A step is mostly all
-tasks at once: whose its state and its exit code are is facts only where jobs or steps are named after workers.
+`sacct` prints fixed-width columns, separated columns (`--parsable2`) or JSON. A step usually covers all
+tasks, so its state and exit code are assigned to a worker only if jobs or steps are named after workers.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _CODE = re.compile(r"(?<![\d:.])(?P<status>\d{1,3}):(?P<signal>\d{1,3})(?![\d:.]
 _SIZE = re.compile(r"(?!0+\b)\d+(?:\.\d+)?[KMGTP]?n?c?$")
 _ONE_NODE = re.compile(r"[A-Za-z0-9][\w.-]*$")
 _OUT_OF_MEMORY = 125
-"""What Slurm writes in the finder of a signal where memory ran out."""
+"""Slurm's value in place of a signal if memory ran out."""
 
 
 class Row(NamedTuple):
-    """What is entry of a job (`step` is empty) or of one of its steps; what is not entry is empty."""
+    """A job (`step` is empty) or one of its steps; `line` is None if it cannot be located."""
 
-    line: int
+    line: int | None
     job: str
     step: str
     name: str = ""
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """States, exit codes, memory and hosts, and what rules look for in the words about them.
+    """Read states, exit codes, memory and hosts, and the matches of rules.
 
     Raises:
         OSError: the file cannot be read.
@@ -83,7 +83,7 @@ def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
 
 
 def _exit_code(row: Row) -> str | None:
-    """The exit code as other readers state it; None of what did not run, and where Slurm itself ended it."""
+    """Return the exit code, negative for a signal; None if it did not run or Slurm ended it."""
     if row.state in _RUNNING:
         return "running"
     code = _CODE.fullmatch(row.code)
@@ -96,7 +96,7 @@ def _exit_code(row: Row) -> str | None:
 
 
 def _workers(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
-    """(job, step) → worker, where the names of jobs or steps tell several workers apart."""
+    """Map (job, step) to a worker if the names of jobs or steps distinguish several workers."""
     named = {(row.job, row.step): worker for row in rows if (worker := worker_of(f"{row.name}/"))}
     if len(set(named.values())) < 2:
         return {}
@@ -107,7 +107,7 @@ def _workers(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
 def _exit_code_rows(
     rows: Iterable[Row], workers: Mapping[tuple[str, str], str], source_worker: str | None
 ) -> dict[str, Row]:
-    """Worker → the row with its exit code: that of its last step; a job's source_worker code is that of its script."""
+    """Map each worker to the row of its last step; a job's own code is that of its batch script."""
     found: dict[str, Row] = {}
     for row in rows:
         worker = workers.get((row.job, row.step), source_worker)
@@ -134,7 +134,7 @@ def _from_columns(output: SourceRows, text: str) -> list[Row]:
 
 
 class _Layout:
-    """Where the columns of a table stand, as its header and the ruler below it tell."""
+    """Columns of a table, from its header and the ruler below it."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -142,7 +142,7 @@ class _Layout:
         self.spans: list[tuple[int, int]] = []
 
     def is_header(self, line: str) -> bool:
-        """Take in a header or a ruler; whether the line was one."""
+        """Return whether the line is a header or ruler, and remember its columns."""
         words = [word.lower() for word in re.split(r"[\s|,;]+", line.strip())]
         if "jobid" in words or "jobidraw" in words:
             self.separator = next((separator for separator in "|\t,;" if separator in line), "")
@@ -157,7 +157,7 @@ class _Layout:
         return False
 
     def cells(self, line: str) -> dict[str, str]:
-        """Column → what a row says in it; empty where the row does not fit the header."""
+        """Map columns to a row's cells; empty if the row does not fit the header."""
         if self.separator:
             parts = line.split(self.separator)
         elif len(self.spans) == len(self.names) and not self._cuts_a_word(line):
@@ -169,12 +169,12 @@ class _Layout:
         return {name: part.strip() for name, part in zip(self.names, parts, strict=True)}
 
     def _cuts_a_word(self, line: str) -> bool:
-        """Whether a row is out of line with the ruler, as after an editor has touched it."""
+        """True if a row is not aligned with the ruler, e.g. after editing."""
         return any(line[end : end + 1].strip() for _, end in self.spans)
 
 
 def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
-    """A row by its columns; one that does not fit them, or has no header, by what its words look like."""
+    """Parse a row by its columns, or by the form of its words if it has none or does not fit."""
     key = _ID.match(cells.get("jobid") or cells.get("jobidraw") or line.strip())
     if not key:
         return None
@@ -190,7 +190,7 @@ def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
 
 
 def _states(text: str) -> Iterator[tuple[str, str]]:
-    """The states that a text names, and who cancelled; a narrow column cuts them (`OUT_OF_ME+`)."""
+    """Yield (state, user who cancelled); narrow columns truncate states (`OUT_OF_ME+`)."""
     for match in _STATE.finditer(text):
         for state in _STATES:
             if state == match["state"] or (match["cut"] and state.startswith(match["state"])):
@@ -221,7 +221,7 @@ def _from_json(output: SourceRows, text: str) -> list[Row]:
 
 
 def _job_id(job: Mapping[str, Any]) -> str:
-    """How the tables call a job: one of an array after the array, `123_4`."""
+    """Return the job's id as the tables print it; `123_4` for a member of an array."""
     number, array = _text(job.get("job_id")), job.get("array")
     if (
         isinstance(array, dict)
@@ -245,7 +245,7 @@ def _json_steps(job: str, steps: object, finder: _LineFinder) -> Iterator[Row]:
             yield row._replace(max_rss=_max_rss(step.get("tres")))
 
 
-def _json_row(line: int, job: str, step: str, facts: Mapping[str, Any], nodes: object) -> Row:
+def _json_row(line: int | None, job: str, step: str, facts: Mapping[str, Any], nodes: object) -> Row:
     state = facts.get("state")
     current = state.get("current") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else [current]
@@ -258,7 +258,7 @@ def _json_row(line: int, job: str, step: str, facts: Mapping[str, Any], nodes: o
 
 
 def _json_code(facts: Mapping[str, Any]) -> str:
-    """An exit code as the tables write it, `1:0`."""
+    """Return an exit code as the tables print it, `1:0`."""
     code = facts.get("exit_code")
     if not isinstance(code, dict):
         return ""
@@ -268,7 +268,7 @@ def _json_code(facts: Mapping[str, Any]) -> str:
 
 
 def _max_rss(tres: object) -> str:
-    """The most memory that a task of a step used, in bytes."""
+    """Return the largest memory use of a task of the step, in bytes."""
     requested = tres.get("requested") if isinstance(tres, dict) else None
     most = requested.get("max") if isinstance(requested, dict) else None
     for item in most if isinstance(most, list) else ():
@@ -278,7 +278,7 @@ def _max_rss(tres: object) -> str:
 
 
 def _text(value: object) -> str:
-    """A JSON value as a table would show it; newer versions wrap numbers: `{"set": true, "number": 9}`."""
+    """Return a JSON value as text; newer versions wrap numbers: `{"set": true, "number": 9}`."""
     if isinstance(value, dict):
         return _text(value.get("number")) if value.get("set") else ""
     if isinstance(value, bool) or value is None or isinstance(value, list):
@@ -287,15 +287,17 @@ def _text(value: object) -> str:
 
 
 class _LineFinder:
-    """Lines of a JSON text, found one after the other."""
+    """Finds the line numbers of successive matches in a JSON text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at, self.number = 0, 1
 
-    def line(self, pattern: str) -> int:
-        """The line of the next match; that of the last one where there is none."""
-        if match := re.compile(pattern).search(self.text, self.at):
-            self.number += self.text.count("\n", self.at, match.end())
-            self.at = match.end()
+    def line(self, pattern: str) -> int | None:
+        """Return the line of the next match; None if there is none."""
+        match = re.compile(pattern).search(self.text, self.at)
+        if match is None:
+            return None
+        self.number += self.text.count("\n", self.at, match.end())
+        self.at = match.end()
         return self.number

@@ -1,9 +1,8 @@
-"""What `py-spy dump` prints of a process → facts: where its is_main thread stands, and what its input waits for.
+"""Output of `py-spy dump` → facts: where the main thread is, and what the input pipeline waits for.
 
-Frames come innermost first. A thread that waits for other workers stands in TensorFlow's own Python, which
-called its runtime; one that a lock, a sleep or a file holds stands in code of the user's, or in Python's.
-Functions of the user's that tf.data calls run on threads of the runtime's. Native frames (`--native`) are
-passed over: which library waits tells nothing of for whom.
+Frames are printed innermost first. A thread that waits for other workers is inside TensorFlow's Python code;
+one blocked by a lock, a sleep or a file is in user code or the standard library. User functions called by
+tf.data run on threads of the runtime. Native frames (`--native`) are ignored.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from analyzer.ingest.text_reader import not_understood
 from analyzer.model.run import Source
 
 IN_TENSORFLOW, OUTSIDE_TENSORFLOW = "stands_inside_tensorflow", "stands_outside_tensorflow"
-"""The keys of the fact of a is_main thread; its value is the innermost frame of Python, as the dump has it."""
+"""Keys of the fact about a main thread; the value is its innermost Python frame."""
 INPUT_FRAME = "input_stands_in"
-"""The key of the same of a thread on which tf.data called a function of the user's."""
+"""Key of the fact about a thread on which tf.data calls a user function; the value is its frame."""
 
 _PROCESS = re.compile(r"Process \d+: ")
 _THREAD = re.compile(r"Thread (?:0x[0-9A-Fa-f]+|\d+)(?: \((?P<state>[\w+]+)\))?(?:: ?\"(?P<name>[^\"]*)\")?")
 _FRAME = re.compile(r"\s+(?P<frame>\S.{0,500} \((?P<file>[^()]{1,500}?)(?::\d+)?\))\s*$")
 _IGNORED = re.compile(r"(?:Python v\d|\s+(?:Arguments|Locals):|\s+[\w.]+: |\s*$)")
-"""The version, and with `--locals` the values of variables, which are nobody's business here."""
+"""The version, and the variables that `--locals` prints."""
 _RUNTIME = re.compile(r"(?:^|/)tensorflow/python/")
 _CALLED_BY_TF_DATA = re.compile(r"(?:^|/)tensorflow/python/ops/script_ops\.py$")
 _PYTHON = re.compile(r"\.py$|^<")
-"""A file of Python; all other frames are native."""
+"""A Python file; all other frames are native."""
 
 
 @dataclass
 class _Thread:
-    """One thread: whether it is the is_main one, its innermost frame of Python, and what else is known of it."""
+    """One thread with its innermost Python frame."""
 
     is_main: bool
     line: int = 0
@@ -44,14 +43,14 @@ class _Thread:
     called_by_tf_data: bool = False
 
     def add_frame(self, line: int, frame: str, file: str) -> None:
-        """Take in its next frame."""
+        """Take the next frame."""
         if not self.frame and _PYTHON.search(file):
             self.line, self.frame, self.in_tensorflow = line, frame, bool(_RUNTIME.search(file))
         self.called_by_tf_data |= bool(_CALLED_BY_TF_DATA.search(file))
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """A fact for the is_main thread of each process, and one for each thread that tf.data waits for.
+    """Read one fact per main thread and one per thread that tf.data waits for.
 
     Raises:
         OSError: the file cannot be read.

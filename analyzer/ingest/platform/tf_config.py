@@ -1,4 +1,4 @@
-"""What a TF_CONFIG says → facts, wherever it stands."""
+"""The contents of a TF_CONFIG → facts, in whatever file it was found."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from analyzer.ingest.reader_output import SourceRows, why_no_json
 
 _QUOTES = "'\" \t\r\n"
 _OPENING = re.compile(rf"\s*(?:export\s+)?(?:TF_CONFIG\s*=)?[{_QUOTES}]*")
-"""What stands before the JSON in a file for a shell."""
+"""Shell syntax before the JSON."""
 
 
 def add_facts(output: SourceRows, text_with_prefix: str, first: int) -> None:
-    """The facts of a text that holds a TF_CONFIG; `first` is the line on which it start."""
+    """Add the facts of a text that holds a TF_CONFIG; `first` is the line on which it begins."""
     opening = _OPENING.match(text_with_prefix)
     start = opening.end() if opening else 0
     text = text_with_prefix[start:].rstrip(_QUOTES)

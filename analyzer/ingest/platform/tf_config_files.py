@@ -9,7 +9,7 @@ from analyzer.model.run import Source
 
 
 def read(source: Source, matcher: Matcher) -> SourceRows:
-    """What a worker was told about the cluster; a text that is no JSON is a fact too (`tf_config_error`).
+    """Read a worker's TF_CONFIG; text that is not JSON becomes a fact `tf_config_error`.
 
     Raises:
         OSError: the file cannot be read.

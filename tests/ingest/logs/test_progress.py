@@ -17,7 +17,7 @@ def points(*texts: str) -> list[ProgressPoint]:
     return [point for text in texts for point in progress.points(text)]
 
 
-@pytest.point.parametrize(
+@pytest.mark.parametrize(
     "bar",
     [
         " 4/12 [=========>....................] - ETA: 2s - loss: 0.4004 - mae: 0.8301",
@@ -35,7 +35,7 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
     assert (mae.tag, mae.value) == ("mae", 0.8301)
 
 
-@pytest.point.parametrize(
+@pytest.mark.parametrize(
     ("line", "step", "value"),
     [
         ("step 12 loss 0.5", 12, 0.5),
@@ -74,7 +74,7 @@ def test_values_that_are_not_finite_are_kept() -> None:
     assert math.isinf(points("Epoch 1/1", "2/20 - 1s - loss: inf")[2].value)
 
 
-@pytest.point.parametrize(
+@pytest.mark.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
      "max_steps=1000", "ValueError: step 3 loss nan"],
