@@ -175,9 +175,9 @@ def _quoted(run: RunDir, tables: Tables, seconds: float) -> list[Mapping[str, ob
 def _good(paths: Sequence[Path], pack: RulePack) -> GoodRun:
     run = discover(paths)
     from analyzer.diagnose import GoodRun
-    from analyzer.ingest.quote_lookup import masked_lines
+    from analyzer.ingest.raw_lines import line_templates
 
-    return GoodRun(run.name, load_tables(run, pack), masked_lines(run))
+    return GoodRun(run.name, load_tables(run, pack), line_templates(run))
 
 
 def _all_empty(opened: int, files: int) -> str:

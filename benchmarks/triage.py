@@ -40,11 +40,11 @@ class Memory:
 
     def __init__(self) -> None:
         self.seen: list[int] = []
-        self._over = threading.Event()
+        self._finished = threading.Event()
 
     def watch(self, process: int) -> None:
         """Look until it is stopped."""
-        while not self._over.wait(0.5):
+        while not self._finished.wait(0.5):
             try:
                 whole = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
                 self.seen.append(sum(each.memory_info().rss for each in whole))
@@ -53,7 +53,7 @@ class Memory:
 
     def stop(self) -> None:
         """Look no more."""
-        self._over.set()
+        self._finished.set()
 
 
 def night(runs: Path, out: Path) -> tuple[float, list[int]]:
@@ -107,18 +107,18 @@ def nights(count: int) -> None:
 def history(count: int) -> None:
     """Measure a long history and print."""
     sys.path.insert(0, str(ROOT))
-    from analyzer.triage.history import beside, open_history
-    from analyzer.triage.night_summary import standing
-    from analyzer.triage.page import page
+    from analyzer.triage.database.history import default_history_url, open_history
+    from analyzer.triage.night_summary import summarize_night
+    from analyzer.triage.publish.page import page
     from tests.triage.planted import many, plant
 
     with tempfile.TemporaryDirectory() as folder:
-        with open_history(beside(Path(folder))) as opened:
+        with open_history(default_history_url(Path(folder))) as opened:
             start = time.perf_counter()
             date = plant(opened, many(count, 365, seed=1))
             planted = time.perf_counter() - start
             start = time.perf_counter()
-            made = page(standing(opened, date, count, 0, []))
+            made = page(summarize_night(opened, date, count, 0, []))
             took = time.perf_counter() - start
         database = Path(folder, "history.sqlite").stat().st_size
         Path(folder, "index.html").write_text(made, encoding="utf-8")

@@ -12,11 +12,11 @@ from analyzer.discover import discover
 from analyzer.engine import pages
 from analyzer.engine.load import load
 from analyzer.engine.rule_schema import rule_schema
-from analyzer.ingest.quote_lookup import masked_lines
+from analyzer.ingest.raw_lines import line_templates
 from analyzer.model.schema import READ, TABLES
-from analyzer.trainer import holdout_results
 from analyzer.trainer.catalogue import SAMPLE_RUNS
-from analyzer.trainer.scoreboard import first_scoreboard, mark_all, reasons_below, scoreboard
+from analyzer.trainer.scoring import holdout_results
+from analyzer.trainer.scoring.scoreboard import first_scoreboard, known_misses_of, score_all, scoreboard
 
 HERE = Path(__file__).resolve().parent
 RULES = HERE.parent / "rules"
@@ -149,8 +149,8 @@ def schema() -> str:
 def scores() -> str:
     """How the analyzer does on the recordings of the repository."""
     tries = holdout_results.load(SAMPLE_RUNS / holdout_results.NAME)
-    first = first_scoreboard([one.mark for one in tries], {one.recording: one.why for one in tries})
-    every = scoreboard(mark_all(SAMPLE_RUNS), reasons_below(SAMPLE_RUNS))
+    first = first_scoreboard([one.score for one in tries], {one.recording: one.why for one in tries})
+    every = scoreboard(score_all(SAMPLE_RUNS), known_misses_of(SAMPLE_RUNS))
     return SCORES + every + FIRST_TRIES + first
 
 
@@ -162,7 +162,7 @@ def formats() -> str:
 def healthy_lines() -> str:
     """What the healthy recordings print, each line once, without what differs from run to run."""
     runs = (path.parent / "run" for path in sorted(SAMPLE_RUNS.glob("*/expected.json")) if _is_healthy(path))
-    lines = {line for run in runs for line in masked_lines(discover([run]))}
+    lines = {line for run in runs for line in line_templates(discover([run]))}
     return "".join(f"{line}\n" for line in sorted(lines - {""}))
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from analyzer import __version__
 from analyzer.cli import targets
-from analyzer.cli.entrypoint import ended, say
-from analyzer.cli.progress_bar import Meter
+from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
 from analyzer.engine import RulePack
 from analyzer.model.diagnosis import Diagnosis
@@ -52,10 +52,10 @@ def process() -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return ended("mwms-analyze", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-analyze", lambda: _run(_parser().parse_args(argv)))
 
 
-def _help(prog: str) -> argparse.HelpFormatter:
+def _help_formatter(prog: str) -> argparse.HelpFormatter:
     """Help as wide as the terminal; argparse would ask `shutil` for that, which brings all compressions."""
     told = os.environ.get("COLUMNS", "")
     columns = int(told) if told.isdecimal() else 0
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="mwms-analyze",
         description="Tells which worker broke a distributed TensorFlow job, why, and what to do.",
         epilog=_EXIT_CODES,
-        formatter_class=_help,
+        formatter_class=_help_formatter,
     )
     parser.add_argument(
         "paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input"
@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    formats = targets.wanted(arguments.format, arguments.output)
+    formats = targets.chosen_formats(arguments.format, arguments.output)
     with _inputs(arguments.paths) as paths:
         if arguments.verify:
             from analyzer.cli.verify import verify
@@ -129,17 +129,17 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyzed(arguments, paths, pack, formats)
+            diagnosis = _analyze(arguments, paths, pack, formats)
             _print(render(diagnosis.document, formats[0]))
         else:
-            where = targets.settled(arguments.output, formats, paths)
-            diagnosis = _analyzed(arguments, paths, pack, (*formats, "text"))
+            where = targets.resolve_targets(arguments.output, formats, paths)
+            diagnosis = _analyze(arguments, paths, pack, (*formats, "text"))
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
-    _complain(diagnosis)
+    _print_rule_errors(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
-def _analyzed(
+def _analyze(
     arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack, formats: Sequence[str]
 ) -> Diagnosis:
     """The diagnosis; what renders it in these formats is made ready while large logs are read."""
@@ -151,9 +151,9 @@ def _analyzed(
     against = [arguments.against] if arguments.against else []
     given = ["-"] if "-" in arguments.paths else []
     xprof = XPROF_SECONDS if arguments.xprof else 0.0
-    with Meter() as meter:
+    with ProgressBar() as progress:
         return analyze(
-            paths, pack, arguments.redact, against, meter, given=given, xprof=xprof, warm_up=warm_up
+            paths, pack, arguments.redact, against, progress, given=given, xprof=xprof, warm_up=warm_up
         )
 
 
@@ -187,7 +187,7 @@ def _print(text: str) -> None:
     """A report on standard output is, as in a file, UTF-8."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    say(text)
+    write_stdout(text)
 
 
 def _report(
@@ -197,27 +197,27 @@ def _report(
     texts = [render(diagnosis.document, each) for each in formats]
     for path, text in zip(paths, texts, strict=True):
         targets.write(path, text)
-    _show(diagnosis, color)
+    _print_terminal_page(diagnosis, color)
     if explained:
         from analyzer.render.explain import explain
 
-        say(explain(diagnosis.document, _width()) + "\n")
-    say("".join(f"Report: {path}\n" for path in paths))
+        write_stdout(explain(diagnosis.document, _width()) + "\n")
+    write_stdout("".join(f"Report: {path}\n" for path in paths))
 
 
-def _complain(diagnosis: Diagnosis) -> None:
+def _print_rule_errors(diagnosis: Diagnosis) -> None:
     """Name the rules that could not be followed: a mistake in them or of ours."""
     for finding in diagnosis.document["findings"]:
         if finding["outcome"] == Outcome.ERROR:
             print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)
 
 
-def _show(diagnosis: Diagnosis, color: str) -> None:
+def _print_terminal_page(diagnosis: Diagnosis, color: str) -> None:
     from analyzer.render.text import terminal
 
     on_terminal = sys.stdout.isatty()
     colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
-    say(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
+    write_stdout(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
 
 
 def _width() -> int:

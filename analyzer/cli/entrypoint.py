@@ -20,20 +20,20 @@ from analyzer.model.errors import NothingReadable, UsageError, UserError
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-_CUT_OFF = 141
+_SIGPIPE_STATUS = 141
 """The reader had gone before the work was done; what a shell says of a program that SIGPIPE ended."""
 
 
-def ended(name: str, work: Callable[[], int]) -> int:
+def run_command(name: str, work: Callable[[], int]) -> int:
     """Do the work of a command and give its exit status; `errors.py` says which error is which."""
     if sys.stdout is None:  # whoever started the process closed it
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    sys.unraisablehook = _press_again
+    sys.unraisablehook = _resend_interrupt
     try:
         status = work()
-        say("")
+        write_stdout("")
     except UserError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 4 if isinstance(error, NothingReadable) else 2
@@ -41,8 +41,8 @@ def ended(name: str, work: Callable[[], int]) -> int:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        _hush()
-        return _CUT_OFF
+        _silence_stdout()
+        return _SIGPIPE_STATUS
     except Exception:  # noqa: BLE001 - the last place where a mistake of ours can be told from the user's
         import traceback  # takes as long as some stages, and should never be needed
 
@@ -52,7 +52,7 @@ def ended(name: str, work: Callable[[], int]) -> int:
     return status
 
 
-def _press_again(lost: UnraisableHookArgs) -> None:
+def _resend_interrupt(lost: UnraisableHookArgs) -> None:
     """Interrupt anew where Python had to swallow it: in a callback, as imports have many.
 
     A moment later, for what is raised here is swallowed too.
@@ -63,7 +63,7 @@ def _press_again(lost: UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def say(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Print at once, whether or not anybody still reads.
 
     Raises:
@@ -73,12 +73,12 @@ def say(text: str) -> None:
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
-        _hush()
+        _silence_stdout()
     except OSError as error:
-        _hush()
+        _silence_stdout()
         raise UsageError(f"standard output: {error.strerror}") from error
 
 
-def _hush() -> None:
+def _silence_stdout() -> None:
     """Let all further output go nowhere; else Python would complain of it at the very end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

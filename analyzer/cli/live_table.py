@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
     from rich.live import Live
 
-    from analyzer.trainer.audience import Audience, NightSummary
+    from analyzer.trainer.jobs.observer import JobObserver, WorkerStatus
 
 
-class Lines:
+class LineObserver:
     """Events only, a line each."""
 
     def note(self, line: str) -> None:
         """Print it."""
         print(f"  {line}", flush=True)
 
-    def show(self, standings: Sequence[NightSummary]) -> None:
+    def show(self, statuses: Sequence[WorkerStatus]) -> None:
         """Say nothing: a pipe has no use for what is overwritten."""
 
 
-class Screen:
+class TableObserver:
     """A table of the workers that is drawn anew, with the events above it."""
 
     def __init__(self, live: Live) -> None:
@@ -36,24 +36,24 @@ class Screen:
         """Print it above the table."""
         self.live.console.print(f"  {line}", markup=False, highlight=False)
 
-    def show(self, standings: Sequence[NightSummary]) -> None:
+    def show(self, statuses: Sequence[WorkerStatus]) -> None:
         """Draw the table."""
         from rich.table import Table
 
         table = Table("worker", "state", box=None)
         table.add_column("step", justify="right")
-        for one in standings:
+        for one in statuses:
             table.add_row(one.worker, one.state, str(one.step))
         self.live.update(table)
 
 
 @contextmanager
-def audience() -> Iterator[Audience]:
+def job_observer() -> Iterator[JobObserver]:
     """Return whom to tell while a job runs; the table needs the extra [trainer], which brings `rich`."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
-        yield Lines()
+        yield LineObserver()
         return
     from rich.live import Live
 
     with Live(transient=True) as live:
-        yield Screen(live)
+        yield TableObserver(live)

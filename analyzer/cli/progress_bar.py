@@ -8,22 +8,22 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-PATIENCE = 2.0
+DELAY_SECONDS = 2.0
 """Seconds that pass without a word."""
 
-_PAUSE = 0.1
+_REDRAW_SECONDS = 0.1
 """Seconds between two drawings."""
-_CELLS = 20
+_BAR_WIDTH = 20
 _ERASE = "\r\x1b[K"
 
 
-class Meter:
+class ProgressBar:
     """Draws over its own line on standard error, and erases it at its end; in a pipe it says nothing."""
 
     def __init__(self, screen: TextIO | None = None) -> None:
         self._screen = screen or sys.stderr
         self._seen = _is_terminal(self._screen)
-        self._next = time.monotonic() + PATIENCE
+        self._next = time.monotonic() + DELAY_SECONDS
         self._drawn = False
 
     def __enter__(self) -> Self:
@@ -33,7 +33,7 @@ class Meter:
         """Say that so many bytes of all are read, the last ones of this source."""
         now = time.monotonic()
         if self._seen and now >= self._next:
-            self._next, self._drawn = now + _PAUSE, True
+            self._next, self._drawn = now + _REDRAW_SECONDS, True
             self._write(_ERASE + _line(source, done, max(whole, 1))[: self._columns() - 1])
 
     def __exit__(
@@ -68,5 +68,5 @@ def _line(source: str, done: int, whole: int) -> str:
     from analyzer.render.sanitize import one_line  # most runs are read before anything is drawn
 
     share = min(done / whole, 1.0)
-    bar = "#" * round(share * _CELLS)
-    return f"reading [{bar:.<{_CELLS}}] {share:4.0%} of {size(whole)}  {one_line(source, 60)}"
+    bar = "#" * round(share * _BAR_WIDTH)
+    return f"reading [{bar:.<{_BAR_WIDTH}}] {share:4.0%} of {size(whole)}  {one_line(source, 60)}"

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from analyzer.cli.entrypoint import ended
+from analyzer.cli.entrypoint import run_command
 from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, pages
@@ -30,7 +30,7 @@ from analyzer.storage.package_files import resource
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Follow one command; 1 when a case fails or a cause has no rule, 2 when a rule or the usage is wrong."""
-    return ended("mwms-rules", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-rules", lambda: _run(_parser().parse_args(argv)))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     listing.set_defaults(command=_list)
     show = commands.add_parser("show", help="print one rule as a page")
     show.add_argument("id", metavar="ID", help="the rule's id")
-    show.set_defaults(command=_show)
+    show.set_defaults(command=_print_terminal_page)
     lint = commands.add_parser("lint", help="name every fault of every rule file")
     lint.set_defaults(command=_lint)
     test = commands.add_parser("test", help="try every case of every rule")
@@ -90,7 +90,7 @@ def _causes(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(arguments: argparse.Namespace) -> int:
+def _print_terminal_page(arguments: argparse.Namespace) -> int:
     pack = _kept(arguments)
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:

@@ -23,10 +23,10 @@ class Targets(NamedTuple):
         """The file of each format; without a name of their own they are called like the run."""
         if self.file:
             return [self.folder / self.file]
-        return [self.folder / f"mwms-report-{_safe(run)}{FORMATS[each].suffix}" for each in formats]
+        return [self.folder / f"mwms-report-{_file_name(run)}{FORMATS[each].suffix}" for each in formats]
 
 
-def wanted(given: str | None, output: str | None) -> list[str]:
+def chosen_formats(given: str | None, output: str | None) -> list[str]:
     """The formats: those that were asked for, else the one that the file's suffix names, else HTML.
 
     Raises:
@@ -53,7 +53,7 @@ def _by_suffix(output: str | None) -> str | None:
     return known.get(suffix)
 
 
-def settled(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
+def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
     """Where the reports of some inputs go: as asked for, else to the current directory.
 
     Nothing is made yet. Where the current directory is the run, or takes nothing, it is the temporary one.
@@ -63,7 +63,7 @@ def settled(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) 
 
     """
     if output is None:
-        return Targets(_here(inputs))
+        return Targets(_default_folder(inputs))
     path = Path(output)
     targets = Targets(path) if _is_folder(output) or len(formats) > 1 else Targets(path.parent, path.name)
     folders = [each.resolve() for each in inputs if each.is_dir()]
@@ -86,7 +86,7 @@ def _is_folder(output: str) -> bool:
         raise UsageError(f"-o {output}: {error.strerror}") from error
 
 
-def _here(inputs: Sequence[Path]) -> Path:
+def _default_folder(inputs: Sequence[Path]) -> Path:
     """The run is the directory that some logs lie in, too; an archive is a run of its own."""
     runs = [
         each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
@@ -103,7 +103,7 @@ def _is_inside(path: Path, folders: Sequence[Path]) -> bool:
     return any(folder in (path.resolve(), *path.resolve().parents) for folder in folders)
 
 
-def _safe(name: str) -> str:
+def _file_name(name: str) -> str:
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     return plain.strip(".-") or "run"
 

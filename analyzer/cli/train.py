@@ -9,26 +9,28 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.entrypoint import ended
-from analyzer.cli.live_table import audience
+from analyzer.cli.entrypoint import run_command
+from analyzer.cli.live_table import job_observer
 from analyzer.model.errors import UserError
 from analyzer.pipeline import load_rules
-from analyzer.trainer import catalogue, holdout_results, interpreter
+from analyzer.trainer import catalogue
+from analyzer.trainer.jobs import interpreter
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder
-from analyzer.trainer.scoreboard import mark_all, reasons_below, scoreboard
+from analyzer.trainer.scoring import holdout_results
+from analyzer.trainer.scoring.scoreboard import known_misses_of, score_all, scoreboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.scoreboard import Mark
+    from analyzer.trainer.scoring.scoreboard import Score
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Follow one command; 0 when all went well, 1 when a scenario could not be run, 2 for wrong usage."""
-    return ended("mwms-train", lambda: _follow(_parser().parse_args(argv)))
+    return run_command("mwms-train", lambda: _follow(_parser().parse_args(argv)))
 
 
 def _follow(args: argparse.Namespace) -> int:
@@ -131,36 +133,36 @@ def _record(args: argparse.Namespace) -> int:
 def _matrix(args: argparse.Namespace) -> int:
     """Record what is not there yet, as far as it can be, and say how the analyzer does on all of it."""
     names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
-    wanted = cells(
+    chosen_formats = cells(
         names,
         [interpreter.ask(path) for path in args.python or [Path(sys.executable)]],
         args.guilty,
         args.workers,
     )
     status = 0
-    for cell in missing(wanted, args.output):
+    for cell in missing(chosen_formats, args.output):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
         try:
-            with audience() as onlookers:
-                Recorder(cell.interpreter, "auto", onlookers).record(cell.scenario, args.output / cell.name)
+            with job_observer() as observer:
+                Recorder(cell.interpreter, "auto", observer).record(cell.scenario, args.output / cell.name)
         except UserError as error:
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
-    _print_scores(args.output, mark_all(args.output))
+    _print_scores(args.output, score_all(args.output))
     return status
 
 
 def _score(args: argparse.Namespace) -> int:
-    marks = mark_all(args.home)
+    scores = score_all(args.home)
     if args.first_tries:
-        new = holdout_results.keep(args.first_tries, marks, load_rules().digest)
+        new = holdout_results.keep(args.first_tries, scores, load_rules().digest)
         print(f"{args.first_tries}: {len(new)} first tries more\n")
-    _print_scores(args.home, marks)
+    _print_scores(args.home, scores)
     return 0
 
 
-def _print_scores(home: Path, marks: Sequence[Mark]) -> None:
-    print(scoreboard(marks, reasons_below(home)))
+def _print_scores(home: Path, scores: Sequence[Score]) -> None:
+    print(scoreboard(scores, known_misses_of(home)))
 
 
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
@@ -174,8 +176,8 @@ def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) 
     for scenario in scenarios:
         print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {own.tensorflow}")
         try:
-            with audience() as onlookers:
-                there = work(Recorder(own, args.communication, onlookers, other), scenario)
+            with job_observer() as observer:
+                there = work(Recorder(own, args.communication, observer, other), scenario)
             print(f"  handed over: {there}")
         except UserError as error:
             if not args.keep_going:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer import __version__
-from analyzer.cli.entrypoint import ended, say
+from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from analyzer.triage.night import Engine, Night
+    from analyzer.triage.night import RunExaminer, TriageResult
 
 _EXIT_CODES = """exit status:
   0    nothing new failed
@@ -32,7 +32,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return ended("mwms-triage", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-triage", lambda: _run(_parser().parse_args(argv)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,15 +68,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     _need("sqlalchemy", "pebble", "fsspec")
-    from analyzer.triage.history import beside
-    from analyzer.triage.night import Order, triage
+    from analyzer.triage.database.history import default_history_url
+    from analyzer.triage.night import TriageOptions, triage
 
     now = _instant(arguments.now) if arguments.now else time.time()
     rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
-    order = Order(
+    order = TriageOptions(
         roots=arguments.roots,
         folder=arguments.output,
-        history=arguments.history or beside(arguments.output),
+        history=arguments.history or default_history_url(arguments.output),
         now=now,
         since=_since(arguments.since, now) if arguments.since else 0.0,
         limit=arguments.limit,
@@ -87,20 +87,22 @@ def _run(arguments: argparse.Namespace) -> int:
         digest=_digest(rules),
     )
     night = triage(order, _engine(arguments))
-    say(_told(night))
-    say(f"Index: {arguments.output / 'index.html'}\n")
+    write_stdout(_summary_line(night))
+    write_stdout(f"Index: {arguments.output / 'index.html'}\n")
     return _status(night, arguments.fail_on)
 
 
-def _engine(arguments: argparse.Namespace) -> Engine:
-    from analyzer.triage.workers import Processes, cores
+def _engine(arguments: argparse.Namespace) -> RunExaminer:
+    from analyzer.triage.examine.workers import ProcessPoolExaminer, available_cores
 
     if arguments.scheduler:
-        from analyzer.triage.cluster import Cluster
+        from analyzer.triage.examine.cluster import DaskExaminer
 
         _need("distributed")
-        return Cluster(arguments.scheduler, _length("--timeout", arguments.timeout))
-    return Processes(arguments.processes or cores(), _length("--timeout", arguments.timeout))
+        return DaskExaminer(arguments.scheduler, _length("--timeout", arguments.timeout))
+    return ProcessPoolExaminer(
+        arguments.processes or available_cores(), _length("--timeout", arguments.timeout)
+    )
 
 
 def _digest(rules: Sequence[str]) -> str:
@@ -110,19 +112,19 @@ def _digest(rules: Sequence[str]) -> str:
     return load_rules([Path(each) for each in rules]).digest
 
 
-def _told(night: Night) -> str:
-    failed = sum(verdict in {"failed", "degraded"} for verdict, _ in night.untold)
+def _summary_line(night: TriageResult) -> str:
+    failed = sum(verdict in {"failed", "degraded"} for verdict, _ in night.unreported)
     said = f"{night.date}: {night.found} runs, {night.examined} examined, {failed} of them failed or degraded"
     more = [f"{night.waiting} still being written"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
     return ", ".join([said, *more]) + "\n"
 
 
-def _status(night: Night, fail_on: str) -> int:
+def _status(night: TriageResult, fail_on: str) -> int:
     bad = {"failed"} if fail_on == "failed" else {"failed", "degraded"}
-    if any(verdict in bad for verdict, _ in night.untold):
+    if any(verdict in bad for verdict, _ in night.unreported):
         return 1
-    cannot_tell = any(verdict == "inconclusive" or problem for verdict, problem in night.untold)
+    cannot_tell = any(verdict == "inconclusive" or problem for verdict, problem in night.unreported)
     return 3 if cannot_tell or night.unlisted else 0
 
 

@@ -1,62 +1,40 @@
-"""`--verify`: whether what an earlier diagnosis quotes still stands where it says."""
+"""`--verify`: check that what an earlier diagnosis quotes is still in the files of its run."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from analyzer.cli.entrypoint import say
+from analyzer.cli.entrypoint import write_stdout
 from analyzer.discover import discover
-from analyzer.ingest.quote_lookup import Lines, lines_at
+from analyzer.ingest.raw_lines import lines_at
 from analyzer.model.errors import UsageError
 from analyzer.redact import redact
-from analyzer.redact.secrets import TOKEN
 from analyzer.render.sanitize import one_line
+from analyzer.verify import Mismatch, Quote, lines_to_read, mismatches, quotes
 
-_GAP = re.compile(rf"{TOKEN.pattern}|… \d+ characters cut …")
-"""What a report shows in place of a secret, or of the middle of an endless line."""
-_MOST_SHOWN = 160
-
-
-class Citation(NamedTuple):
-    """Words that a diagnosis quotes, and where it says that they stand."""
-
-    source: str
-    line: int
-    words: str
-
-
-class _Failure(NamedTuple):
-    citation: Citation
-    now: str
+_MAX_TEXT = 160
+"""Characters of a quoted line that are printed."""
 
 
 def verify(paths: Sequence[Path], report: Path) -> int:
-    """Check each citation of a JSON diagnosis, print those that do not hold, and give the exit status.
+    """Print the quotes of a JSON diagnosis that are not in the files, and return the exit status.
 
     Raises:
-        UsageError: the report is none, or hosts and addresses were renamed in it.
-        NothingReadable: the run cannot be reached.
+        UsageError: the report is not a diagnosis, or its hosts and addresses were renamed.
+        NothingReadable: no path leads to a readable file.
 
     """
     try:
-        cited = list(dict.fromkeys(_citations(_read(report))))
+        quoted = quotes(_read(report))
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"--verify {report}: this is no diagnosis: {error!r}") from error
-    wanted: dict[str, set[int]] = defaultdict(set)
-    for each in cited:
-        wanted[each.source].add(each.line)
     run = discover(paths)
-    there = lines_at(run, wanted)
-    failures = [
-        _Failure(each, now) for each in cited if (now := _fault(each, there[each.source])) is not None
-    ]
-    say("".join(f"{line}\n" for line in _told(run.name, cited, failures)))
-    return 1 if failures else 0
+    failed = mismatches(quoted, lines_at(run, lines_to_read(quoted)))
+    write_stdout("".join(f"{line}\n" for line in _report_lines(run.name, quoted, failed)))
+    return 1 if failed else 0
 
 
 def _read(report: Path) -> Mapping[str, Any]:
@@ -70,52 +48,21 @@ def _read(report: Path) -> Mapping[str, Any]:
         raise UsageError(f"--verify {report}: this is no diagnosis; make one with --format json")
     if document["made_with"]["options"].get("redact") == "topology":
         raise UsageError(
-            f"--verify {report}: it was made with --redact topology, which renames hosts, addresses and "
-            "users: its citations cannot be verified"
+            f"--verify {report}: made with --redact topology, which renames hosts, addresses and users; "
+            "its quotes cannot be verified"
         )
     return document
 
 
-def _citations(document: Mapping[str, Any]) -> Iterator[Citation]:
-    quoted = [each for finding in document["findings"] for each in finding["evidence"]]
-    for each in (*quoted, *document["last_words"]):
-        if each["source"] is not None and each["line"] is not None:
-            yield from (Citation(each["source"], number, words) for number, words in each["context"])
-            yield Citation(each["source"], each["line"], each["excerpt"])
+def _report_lines(run: str, quoted: Sequence[Quote], failed: Sequence[Mismatch]) -> Iterator[str]:
+    yield f"{run}: {len(quoted) - len(failed):,} of {len(quoted):,} quotes verified"
+    for quote, found in _without_secrets(failed):
+        yield f"  {one_line(quote.source)}:{quote.line}"
+        yield f"    quoted {one_line(quote.text, _MAX_TEXT)}"
+        yield f"    now    {one_line(found, _MAX_TEXT)}"
 
 
-def _fault(cited: Citation, there: Lines | str) -> str | None:
-    """What stands there instead; None where the words do."""
-    if isinstance(there, str):
-        return f"({there})"
-    texts = there.get(cited.line)
-    if texts is None:
-        return "(no such line)"
-    wanted = [part.strip() for part in _GAP.split(cited.words.partition("\n")[0])]
-    return None if any(_holds(text, wanted) for text in texts) else texts[0].strip() or "(an empty line)"
-
-
-def _holds(text: str, parts: Sequence[str]) -> bool:
-    """Whether a text has these parts in their order."""
-    at = 0
-    for part in parts:
-        found = text.find(part, at)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return True
-
-
-def _told(name: str, cited: Sequence[Citation], failures: Sequence[_Failure]) -> Iterator[str]:
-    held = len(cited) - len(failures)
-    yield f"{name}: {held:,} of {len(cited):,} citations hold"
-    for failure in _masked(failures):
-        yield f"  {one_line(failure.citation.source)}:{failure.citation.line}"
-        yield f"    cited  {one_line(failure.citation.words, _MOST_SHOWN)}"
-        yield f"    now    {one_line(failure.now, _MOST_SHOWN)}"
-
-
-def _masked(failures: Sequence[_Failure]) -> list[_Failure]:
-    """The failures without the secrets that may stand in the files now."""
-    safe = redact({"now": [failure.now for failure in failures]})["now"]
-    return [failure._replace(now=now) for failure, now in zip(failures, safe, strict=True)]
+def _without_secrets(failed: Sequence[Mismatch]) -> list[Mismatch]:
+    """Mask the secrets that the files may hold now; those of the quotes were masked before."""
+    masked = redact({"found": [each.found for each in failed]})["found"]
+    return [each._replace(found=found) for each, found in zip(failed, masked, strict=True)]

@@ -6,13 +6,13 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from analyzer.model.placeholders import SECRET
 from analyzer.redact.vendors import DETECTORS, PRIVATE_KEYS, Stretch
 from analyzer.redact.walk import Change
 
 _ODD = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """What is masked wherever it stands once it is known to be a secret: no word of any language."""
 _MOST_ODD = 400
-TOKEN = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
@@ -81,7 +81,7 @@ def _all_stretches(texts: Sequence[str]) -> dict[str, list[Stretch]]:
 
 def _not_masked(text: str, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Without those that were masked before."""
-    tokens = [match.span() for match in TOKEN.finditer(text)] if "[secret:" in text else []
+    tokens = [match.span() for match in SECRET.finditer(text)] if "[secret:" in text else []
     for each in stretches:
         if not any(start < each.end and each.start < end for start, end in tokens):
             yield each

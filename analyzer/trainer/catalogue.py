@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.storage.package_files import resource
-from analyzer.trainer.recipe import ScenarioError
 from analyzer.trainer.scenario import load_scenario
+from analyzer.trainer.scenario_file import ScenarioError
 
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from analyzer.trainer.job import Outcome
-    from analyzer.trainer.path_anonymizer import Neutral
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.job import Outcome
+    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 
 NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "mnist-{task}.log"}
@@ -30,21 +30,21 @@ def check_target(target: Path) -> None:
         raise HandoverError(f"{target}: exists and is not an empty directory")
 
 
-def hand_over(workspace: Workspace, outcome: Outcome, neutral: Neutral, target: Path) -> None:
+def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:
     """Write what the scenario hands over, in its layout and with neutral paths."""
     for part in workspace.scenario.hands_over:
         for name, content in PARTS[part](workspace, outcome):
-            _write(target / name, content, neutral, binary=part in {"events", "trace"})
+            _write(target / name, content, anonymizer, binary=part in {"events", "trace"})
     for name, content in outcome.left.items():
-        _write(target / name, content, neutral, binary=False)
+        _write(target / name, content, anonymizer, binary=False)
 
 
-def _write(path: Path, content: bytes, neutral: Neutral, *, binary: bool) -> None:
+def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bool) -> None:
     """Write one file; a binary one must be clean, since replacing in it would break the lengths it holds."""
-    if binary and (found := neutral.check(content)):
+    if binary and (found := anonymizer.check(content)):
         raise HandoverError(f"{path.name}: names {found}, a path of this machine")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if binary else neutral.text(content))
+    path.write_bytes(content if binary else anonymizer.text(content))
 
 
 def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:

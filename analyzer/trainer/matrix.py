@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from analyzer.trainer.interpreter import Interpreter
+    from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.scenario import Scenario
 
 

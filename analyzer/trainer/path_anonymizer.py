@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Neutral:
+class PathAnonymizer:
     """Which path stands for which. The longest one that fits wins."""
 
     paths: dict[str, str]
 
     @classmethod
-    def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> Neutral:
+    def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> PathAnonymizer:
         """Name every path of the workers' machine that a log could show."""
         paths: dict[str, str] = {}
         for one in interpreters:

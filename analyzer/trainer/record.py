@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.handover import HandoverError, check_target, hand_over
-from analyzer.trainer.job import run_job
-from analyzer.trainer.path_anonymizer import Neutral
-from analyzer.trainer.workspace import Workspace
+from analyzer.trainer.jobs.job import run_job
+from analyzer.trainer.jobs.workspace import Workspace
+from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
-    from analyzer.trainer.audience import Audience
-    from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.job import Outcome
+    from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.job import Outcome
+    from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.scenario import Scenario
 
 LIMIT = 1_000_000
@@ -56,7 +56,7 @@ class Recorder:
 
     interpreter: Interpreter
     communication: str
-    audience: Audience
+    observer: JobObserver
     other: Interpreter | None = None
     """The guilty worker's own Python, where it has one."""
 
@@ -70,8 +70,8 @@ class Recorder:
             each = dict.fromkeys(range(scenario.workers), self.interpreter)
             if self.other:
                 each[scenario.guilty] = self.other
-            outcome = run_job(workspace, each, self.communication, self.audience)
-            hand_over(workspace, outcome, Neutral.of(workspace, [*each.values()]), target)
+            outcome = run_job(workspace, each, self.communication, self.observer)
+            hand_over(workspace, outcome, PathAnonymizer.of(workspace, [*each.values()]), target)
         return outcome
 
     def record(self, scenario: Scenario, target: Path) -> Path:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analyzer.trainer.faults import FAULTS
-from analyzer.trainer.recipe import Recipe, anything, flag, mapping, one_of, several, text, whole
+from analyzer.trainer.scenario_file import ScenarioFile, anything, flag, mapping, one_of, several, text, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.trainer.faults import Fault
-    from analyzer.trainer.recipe import Check
+    from analyzer.trainer.scenario_file import Check
 
 PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks", "stacks")
 LAYOUTS = ("flat", "folders", "ranks", "pods", "srun", "compose")
@@ -120,42 +120,42 @@ class Scenario:
 
 def load_scenario(path: Path, guilty: int | None = None, workers: int | None = None) -> Scenario:
     """Read and check one scenario file; another guilty worker or another number of them may be asked for."""
-    recipe = Recipe.read(path)
+    file = ScenarioFile.read(path)
     asked = {"guilty": guilty, "workers": workers}
-    recipe.values.update({key: value for key, value in asked.items() if value is not None})
-    recipe.check((), KEYS, REQUIRED)
-    recipe.check(("expect",), EXPECT, ("cause", "culprits"))
-    values = dict(recipe.values)
+    file.values.update({key: value for key, value in asked.items() if value is not None})
+    file.check((), KEYS, REQUIRED)
+    file.check(("expect",), EXPECT, ("cause", "culprits"))
+    values = dict(file.values)
     values["blames"] = "guilty" in values
-    values["guilty"] = _guilty(recipe, values)
+    values["guilty"] = _guilty(file, values)
     values["hands_over"] = tuple(values["hands_over"])
     values["program"] = tuple(values.get("program", ()))
     scenario = Scenario(name=path.stem, source=path, **values)
-    _check_fault(recipe, scenario)
+    _check_fault(file, scenario)
     return scenario
 
 
-def _guilty(recipe: Recipe, values: dict[str, Any]) -> int:
+def _guilty(file: ScenarioFile, values: dict[str, Any]) -> int:
     """Return the guilty worker's index, drawn by the seed when the recipe says `random`."""
     guilty, workers = values.get("guilty", 0), values["workers"]
     if guilty == "random":
         if "seed" not in values:
-            raise recipe.error(("guilty",), "`guilty: random` needs a `seed`")
+            raise file.error(("guilty",), "`guilty: random` needs a `seed`")
         return random.Random(values["seed"]).randrange(workers)  # noqa: S311 - to be repeatable
     if type(guilty) is not int or not 0 <= guilty < workers:
-        raise recipe.error(("guilty",), f"guilty must be `random` or an index from 0 to {workers - 1}")
+        raise file.error(("guilty",), f"guilty must be `random` or an index from 0 to {workers - 1}")
     return guilty
 
 
-def _check_fault(recipe: Recipe, scenario: Scenario) -> None:
+def _check_fault(file: ScenarioFile, scenario: Scenario) -> None:
     name = scenario.fault.get("name")
     if name not in FAULTS:
-        raise recipe.error(("fault", "name"), f"no such fault: {name!r} (one of: {', '.join(FAULTS)})")
+        raise file.error(("fault", "name"), f"no such fault: {name!r} (one of: {', '.join(FAULTS)})")
     known = {part.name for part in dataclasses.fields(FAULTS[name]) if part.init} - {"guilty", "step"}
-    recipe.check(("fault",), dict.fromkeys(known | {"name"}, anything), ())
+    file.check(("fault",), dict.fromkeys(known | {"name"}, anything), ())
     if scenario.step > scenario.epochs * scenario.steps:
-        raise recipe.error(("step",), f"the job has only {scenario.epochs * scenario.steps} steps")
+        raise file.error(("step",), f"the job has only {scenario.epochs * scenario.steps} steps")
     try:
         scenario.make_fault().check(scenario)
     except ValueError as error:
-        raise recipe.error(("fault",), str(error)) from error
+        raise file.error(("fault",), str(error)) from error

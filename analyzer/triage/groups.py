@@ -8,12 +8,12 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-PATIENCE = 7
+GONE_AFTER_NIGHTS = 7
 """Nights without a failure after which it is gone; one that comes seldom is given more."""
-_TIMES_ITS_GAP = 3
+_GAPS_UNTIL_GONE = 3
 
 
-class Course(NamedTuple):
+class GroupStatus(NamedTuple):
     """How a group stands on a night: `new`, `known`, `regressed`, `gone` (since tonight) or `away`."""
 
     state: str
@@ -27,7 +27,7 @@ class Course(NamedTuple):
     nights: int
 
 
-def course(counts: Mapping[str, int], nights: Sequence[str]) -> Course:
+def status(counts: Mapping[str, int], nights: Sequence[str]) -> GroupStatus:
     """How a group stands on the last of some nights.
 
     `counts` has the runs of each night on which it was seen; `nights` are all on which runs were examined, in
@@ -39,7 +39,7 @@ def course(counts: Mapping[str, int], nights: Sequence[str]) -> Course:
     state = _state(
         [place[night] for night in before], place[tonight] if tonight in counts else None, len(nights) - 1
     )
-    return Course(
+    return GroupStatus(
         state=state,
         first=seen[0],
         last=seen[-1],
@@ -54,7 +54,7 @@ def _state(before: Sequence[int], tonight: int | None, now: int) -> str:
     if not before:
         return "new"
     absent = now - before[-1]
-    patience = _patience(before)
+    patience = _nights_until_gone(before)
     if tonight is not None:
         return "regressed" if absent > patience else "known"
     if absent <= patience:
@@ -62,10 +62,10 @@ def _state(before: Sequence[int], tonight: int | None, now: int) -> str:
     return "gone" if absent - 1 <= patience else "away"
 
 
-def _patience(places: Sequence[int]) -> float:
+def _nights_until_gone(places: Sequence[int]) -> float:
     """Nights that may pass without it before it is gone: more for one that always came seldom."""
     gaps = [later - earlier for earlier, later in pairwise(places)]
-    return max(PATIENCE, _TIMES_ITS_GAP * median(gaps)) if gaps else PATIENCE
+    return max(GONE_AFTER_NIGHTS, _GAPS_UNTIL_GONE * median(gaps)) if gaps else GONE_AFTER_NIGHTS
 
 
 def recent(counts: Mapping[str, int], nights: Sequence[str], width: int) -> tuple[int, int]:

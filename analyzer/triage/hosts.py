@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-ERROR = 0.01
+FALSE_ACCUSATION_RATE = 0.01
 """The chance that any machine at all is accused where none is worse than another."""
-_FEWEST = 3
+_MIN_PAIRINGS = 3
 """Sets of partners with which a machine must have been the culprit."""
-NOT_THE_MACHINE = frozenset({"user_code", "data", "config"})
+NOT_HOST_OWNERS = frozenset({"user_code", "data", "config"})
 """Whose failures are no machine's doing, wherever they strike."""
 
 
@@ -65,8 +65,10 @@ def suspects(shares: Iterable[Share]) -> list[Suspect]:
     for together in by_run.values():
         for host, trial in _trials(together):
             trials[host].append(trial)
-    judged = sorted((_judged(host, each) for host, each in trials.items()), key=lambda s: (s.bound, s.host))
-    return [each for each in _beyond_chance(judged) if each.bad >= _FEWEST]
+    judged = sorted(
+        (_test_host(host, each) for host, each in trials.items()), key=lambda s: (s.bound, s.host)
+    )
+    return [each for each in _significant(judged) if each.bad >= _MIN_PAIRINGS]
 
 
 def _trials(together: Sequence[Share]) -> Iterable[tuple[str, _Trial]]:
@@ -78,7 +80,7 @@ def _trials(together: Sequence[Share]) -> Iterable[tuple[str, _Trial]]:
         yield host, _Trial(run, names - {host}, held / workers, guilty / culprits)
 
 
-def _judged(host: str, trials: Sequence[_Trial]) -> Suspect:
+def _test_host(host: str, trials: Sequence[_Trial]) -> Suspect:
     pairings: dict[frozenset[str], list[_Trial]] = defaultdict(list)
     for trial in trials:
         pairings[trial.partners].append(trial)
@@ -92,12 +94,12 @@ def _judged(host: str, trials: Sequence[_Trial]) -> Suspect:
         pairings=len(pairings),
         bad=sum(guilt > 0 for guilt in guilts),
         partners=len(frozenset().union(*pairings)),
-        bound=_bound(len(pairings), sum(guilts) / len(guilts), sum(chances) / len(chances)),
+        bound=_hoeffding_bound(len(pairings), sum(guilts) / len(guilts), sum(chances) / len(chances)),
         ids=tuple(sorted(each.run for each in guilty)),
     )
 
 
-def _bound(count: int, guilt: float, chance: float) -> float:
+def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
     """At most so likely is a mean of `guilt` over `count` independent pairings, if `chance` is expected."""
     if guilt <= chance:
         return 1.0
@@ -107,9 +109,9 @@ def _bound(count: int, guilt: float, chance: float) -> float:
     return math.exp(-count * distance)
 
 
-def _beyond_chance(judged: Sequence[Suspect]) -> Iterable[Suspect]:
+def _significant(judged: Sequence[Suspect]) -> Iterable[Suspect]:
     """Holm's procedure: the k-th of m bounds, in order, may be as large as ERROR / (m - k + 1)."""
     for number, each in enumerate(judged):
-        if each.bound * (len(judged) - number) > ERROR:
+        if each.bound * (len(judged) - number) > FALSE_ACCUSATION_RATE:
             return
         yield each

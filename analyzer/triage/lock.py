@@ -11,7 +11,7 @@ from analyzer.model.errors import UsageError
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def directory_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a directory; its file stays, for removing it would let a third one in.
 
     Raises:

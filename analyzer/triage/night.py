@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from analyzer.model.errors import NothingReadable, UsageError
-from analyzer.triage.history import History, open_history, told_failures
-from analyzer.triage.lock import locked
-from analyzer.triage.outputs import put, remove, report_of, sweep
-from analyzer.triage.run_discovery import Unlisted, find, holder
-from analyzer.triage.run_task import Examined, Task
-from analyzer.triage.storage import is_url
+from analyzer.triage.database.history import History, as_usage_errors, open_history
+from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
+from analyzer.triage.examine.run_task import ExaminedRun, Task
+from analyzer.triage.examine.storage import is_url
+from analyzer.triage.lock import directory_lock
+from analyzer.triage.publish.output_files import put, remove_drafts, remove_reports, report_path
 
 T = TypeVar("T")
-_BATCH = 200
+_QUERY_SIZE = 200
 """Runs that history is asked about at once."""
-_PAUSE = 0.5
+_COMMIT_SECONDS = 0.5
 """Seconds of work that a kill may cost: so often is kept what was found out."""
 
 
-class Order(NamedTuple):
+class TriageOptions(NamedTuple):
     """What a call is asked to do; times are in seconds, `now` and `since` since the epoch."""
 
     roots: Sequence[str]
@@ -45,22 +45,22 @@ class Order(NamedTuple):
     """Of all rules."""
 
 
-class Engine(Protocol):
+class RunExaminer(Protocol):
     """Who examines: the processes of this machine, or a cluster."""
 
-    def examined(self, tasks: Iterable[Task]) -> Iterator[Examined]:
+    def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """What became of each task, in any order."""
 
 
-class Tally:
+class DiscoveryCounts:
     """What a call came across."""
 
     def __init__(self) -> None:
         self.found = self.waiting = self.left = self.examined = 0
-        self.unlisted: list[Unlisted] = []
+        self.unlisted: list[UnlistedDirectory] = []
 
 
-class Night(NamedTuple):
+class TriageResult(NamedTuple):
     """What a call did: runs found, examined now, still being written, and left because of `--limit`."""
 
     date: str
@@ -68,12 +68,12 @@ class Night(NamedTuple):
     examined: int
     waiting: int
     left: int
-    unlisted: tuple[Unlisted, ...]
-    untold: tuple[tuple[str | None, str], ...]
+    unlisted: tuple[UnlistedDirectory, ...]
+    unreported: tuple[tuple[str | None, str], ...]
     """Verdict and problem of each run that no exit status has spoken of yet."""
 
 
-def triage(order: Order, engine: Engine) -> Night:
+def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     """Look at every run that is new or changed, and bring history and outputs to this night.
 
     Raises:
@@ -81,62 +81,68 @@ def triage(order: Order, engine: Engine) -> Night:
         UsageError: the directory lies in a run, or another call is at work.
 
     """
-    roots = _apart(order.roots)
+    roots = _distinct_roots(order.roots)
     for root in roots:
-        _keep_out(order.folder, root)
-    date, tally = datetime.fromtimestamp(order.now, UTC).date().isoformat(), Tally()
-    with locked(order.folder), open_history(order.history) as history, told_failures():
-        sweep(order.folder)
+        _check_output_folder(order.folder, root)
+    date, counts = datetime.fromtimestamp(order.now, UTC).date().isoformat(), DiscoveryCounts()
+    with directory_lock(order.folder), open_history(order.history) as history, as_usage_errors():
+        remove_drafts(order.folder)
         history.begin(date, order.now)
-        for batch in _by_time(engine.examined(_tasks(order, roots, history, tally)), _PAUSE):
-            kept = [(each, _report(order.folder, each)) for each in batch if each.outcome != "written"]
-            tally.waiting += len(batch) - len(kept)
+        for batch in _batches_by_time(
+            engine.examined(_tasks(order, roots, history, counts)), _COMMIT_SECONDS
+        ):
+            kept = [(each, _write_report(order.folder, each)) for each in batch if each.outcome != "written"]
+            counts.waiting += len(batch) - len(kept)
             history.record(date, kept)
-        _retire(order, history)
-        _tell(order.folder, history, date, tally)
-        untold = tuple(history.untold())
-        history.end(date, order.now, tally.found, tally.waiting, tally.unlisted)
-    if not tally.found:
-        why = "; ".join(f"{each.place}: {each.reason}" for each in tally.unlisted[:3])
+        _remove_expired_reports(order, history)
+        _write_outputs(order.folder, history, date, counts)
+        unreported = tuple(history.unreported())
+        history.end(date, order.now, counts.found, counts.waiting, counts.unlisted)
+    if not counts.found:
+        why = "; ".join(f"{each.place}: {each.reason}" for each in counts.unlisted[:3])
         raise NothingReadable(why or f"{', '.join(order.roots)}: there is no run below it")
-    return Night(date, tally.found, tally.examined, tally.waiting, tally.left, tuple(tally.unlisted), untold)
+    return TriageResult(
+        date, counts.found, counts.examined, counts.waiting, counts.left, tuple(counts.unlisted), unreported
+    )
 
 
-def _tasks(order: Order, roots: Sequence[str], history: History, tally: Tally) -> Iterator[Task]:
+def _tasks(
+    order: TriageOptions, roots: Sequence[str], history: History, counts: DiscoveryCounts
+) -> Iterator[Task]:
     """The runs that are new or changed and at rest."""
     out = os.path.realpath(order.folder)
     every = (
         each
         for root in roots
-        for each in find(root, order.now, tally.unlisted.append, order.pattern, leave_out=out)
+        for each in find_runs(root, order.now, counts.unlisted.append, order.pattern, leave_out=out)
     )
-    for batch in _batches(every, _BATCH):
-        tally.found += len(batch)
+    for batch in _batches(every, _QUERY_SIZE):
+        counts.found += len(batch)
         known = history.known([each.place for each in batch])
         for each in batch:
             before = known.get(each.place)
-            if (before and before.stands(each.stamp)) or order.now - each.age < order.since:
+            if (before and before.is_current(each.stamp)) or order.now - each.age < order.since:
                 continue
             if each.age < order.settle:
-                tally.waiting += 1
-            elif order.limit is not None and tally.examined >= order.limit:
-                tally.left += 1
+                counts.waiting += 1
+            elif order.limit is not None and counts.examined >= order.limit:
+                counts.left += 1
             else:
-                tally.examined += 1
+                counts.examined += 1
                 content = before.content if before and not before.tries else ""
                 yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest)
 
 
-def _report(folder: Path, examined: Examined) -> str | None:
+def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
     """Write the report, before history names it, and give its name."""
-    if not examined.told:
+    if not examined.summary:
         return None
-    report = report_of(examined.told.name, examined.task.place)
+    report = report_path(examined.summary.name, examined.task.place)
     put(folder / report, zlib.decompress(examined.report))
     return report
 
 
-def _by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
+def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
     """Items as they come, a batch at most so often: a transaction costs more than a run's row."""
     batch: list[T] = []
     last = time.monotonic()
@@ -149,31 +155,32 @@ def _by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
         yield batch
 
 
-def _retire(order: Order, history: History) -> None:
+def _remove_expired_reports(order: TriageOptions, history: History) -> None:
     """Reports that are older than they are kept, and those of places that were examined again since."""
     last = datetime.fromtimestamp(order.now - order.keep, UTC).date().isoformat()
-    remove(order.folder, history.retired(last))
+    remove_reports(order.folder, history.expired_reports(last))
     history.forget_reports(last)
 
 
-def _tell(folder: Path, history: History, date: str, tally: Tally) -> None:
+def _write_outputs(folder: Path, history: History, date: str, counts: DiscoveryCounts) -> None:
     """Write what is made of history; the page last, for the others are beside it."""
-    from analyzer.triage import digest, lines, metrics, night_summary, page
+    from analyzer.triage import night_summary
+    from analyzer.triage.publish import digest, lines, metrics, page
 
-    told = night_summary.standing(history, date, tally.found, tally.waiting, tally.unlisted)
-    runs = night_summary.tonight(history, date)
-    put(folder / "runs.jsonl", lines.lines(runs, told).encode())
-    put(folder / "digest.md", digest.digest(told).encode())
-    put(folder / "metrics.prom", metrics.metrics(told))
-    put(folder / "index.html", page.page(told).encode())
+    summary = night_summary.summarize_night(history, date, counts.found, counts.waiting, counts.unlisted)
+    runs = night_summary.runs_of_night(history, date)
+    put(folder / "runs.jsonl", lines.lines(runs, summary).encode())
+    put(folder / "digest.md", digest.digest(summary).encode())
+    put(folder / "metrics.prom", metrics.metrics(summary))
+    put(folder / "index.html", page.page(summary).encode())
 
 
-def _keep_out(folder: Path, root: str) -> None:
-    if not is_url(root) and (run := holder(str(folder), root)):
+def _check_output_folder(folder: Path, root: str) -> None:
+    if not is_url(root) and (run := enclosing_run(str(folder), root)):
         raise UsageError(f"-o {folder}: lies inside the run {run}, and nothing is ever written there")
 
 
-def _apart(roots: Sequence[str]) -> list[str]:
+def _distinct_roots(roots: Sequence[str]) -> list[str]:
     """The roots, none of them twice or inside another."""
     whole = list(dict.fromkeys(root.rstrip("/") if is_url(root) else os.path.abspath(root) for root in roots))  # noqa: PTH100
     return [root for root in whole if not any(root.startswith(f"{other.rstrip('/')}/") for other in whole)]

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, case, func, select
 
-from analyzer.triage.groups import Course, course, recent, up_to
-from analyzer.triage.history import HOSTS, NIGHTS, RUNS, History
-from analyzer.triage.hosts import NOT_THE_MACHINE, Share, Suspect, suspects
-from analyzer.triage.restarts import WITHIN, Restart, restart
-from analyzer.triage.storage import is_url
+from analyzer.triage.database.history import HOSTS, NIGHTS, RUNS, History
+from analyzer.triage.examine.storage import is_url
+from analyzer.triage.groups import GroupStatus, recent, status, up_to
+from analyzer.triage.hosts import NOT_HOST_OWNERS, Share, Suspect, suspects
+from analyzer.triage.restarts import RESTART_WINDOW_SECONDS, Restart, restart
 
 BAD = ("failed", "degraded")
-WEEK = 7
-SPAN = 60
+WEEK_NIGHTS = 7
+TREND_NIGHTS = 60
 """Nights that trends show and machines are judged by."""
-YEAR = 182
+CALENDAR_DAYS = 182
 """Days of the calendar; half a year fits a screen."""
-MOST_RUNS, MOST_GROUPS = 400, 60
-_MOST_RESTARTS, _MOST_NAMED = 20, 5
+MAX_RUNS, MAX_GROUPS = 400, 60
+_MAX_RESTARTS, _MAX_NAMED_RUNS = 20, 5
 
 
 class Run(NamedTuple):
@@ -49,7 +49,7 @@ class Group(NamedTuple):
     verdict: str
     cause: str
     rule: str | None
-    course: Course
+    status: GroupStatus
     run: Run
     restart: Restart | None
 
@@ -76,7 +76,7 @@ class Cause(NamedTuple):
     by_night: tuple[int, ...]
 
 
-class Night(NamedTuple):
+class NightCounts(NamedTuple):
     """One night of the calendar: runs by what became of them, and groups that it saw first."""
 
     date: str
@@ -98,7 +98,7 @@ class Night(NamedTuple):
         return self.degraded + self.failed
 
 
-class Guilty(NamedTuple):
+class AccusedHost(NamedTuple):
     """A machine that is accused, all runs that it took part in, and the latest ones that failed by it."""
 
     suspect: Suspect
@@ -114,31 +114,31 @@ class NightSummary(NamedTuple):
     found: int
     waiting: int
     unlisted: tuple[tuple[str, str], ...]
-    tonight: Night
+    tonight: NightCounts
     groups: tuple[Group, ...]
     """Those of tonight and those that are gone since: new first, then what came back, known and gone."""
     states: Mapping[str, str]
     """Fingerprint → state, of each group of tonight and each that is gone since; `groups` has the first."""
     unknown: tuple[Group, ...]
     """Failures that no rule explains, the biggest first."""
-    suspects: tuple[Guilty, ...]
+    suspects: tuple[AccusedHost, ...]
     causes: tuple[Cause, ...]
-    nights: tuple[Night, ...]
+    nights: tuple[NightCounts, ...]
     runs: tuple[Run, ...]
     """The latest runs, the worst of each night first."""
     all_runs: int
     first: str
 
-    def of(self, state: str) -> tuple[Group, ...]:
+    def in_state(self, state: str) -> tuple[Group, ...]:
         """The groups in a state."""
-        return tuple(group for group in self.groups if group.course.state == state)
+        return tuple(group for group in self.groups if group.status.state == state)
 
     def count(self, state: str) -> int:
         """How many groups are in a state."""
         return sum(each == state for each in self.states.values())
 
 
-def standing(
+def summarize_night(
     history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
 ) -> NightSummary:
     """How things stand on a night."""
@@ -147,34 +147,34 @@ def standing(
     calendar = _calendar(history, date, counted)
     dates = up_to([each.date for each in calendar if each.runs] or [date], date)
     dates = dates if dates and dates[-1] == date else [*dates, date]
-    courses = _courses(counted, dates)
-    ours = [each for each in courses if each.course.tonight or each.course.state == "gone"]
+    histories = _group_histories(counted, dates)
+    ours = [each for each in histories if each.status.tonight or each.status.state == "gone"]
     return NightSummary(
         date=date,
         began=began,
         found=found,
         waiting=waiting,
         unlisted=tuple(unlisted),
-        tonight=next((each for each in calendar if each.date == date), Night(date, 0, 0, 0, 0, 0, 0)),
+        tonight=next((each for each in calendar if each.date == date), NightCounts(date, 0, 0, 0, 0, 0, 0)),
         groups=_groups(history, ours),
-        states={each.fingerprint: each.course.state for each in ours},
-        unknown=_unknown(history, courses, dates[-SPAN:][0]),
+        states={each.fingerprint: each.status.state for each in ours},
+        unknown=_unknown(history, histories, dates[-TREND_NIGHTS:][0]),
         suspects=_suspects(history, dates),
         causes=_causes(counted, dates),
-        nights=tuple(calendar[-YEAR:]),
-        runs=tuple(map(run_of, history.rows(_latest_runs(date)))),
+        nights=tuple(calendar[-CALENDAR_DAYS:]),
+        runs=tuple(map(run_from_row, history.rows(_latest_runs(date)))),
         all_runs=sum(each.runs for each in calendar),
         first=calendar[0].date if calendar else date,
     )
 
 
-def tonight(history: History, date: str) -> list[Run]:
+def runs_of_night(history: History, date: str) -> list[Run]:
     """All runs of a night, in the order of their places."""
     wanted = select(RUNS).where(RUNS.c.latest, RUNS.c.night == date).order_by(RUNS.c.place)
-    return [run_of(row) for row in history.rows(wanted)]
+    return [run_from_row(row) for row in history.rows(wanted)]
 
 
-def run_of(row: Mapping[str, Any]) -> Run:
+def run_from_row(row: Mapping[str, Any]) -> Run:
     """A row of history as a run."""
     return Run(
         place=row["place"],
@@ -198,7 +198,7 @@ def _by_group(date: str) -> Select[Any]:
     return select(*of, func.count().label("runs")).where(failed).group_by(*of).order_by(*of)
 
 
-def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]]) -> list[Night]:
+def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]]) -> list[NightCounts]:
     what = case((RUNS.c.verdict.is_(None), "broken"), else_=RUNS.c.verdict).label("what")
     until = and_(RUNS.c.latest, RUNS.c.night <= date)
     of = (RUNS.c.night, what)
@@ -215,22 +215,22 @@ def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]])
     return [_night(night, nights[night], new[night]) for night in sorted(nights)]
 
 
-def _night(date: str, runs: Mapping[str, int], new: int) -> Night:
+def _night(date: str, runs: Mapping[str, int], new: int) -> NightCounts:
     healthy, degraded, failed, inconclusive, broken = (
         runs.get(kind, 0) for kind in ("healthy", "degraded", "failed", "inconclusive", "broken")
     )
-    return Night(date, healthy, degraded, failed, inconclusive, broken, new)
+    return NightCounts(date, healthy, degraded, failed, inconclusive, broken, new)
 
 
-class _Counted(NamedTuple):
+class _GroupHistory(NamedTuple):
     fingerprint: str
     verdict: str
     cause: str
     rule: str | None
-    course: Course
+    status: GroupStatus
 
 
-def _courses(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_Counted]:
+def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_GroupHistory]:
     """Every group with its course; what it is called, it was called last."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     last: dict[str, Mapping[str, Any]] = {}
@@ -239,7 +239,9 @@ def _courses(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list
         counts[group][row["night"]] = counts[group].get(row["night"], 0) + row["runs"]
         last[group] = row
     return [
-        _Counted(group, row["verdict"], row["cause"] or "unknown", row["rule"], course(counts[group], dates))
+        _GroupHistory(
+            group, row["verdict"], row["cause"] or "unknown", row["rule"], status(counts[group], dates)
+        )
         for group, row in last.items()
     ]
 
@@ -251,29 +253,29 @@ def _night_of(row: Mapping[str, Any]) -> str:
 _ORDER = ("new", "regressed", "known", "gone")
 
 
-def _groups(history: History, ours: Sequence[_Counted]) -> tuple[Group, ...]:
-    told = sorted(
-        ours, key=lambda each: (_ORDER.index(each.course.state), -each.course.tonight, each.fingerprint)
+def _groups(history: History, ours: Sequence[_GroupHistory]) -> tuple[Group, ...]:
+    ordered = sorted(
+        ours, key=lambda each: (_ORDER.index(each.status.state), -each.status.tonight, each.fingerprint)
     )
-    return tuple(_shown(history, each) for each in told[:MOST_GROUPS])
+    return tuple(_group(history, each) for each in ordered[:MAX_GROUPS])
 
 
-def _unknown(history: History, courses: Sequence[_Counted], since: str) -> tuple[Group, ...]:
+def _unknown(history: History, histories: Sequence[_GroupHistory], since: str) -> tuple[Group, ...]:
     """Those that no rule explains and that were seen since a night."""
-    found = [each for each in courses if each.cause == "unknown" and each.course.last >= since]
-    found.sort(key=lambda each: (-each.course.runs, each.fingerprint))
-    return tuple(_shown(history, each) for each in found[:MOST_GROUPS])
+    found = [each for each in histories if each.cause == "unknown" and each.status.last >= since]
+    found.sort(key=lambda each: (-each.status.runs, each.fingerprint))
+    return tuple(_group(history, each) for each in found[:MAX_GROUPS])
 
 
-def _shown(history: History, group: _Counted) -> Group:
+def _group(history: History, group: _GroupHistory) -> Group:
     """A group with its latest run, and what became of the restarts of the latest few."""
-    ours = and_(RUNS.c.latest, RUNS.c.fingerprint == group.fingerprint, RUNS.c.night <= group.course.last)
-    wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MOST_RESTARTS)
+    ours = and_(RUNS.c.latest, RUNS.c.fingerprint == group.fingerprint, RUNS.c.night <= group.status.last)
+    wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MAX_RESTARTS)
     rows = history.rows(wanted)
-    run = run_of(rows[0])
+    run = run_from_row(rows[0])
     after = [each for row in sorted(rows, key=_ended) if (each := _next_run(history, row))]
-    told = restart([(each["verdict"], each["fingerprint"]) for each in after], group.fingerprint)
-    return Group(group.fingerprint, group.verdict, group.cause, group.rule, group.course, run, told)
+    helped = restart([(each["verdict"], each["fingerprint"]) for each in after], group.fingerprint)
+    return Group(group.fingerprint, group.verdict, group.cause, group.rule, group.status, run, helped)
 
 
 def _ended(row: Mapping[str, Any]) -> tuple[float, str]:
@@ -283,7 +285,7 @@ def _ended(row: Mapping[str, Any]) -> tuple[float, str]:
 def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if not row["job"] or row["ended"] is None:
         return None
-    soon = RUNS.c.started.between(row["ended"], row["ended"] + WITHIN)
+    soon = RUNS.c.started.between(row["ended"], row["ended"] + RESTART_WINDOW_SECONDS)
     same = and_(
         RUNS.c.latest, RUNS.c.job == row["job"], RUNS.c.place != row["place"], RUNS.c.verdict.is_not(None)
     )
@@ -291,20 +293,20 @@ def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | N
     return found[0] if found else None
 
 
-def _suspects(history: History, dates: Sequence[str]) -> tuple[Guilty, ...]:
-    since, date = dates[-SPAN:][0], dates[-1]
+def _suspects(history: History, dates: Sequence[str]) -> tuple[AccusedHost, ...]:
+    since, date = dates[-TREND_NIGHTS:][0], dates[-1]
     within = and_(RUNS.c.latest, RUNS.c.night >= since, RUNS.c.night <= date)
-    blamed = and_(within, RUNS.c.verdict.in_(BAD), RUNS.c.owner.not_in(NOT_THE_MACHINE))
+    blamed = and_(within, RUNS.c.verdict.in_(BAD), RUNS.c.owner.not_in(NOT_HOST_OWNERS))
     joined = select(HOSTS).join(RUNS, RUNS.c.id == HOSTS.c.run).where(blamed)
     shares = (Share(*(row[name] for name in Share._fields)) for row in history.rows(joined))
-    return tuple(_guilty(history, each, within) for each in suspects(shares))
+    return tuple(_accused_host(history, each, within) for each in suspects(shares))
 
 
-def _guilty(history: History, suspect: Suspect, within: Any) -> Guilty:  # noqa: ANN401 - a condition
+def _accused_host(history: History, suspect: Suspect, within: Any) -> AccusedHost:  # noqa: ANN401 - a condition
     took_part = select(func.count().label("seen")).select_from(HOSTS.join(RUNS, RUNS.c.id == HOSTS.c.run))
     seen = history.rows(took_part.where(within, HOSTS.c.host == suspect.host))[0]["seen"]
     latest = select(RUNS).where(RUNS.c.id.in_(suspect.ids)).order_by(RUNS.c.night.desc(), RUNS.c.place)
-    return Guilty(suspect, seen, tuple(map(run_of, history.rows(latest.limit(_MOST_NAMED)))))
+    return AccusedHost(suspect, seen, tuple(map(run_from_row, history.rows(latest.limit(_MAX_NAMED_RUNS)))))
 
 
 def _causes(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> tuple[Cause, ...]:
@@ -316,10 +318,10 @@ def _causes(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> tuple
         Cause(
             cause,
             sum(each.values()),
-            *recent(each, dates, WEEK),
+            *recent(each, dates, WEEK_NIGHTS),
             min(each),
             max(each),
-            tuple(each.get(night, 0) for night in dates[-SPAN:]),
+            tuple(each.get(night, 0) for night in dates[-TREND_NIGHTS:]),
         )
         for cause, each in counts.items()
     ]
@@ -330,4 +332,4 @@ def _latest_runs(date: str) -> Select[Any]:
     rank = {"failed": 0, "degraded": 1, "inconclusive": 3, "healthy": 4}
     worst = case(rank, value=RUNS.c.verdict, else_=2)
     until = select(RUNS).where(RUNS.c.latest, RUNS.c.night <= date)
-    return until.order_by(RUNS.c.night.desc(), worst, RUNS.c.place).limit(MOST_RUNS)
+    return until.order_by(RUNS.c.night.desc(), worst, RUNS.c.place).limit(MAX_RUNS)

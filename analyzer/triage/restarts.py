@@ -9,7 +9,7 @@ _AGAIN = re.compile(r"[-_.]?(?:attempt|retry|restart(?:ed)?|rerun|again|try)[-_.
 _DATE = re.compile(
     r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
 )
-WITHIN = 86_400.0
+RESTART_WINDOW_SECONDS = 86_400.0
 """Seconds after the end of a run in which another one of its job counts as its restart."""
 
 

@@ -96,7 +96,7 @@ def test_an_interrupt_that_python_swallows_comes_again() -> None:
     """As it does where the key is pressed in one of the callbacks that an import calls."""
     code = """
 import sys, time, weakref
-from analyzer.cli.entrypoint import ended
+from analyzer.cli.entrypoint import run_command
 
 def press(_):
     raise KeyboardInterrupt
@@ -107,7 +107,7 @@ def work():
     del held
     time.sleep(60)
 
-sys.exit(ended("test", work))
+sys.exit(run_command("test", work))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, cwd=ROOT, check=False

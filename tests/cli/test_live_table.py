@@ -8,16 +8,16 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from analyzer.cli.live_table import Lines, Screen, audience
-from analyzer.trainer.audience import NightSummary
+from analyzer.cli.live_table import LineObserver, TableObserver, job_observer
+from analyzer.trainer.jobs.observer import WorkerStatus
 
 
 def test_a_terminal_shows_every_worker_with_state_and_step() -> None:
     """As a table, with the events above it."""
     drawn = io.StringIO()
     with Live(console=Console(file=drawn, force_terminal=True, width=60)) as live:
-        screen = Screen(live)
-        screen.show([NightSummary("worker:0", "runs", 12), NightSummary("worker:1", "ended with -9", 11)])
+        screen = TableObserver(live)
+        screen.show([WorkerStatus("worker:0", "runs", 12), WorkerStatus("worker:1", "ended with -9", 11)])
         screen.note("worker 1 ended with -9 at step 11")
     told = drawn.getvalue()
     assert "worker 1 ended with -9 at step 11" in told
@@ -30,8 +30,8 @@ def test_a_terminal_shows_every_worker_with_state_and_step() -> None:
 
 def test_a_pipe_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """No table, and no escape codes."""
-    with audience() as onlookers:
-        assert isinstance(onlookers, Lines)
-        onlookers.show([NightSummary("worker:0", "runs", 1)])
-        onlookers.note("worker 0 ended with 0 at step 60")
+    with job_observer() as observer:
+        assert isinstance(observer, LineObserver)
+        observer.show([WorkerStatus("worker:0", "runs", 1)])
+        observer.note("worker 0 ended with 0 at step 60")
     assert capsys.readouterr().out == "  worker 0 ended with 0 at step 60\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli import progress_bar
-from analyzer.cli.progress_bar import Meter
+from analyzer.cli.progress_bar import ProgressBar
 from analyzer.discover import discover
 from analyzer.ingest import ingest
 from tests.conftest import ROOT
@@ -23,7 +23,7 @@ IMPATIENT = """
 import sys
 from analyzer.cli import progress_bar
 from analyzer.cli.analyze import main
-progress_bar.PATIENCE = 0
+progress_bar.DELAY_SECONDS = 0
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -56,16 +56,16 @@ def test_the_bytes_of_every_source_are_counted() -> None:
 def test_a_short_reading_says_nothing() -> None:
     """Two seconds pass in silence."""
     screen = Screen()
-    with Meter(screen) as shown:
+    with ProgressBar(screen) as shown:
         shown("worker-0.log", 1, 2)
     assert screen.getvalue() == ""
 
 
 def test_a_long_one_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line, never longer than the terminal; also when it is interrupted."""
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
+    monkeypatch.setattr(progress_bar, "DELAY_SECONDS", 0)
     screen = Screen()
-    with suppress(KeyboardInterrupt), Meter(screen) as shown:
+    with suppress(KeyboardInterrupt), ProgressBar(screen) as shown:
         shown("worker-0\x1b[31m\n.log" * 20, 512, 1024)
         raise KeyboardInterrupt
     drawn = screen.getvalue()
@@ -79,10 +79,10 @@ def test_a_long_one_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_dumb_terminal_and_a_pipe_see_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Escape codes would stay there."""
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
+    monkeypatch.setattr(progress_bar, "DELAY_SECONDS", 0)
     monkeypatch.setenv("TERM", "dumb")
     for screen in (Screen(), io.StringIO()):
-        with Meter(screen) as shown:
+        with ProgressBar(screen) as shown:
             shown("worker-0.log", 1, 2)
         monkeypatch.setenv("TERM", "xterm")
         assert screen.getvalue() == ""

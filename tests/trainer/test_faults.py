@@ -27,12 +27,12 @@ from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.tf_config import EDITS, TfConfig
 from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 from analyzer.trainer.handover import hand_over
-from analyzer.trainer.hosts import Hosts
-from analyzer.trainer.job import Outcome
-from analyzer.trainer.path_anonymizer import Neutral
-from analyzer.trainer.processes import Crew
+from analyzer.trainer.jobs.hosts import Hosts
+from analyzer.trainer.jobs.job import Outcome
+from analyzer.trainer.jobs.processes import WorkerProcesses
+from analyzer.trainer.jobs.workspace import Workspace, tfrecords
+from analyzer.trainer.path_anonymizer import PathAnonymizer
 from analyzer.trainer.scenario import Scenario
-from analyzer.trainer.workspace import Workspace, tfrecords
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +156,7 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
     hand_over(
         job,
         Outcome({0: 0, 1: 0}, {}, False, {}, heard, {"kernel.log": b"x"}, {}, {}),
-        Neutral({"/nowhere": "/usr"}),
+        PathAnonymizer({"/nowhere": "/usr"}),
         target,
     )
     assert {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()} == {
@@ -258,9 +258,9 @@ def test_a_checkpoint_is_another_one_after_the_restart(found: str, left: str | N
     kept = job.folder(1) / "checkpoints" / "latest.index"
     kept.parent.mkdir()
     kept.write_text("of step 3")
-    with Crew() as crew:
-        crew.start(1, ["sleep", "60"], tmp_path, {}, tmp_path / "log", tmp_path / "log")
-        fault.on_step(crew, 1, 4)
+    with WorkerProcesses() as workers:
+        workers.start(1, ["sleep", "60"], tmp_path, {}, tmp_path / "log", tmp_path / "log")
+        fault.on_step(workers, 1, 4)
         kept.write_text("of step 30")
         fault.before_restart(1)
     assert (kept.read_text() if kept.exists() else None) == left

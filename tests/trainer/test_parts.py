@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.trainer.handover import HandoverError, check_target
-from analyzer.trainer.path_anonymizer import Neutral
-from analyzer.trainer.processes import Crew
-from analyzer.trainer.progress import Progress
-from analyzer.trainer.workspace import PROGRAM, free_addresses
+from analyzer.trainer.jobs.processes import WorkerProcesses
+from analyzer.trainer.jobs.step_counter import StepCounter
+from analyzer.trainer.jobs.workspace import PROGRAM, free_addresses
+from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,36 +28,36 @@ time.sleep(60)
 """
 
 
-def start(crew: Crew, folder: Path, program: str) -> Path:
+def start(workers: WorkerProcesses, folder: Path, program: str) -> Path:
     """Start worker 0 and return its log."""
     log = folder / "0.log"
-    crew.start(0, [sys.executable, "-c", program], folder, os.environ, log, log)
+    workers.start(0, [sys.executable, "-c", program], folder, os.environ, log, log)
     return log
 
 
 def test_a_worker_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
     """Leaving the crew's block ends even a worker that takes no notice of SIGTERM."""
-    with Crew(grace=0.2) as crew:
-        log = start(crew, tmp_path, DEAF)
+    with WorkerProcesses(grace=0.2) as workers:
+        log = start(workers, tmp_path, DEAF)
         while b"on" not in (log.read_bytes() if log.exists() else b""):
             time.sleep(0.02)
-        assert crew.exit_codes() == {0: None}
-    assert crew.exit_codes() == {0: -Signals.SIGKILL}
+        assert workers.exit_codes() == {0: None}
+    assert workers.exit_codes() == {0: -Signals.SIGKILL}
 
 
 def test_an_error_ends_the_workers_too(tmp_path: Path) -> None:
     """An exception inside the block leaves nobody behind."""
-    crew = Crew(grace=0.2)
-    with pytest.raises(KeyboardInterrupt), crew:  # noqa: PT012 - the worker must run first
-        start(crew, tmp_path, "import time; time.sleep(60)")
+    workers = WorkerProcesses(grace=0.2)
+    with pytest.raises(KeyboardInterrupt), workers:  # noqa: PT012 - the worker must run first
+        start(workers, tmp_path, "import time; time.sleep(60)")
         raise KeyboardInterrupt
-    assert crew.running() == []
+    assert workers.running() == []
 
 
 def test_progress_reads_bars_epoch_lines_and_steps(tmp_path: Path) -> None:
     """A step counts from one through all epochs, whatever the style of the log."""
     log = tmp_path / "w.log"
-    progress = Progress(log, epoch_steps=20)
+    progress = StepCounter(log, epoch_steps=20)
     assert not progress.read()
     log.write_bytes(b"Epoch 1/3\n\b\b\r 4/20 [===>....] - ETA: 0s - loss: 0.1")
     assert progress.read()
@@ -75,8 +75,8 @@ def test_progress_reads_bars_epoch_lines_and_steps(tmp_path: Path) -> None:
 
 def test_the_longest_path_wins_and_only_whole_names_count() -> None:
     """A path of this machine is replaced where it ends at the end of a name."""
-    neutral = Neutral({"/a": "/usr", "/a/venv": "/opt/venv", "/a/venv/lib/site": "/opt/site"})
-    told = neutral.text(b'"/a/venv/lib/site/tf.py" /a/venv/bin /a/lib /ab')
+    anonymizer = PathAnonymizer({"/a": "/usr", "/a/venv": "/opt/venv", "/a/venv/lib/site": "/opt/site"})
+    told = anonymizer.text(b'"/a/venv/lib/site/tf.py" /a/venv/bin /a/lib /ab')
     assert told == b'"/opt/site/tf.py" /opt/venv/bin /usr/lib /ab'
 
 

@@ -35,7 +35,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
-def recipe(home: Path) -> Scenario:
+def file(home: Path) -> Scenario:
     """Return the scenario of a recording, with the guilty worker of which its origin tells."""
     origin = dict(
         re.findall(r"^\| ([\w ]+?) \| `?(.+?)`? \|$", (home / "origin.md").read_text(), re.MULTILINE)
@@ -48,13 +48,13 @@ def recipe(home: Path) -> Scenario:
 def test_there_are_sample_runs() -> None:
     """Every recording has a scenario, and is called like it."""
     assert RECORDED
-    assert all(home.name.startswith(recipe(home).name) for home in RECORDED)
+    assert all(home.name.startswith(file(home).name) for home in RECORDED)
 
 
 @each_sample_run
 def test_expected_is_what_the_scenario_says(home: Path) -> None:
     """`expected.json` is the trainer's: it differs from the scenario only when a hand changed one of them."""
-    scenario = recipe(home)
+    scenario = file(home)
     assert (home / "expected.json").read_text() == expected_json(scenario)
 
 
@@ -86,7 +86,7 @@ def test_every_path_is_one_of_a_container(home: Path) -> None:
 @each_sample_run
 def test_what_is_handed_over_is_there(home: Path) -> None:
     """Every part that the scenario hands over left at least one file, and no other part did."""
-    scenario = recipe(home)
+    scenario = file(home)
     signs = {
         "logs": r"\.log$|\.out$|stdout\.txt$",
         "exit_codes": r"exit_codes\.txt$",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.trainer import catalogue
-from analyzer.trainer.recipe import ScenarioError
 from analyzer.trainer.scenario import load_scenario
+from analyzer.trainer.scenario_file import ScenarioError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,12 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.pipeline import load_rules, load_tables
-from analyzer.trainer.baselines import answers
 from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
-from analyzer.trainer.holdout_results import NAME, keep, load
 from analyzer.trainer.matrix import cells, missing
-from analyzer.trainer.scoreboard import (
-    Mark,
+from analyzer.trainer.scoring.baselines import answers
+from analyzer.trainer.scoring.holdout_results import NAME, keep, load
+from analyzer.trainer.scoring.scoreboard import (
+    Score,
     first_scoreboard,
     judge_cause,
     judge_culprit,
@@ -57,12 +57,12 @@ def test_cause_and_culprit_are_judged_apart(
 
 def test_the_scoreboard_hides_none() -> None:
     """Every case that is not right has a line of its own, with the reason where one is known."""
-    marks = [
-        Mark("one", "2.4", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right"),
-        Mark("two", "2.15", "peer.killed worker:1", "healthy", 0.5, "wrong", "abstained"),
-        Mark("three", "2.15", "healthy", "unknown", 0.1, "abstained", "right"),
+    scores = [
+        Score("one", "2.4", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right"),
+        Score("two", "2.15", "peer.killed worker:1", "healthy", 0.5, "wrong", "abstained"),
+        Score("three", "2.15", "healthy", "unknown", 0.1, "abstained", "right"),
     ]
-    told = scoreboard(marks, {"two": "the log ends too early"}).splitlines()
+    told = scoreboard(scores, {"two": "the log ends too early"}).splitlines()
     assert "| peer.killed | 1 | 1 |  | 1 |  | 1 |" in told
     assert told.index("| 2.4 | 1 |  |  | 1 |  |  |") < told.index("| 2.15 |  | 1 | 1 | 1 |  | 1 |")
     assert "| together | 1 | 1 | 1 | 2 |  | 1 |" in told
@@ -76,15 +76,15 @@ def test_the_scoreboard_hides_none() -> None:
 def test_a_first_try_stays_what_it_was(tmp_path: Path) -> None:
     """Rules that know better today do not change what was said then; the reason is added by hand."""
     file = tmp_path / NAME
-    before = Mark("one", "2.17", "peer.killed worker:1", "unknown", 0.0, "abstained", "abstained")
-    after = Mark("one", "2.17", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right")
-    other = Mark("two, of three", "2.4", "healthy", "healthy", 0.95, "right", "right")
+    before = Score("one", "2.17", "peer.killed worker:1", "unknown", 0.0, "abstained", "abstained")
+    after = Score("one", "2.17", "peer.killed worker:1", "peer.killed worker:1", 0.9, "right", "right")
+    other = Score("two, of three", "2.4", "healthy", "healthy", 0.95, "right", "right")
     assert [one.recording for one in keep(file, [before], "1a")] == ["one"]
     assert [one.recording for one in keep(file, [after, other], "2b")] == ["two, of three"]
     first, second = load(file)
-    assert (first.mark, first.rules) == (before, "1a")
-    assert (second.mark, second.rules) == (other, "2b")
-    told = first_scoreboard([first.mark, second.mark], {"one": "its log was cut"}).splitlines()
+    assert (first.score, first.rules) == (before, "1a")
+    assert (second.score, second.rules) == (other, "2b")
+    told = first_scoreboard([first.score, second.score], {"one": "its log was cut"}).splitlines()
     assert "| together | 1 |  | 1 | 1 |  | 1 |" in told
     assert "| one | peer.killed worker:1 | unknown (0.00) | abstained | abstained | its log was cut |" in told
 
@@ -93,11 +93,11 @@ def test_simpler_ways_are_measured_beside_it() -> None:
     """On the same runs; to blame somebody where nobody is guilty is counted apart."""
     truth = [("worker:1",), ("worker:1",), ("worker:2",), ()]
     blamed = ["worker:1", None, "worker:0", "worker:0"]
-    marks = [
-        Mark(str(n), "2.4", "x", "x", 0.9, "right", "right", culprits, {"first error": worker})
+    scores = [
+        Score(str(n), "2.4", "x", "x", 0.9, "right", "right", culprits, {"first error": worker})
         for n, (culprits, worker) in enumerate(zip(truth, blamed, strict=True))
     ]
-    told = scoreboard(marks, {}).splitlines()
+    told = scoreboard(scores, {}).splitlines()
     assert "| mwms-analyze | 3 | 0 | 0 | 1 | 0 |" in told
     assert "| always the same worker | 2 | 1 | 0 | 0 | 1 |" in told
     assert "| first error | 1 | 1 | 1 | 0 | 1 |" in told

@@ -11,10 +11,11 @@ from pathlib import Path
 from random import Random
 
 from analyzer.pipeline import load_rules
-from analyzer.triage import digest, lines, metrics, night_summary, page
-from analyzer.triage.history import beside
-from analyzer.triage.night import Order, triage
-from analyzer.triage.run_task import Examined, Task, examine
+from analyzer.triage import night_summary
+from analyzer.triage.database.history import default_history_url
+from analyzer.triage.examine.run_task import ExaminedRun, Task, examine
+from analyzer.triage.night import TriageOptions, triage
+from analyzer.triage.publish import digest, lines, metrics, page
 
 LOADED = (digest, lines, metrics, page, night_summary)
 
@@ -22,14 +23,16 @@ LOADED = (digest, lines, metrics, page, night_summary)
 class Alone:
     """Examines in the process that asks."""
 
-    def examined(self, tasks: Iterable[Task]) -> Iterator[Examined]:
+    def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """What became of each task."""
         return map(examine, tasks)
 
 
 def main(runs: str, out: str, now: str, kills: str, seconds: str) -> None:
     """Begin a call and kill it, so many times, each after a random part of some seconds."""
-    order = Order([runs], Path(out), beside(Path(out)), float(now), digest=load_rules().digest)
+    order = TriageOptions(
+        [runs], Path(out), default_history_url(Path(out)), float(now), digest=load_rules().digest
+    )
     chance = Random(20261121)
     for _ in range(int(kills)):
         child = os.fork()

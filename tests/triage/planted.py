@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyzer.triage.history import History
-from analyzer.triage.run_task import Examined, Host, Task, Told
+from analyzer.triage.database.history import History
+from analyzer.triage.examine.run_task import ExaminedRun, Host, RunSummary, Task
 
 FIRST = datetime(2026, 9, 1, 6, tzinfo=UTC)
 
@@ -28,11 +28,11 @@ class Planted(NamedTuple):
     owner: str = "platform"
     started: float | None = None
 
-    def examined(self) -> Examined:
+    def examined(self) -> ExaminedRun:
         """As the examination of a run would tell it."""
         place = f"/runs/{when(self.night):%Y-%m-%d}/{self.name}"
         healthy = self.cause == "healthy"
-        told = Told(
+        told = RunSummary(
             name=self.name,
             verdict="healthy" if healthy else "failed",
             cause=self.cause,
@@ -47,7 +47,9 @@ class Planted(NamedTuple):
             hosts=tuple(Host(each, 1, int(each == self.guilty)) for each in self.hosts),
         )
         stamp = sha256(place.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-        return Examined(Task(place, place, stamp), "told", stamp, told, zlib.compress(b"<!doctype html>"))
+        return ExaminedRun(
+            Task(place, place, stamp), "diagnosed", stamp, told, zlib.compress(b"<!doctype html>")
+        )
 
 
 def when(night: int) -> datetime:

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from analyzer.triage.history import HOSTS, NIGHTS, RUNS, beside, open_history
+from analyzer.triage.database.history import HOSTS, NIGHTS, RUNS, default_history_url, open_history
 from tests.conftest import ROOT
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
@@ -21,7 +21,7 @@ from tests.triage.planted import told_files
 
 def remembered(folder: Path) -> list[object]:
     """All that history holds, without the numbers that a database gives to rows."""
-    with open_history(beside(folder)) as history:
+    with open_history(default_history_url(folder)) as history:
         runs = {row.pop("id"): row for row in history.rows(select(RUNS))}
         hosts = [(runs[row["run"]]["place"], row["host"]) for row in history.rows(select(HOSTS))]
         return [sorted(map(repr, runs.values())), sorted(hosts), history.rows(select(NIGHTS))]

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from analyzer.triage.history import RUNS, beside, open_history
+from analyzer.triage.database.history import RUNS, default_history_url, open_history
 from tests.conftest import ROOT
 from tests.triage.conftest import Desk
 
 
 def rows(desk: Desk) -> dict[str, tuple[str | None, str]]:
     """Verdict and problem of each run that history knows, by the name of its directory."""
-    with open_history(beside(desk.out)) as history:
+    with open_history(default_history_url(desk.out)) as history:
         found = history.rows(select(RUNS).where(RUNS.c.latest))
     return {Path(row["place"]).name: (row["verdict"], row["problem"]) for row in found}
 
@@ -89,11 +89,11 @@ def test_two_calls_do_not_overlap(desk: Desk, capsys: pytest.CaptureFixture[str]
     desk.out.mkdir()
     with subprocess.Popen(
         [sys.executable, "-c", holding, str(desk.out / ".lock")], stdout=subprocess.PIPE
-    ) as holder:
-        assert holder.stdout
-        holder.stdout.readline()
+    ) as enclosing_run:
+        assert enclosing_run.stdout
+        enclosing_run.stdout.readline()
         assert desk.call() == 2
-        holder.kill()
+        enclosing_run.kill()
     assert "another mwms-triage is at work" in capsys.readouterr().err
     assert desk.call() == 0
 

@@ -11,13 +11,13 @@ import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.parser import text_string_to_metric_families
 
-from analyzer.triage.digest import digest
-from analyzer.triage.groups import course
-from analyzer.triage.history import VERSION, beside, open_history
+from analyzer.triage.database.history import VERSION, default_history_url, open_history
+from analyzer.triage.groups import status
 from analyzer.triage.hosts import Share, suspects
-from analyzer.triage.metrics import metrics
-from analyzer.triage.night_summary import NightSummary, standing
-from analyzer.triage.page import page
+from analyzer.triage.night_summary import NightSummary, summarize_night
+from analyzer.triage.publish.digest import digest
+from analyzer.triage.publish.metrics import metrics
+from analyzer.triage.publish.page import page
 from analyzer.triage.restarts import job_of
 from tests.triage.conftest import Desk
 from tests.triage.planted import Planted, plant, sixty_nights, when
@@ -26,17 +26,17 @@ from tests.triage.planted import Planted, plant, sixty_nights, when
 def told(folder: Path, runs: Sequence[Planted]) -> NightSummary:
     """How things stand after all of some runs."""
     folder.mkdir(exist_ok=True)
-    with open_history(beside(folder)) as history:
-        return standing(history, plant(history, runs), len(runs), 0, [])
+    with open_history(default_history_url(folder)) as history:
+        return summarize_night(history, plant(history, runs), len(runs), 0, [])
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_bad_machine_the_regression_and_the_new_failure_are_found(tmp_path: Path, seed: int) -> None:
     """And nothing else: not the busy machine, not the one that always has the chief of faulty code."""
     after = told(tmp_path, list(sixty_nights(seed)))
-    assert [group.cause for group in after.of("new")] == ["numeric.nan_loss"]
-    assert [group.cause for group in after.of("regressed")] == ["data.corrupt_record"]
-    assert after.of("regressed")[0].course.before == f"{when(15):%Y-%m-%d}"
+    assert [group.cause for group in after.in_state("new")] == ["numeric.nan_loss"]
+    assert [group.cause for group in after.in_state("regressed")] == ["data.corrupt_record"]
+    assert after.in_state("regressed")[0].status.before == f"{when(15):%Y-%m-%d}"
     assert [guilty.suspect.host for guilty in after.suspects] == ["node-17"]
     (guilty,) = after.suspects
     assert guilty.seen == 50
@@ -77,7 +77,7 @@ def test_a_failure_is_gone_once_and_comes_back_once() -> None:
     def states(*seen: int) -> list[str]:
         counts = {nights[n]: 1 for n in seen}
         return [
-            course({night: 1 for night in counts if night <= until}, nights[: n + 1]).state
+            status({night: 1 for night in counts if night <= until}, nights[: n + 1]).state
             for n, until in enumerate(nights)
             if n >= seen[0]
         ]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from analyzer.triage.history import beside, open_history
-from analyzer.triage.night_summary import standing
-from analyzer.triage.page import page
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.night_summary import summarize_night
+from analyzer.triage.publish.page import page
 from tests.render.browsing import FOLDED, UNFOLD, Visit
 from tests.render.conftest import browser, chromium
 from tests.triage.planted import Planted, plant, sixty_nights
@@ -28,8 +28,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *sixty_nights(3),
         Planted(59, HOSTILE.replace("/", "_").replace("\0", ""), (HOSTILE, "b"), HOSTILE, HOSTILE),
     ]
-    with open_history(beside(folder)) as history:
-        told = standing(history, plant(history, runs), 600, 3, [("/gone", "permission denied")])
+    with open_history(default_history_url(folder)) as history:
+        told = summarize_night(history, plant(history, runs), 600, 3, [("/gone", "permission denied")])
     (folder / "index.html").write_text(page(told._replace(runs=told.runs[:40])), encoding="utf-8")
     return folder / "index.html"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.triage.run_discovery import Unlisted, find, holder
+from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from tests.conftest import SAMPLE_RUNS
 
 Tree = Callable[..., Path]
@@ -30,9 +30,10 @@ def tree(tmp_path: Path) -> Tree:
 
 def runs(root: Path, pattern: str | None = None, leave_out: str = "") -> list[str]:
     """The runs below a root, relative to it."""
-    unlisted: list[Unlisted] = []
+    unlisted: list[UnlistedDirectory] = []
     return [
-        os.path.relpath(each.path, root) for each in find(str(root), 0.0, unlisted.append, pattern, leave_out)
+        os.path.relpath(each.path, root)
+        for each in find_runs(str(root), 0.0, unlisted.append, pattern, leave_out)
     ]
 
 
@@ -76,9 +77,9 @@ def test_our_own_directory_is_no_run(tree: Tree) -> None:
     """Reports may lie below a root, and never in a run."""
     root = tree("a/worker-0.log", "out/worker-0.log")
     assert runs(root, leave_out=str(root / "out")) == ["a"]
-    assert holder(str(root / "a" / "reports"), str(root)) == str(root / "a")
-    assert holder(str(root / "elsewhere"), str(root)) is None
-    assert holder(str(root.parent / "elsewhere"), str(root)) is None
+    assert enclosing_run(str(root / "a" / "reports"), str(root)) == str(root / "a")
+    assert enclosing_run(str(root / "elsewhere"), str(root)) is None
+    assert enclosing_run(str(root.parent / "elsewhere"), str(root)) is None
 
 
 def test_the_stamp_tells_each_change(tree: Tree) -> None:
@@ -87,7 +88,7 @@ def test_the_stamp_tells_each_change(tree: Tree) -> None:
     log = root / "a" / "worker-0.log"
 
     def stamp() -> str:
-        return next(find(str(root), 0.0, print)).stamp
+        return next(find_runs(str(root), 0.0, print)).stamp
 
     stamps = [stamp()]
     assert stamp() == stamps[0]
@@ -102,17 +103,17 @@ def test_the_stamp_tells_each_change(tree: Tree) -> None:
 
 def test_what_cannot_be_listed_is_told(tmp_path: Path) -> None:
     """A root that is not there, a chain of directories without end, a name that is no UTF-8."""
-    unlisted: list[Unlisted] = []
-    assert list(find(str(tmp_path / "gone"), 0.0, unlisted.append)) == []
+    unlisted: list[UnlistedDirectory] = []
+    assert list(find_runs(str(tmp_path / "gone"), 0.0, unlisted.append)) == []
     deep = tmp_path.joinpath("deep", *["d"] * 60)
     deep.mkdir(parents=True)
-    assert list(find(str(tmp_path), 0.0, unlisted.append)) == []
+    assert list(find_runs(str(tmp_path), 0.0, unlisted.append)) == []
     assert [each.reason for each in unlisted] == [
         "no such file or directory", "it lies more than 40 directories deep",
     ]  # fmt: skip
     odd = os.fsencode(tmp_path) + b"/odd-\xff"
     os.mkdir(odd)  # noqa: PTH102 - bytes
     Path(os.fsdecode(odd), "worker-0.log").touch()
-    (found,) = find(str(tmp_path), 0.0, unlisted.append)
+    (found,) = find_runs(str(tmp_path), 0.0, unlisted.append)
     assert found.place.endswith("odd-\\xff")
     assert os.fsencode(found.path) == odd

@@ -17,7 +17,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from sqlalchemy import func, select
 
-from analyzer.triage.history import RUNS, beside, open_history
+from analyzer.triage.database.history import RUNS, default_history_url, open_history
 from tests.conftest import ROOT, SAMPLE_RUNS, expected
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
@@ -72,7 +72,7 @@ def test_runs_of_an_object_store_are_examined(desk: Desk, capsys: pytest.Capture
     from analyzer.cli.triage import main
 
     assert main(call) == 1
-    found = verdicts(beside(desk.out))
+    found = verdicts(default_history_url(desk.out))
     truth = expected(sample)
     assert found[f"{url}/worker-killed"] == ("failed", truth["cause"], "")
     assert {*found} == {f"{url}/worker-killed", f"{url}/odd"}

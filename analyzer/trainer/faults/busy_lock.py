@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass

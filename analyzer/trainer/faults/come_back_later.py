@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from analyzer.trainer.processes import Crew
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass
@@ -31,7 +31,7 @@ class ComeBackLater(Fault):
         """Let every worker look at each step."""
         return ("--refresh-every", "1")
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """Write it when the guilty worker has come to the step."""
         if index == self.guilty and step >= self.step and self.path:
             told = json.loads(self.path.read_text()) | {"retry_after": self.seconds}

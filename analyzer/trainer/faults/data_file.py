@@ -11,7 +11,7 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.workspace import Workspace
 
 RECORD = struct.calcsize("<QI65fI")
 

@@ -9,11 +9,11 @@ from subprocess import Popen
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
-from analyzer.trainer.hosts import PORT
+from analyzer.trainer.jobs.hosts import PORT
 
 if TYPE_CHECKING:
+    from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.workspace import Workspace
 
 PROXY = Path(__file__).parent.parent / "program" / "slow_proxy.py"
 REDIRECTION = "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport {port} -j REDIRECT --to-ports {proxy}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.workspace import Workspace
 
     Alone = Callable[[Sequence[str]], None]
 
@@ -61,7 +61,7 @@ class Fault:
     def started(self, pid: int, index: int) -> None:
         """Act on a worker's process as soon as it is there."""
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Act when a worker's log has come to a step."""
 
     def is_busy(self) -> bool:

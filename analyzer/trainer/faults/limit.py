@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
 OF = {"memory": resource.RLIMIT_AS, "files": resource.RLIMIT_NOFILE}
 
@@ -27,12 +27,12 @@ class Limit(Fault):
         if self.of not in OF:
             raise ValueError(f"no such limit: {self.of!r}")
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Set the limit to what is in use, and `more`."""
         if index != self.guilty or step < self.step or self.done:
             return
         self.done = True
-        pid = crew.processes[index].pid
+        pid = workers.processes[index].pid
         limit = self._in_use(pid) + self.more
         resource.prlimit(pid, OF[self.of], (limit, limit))
 

@@ -15,7 +15,7 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 """Version 1 and version 2; where both are, version 1 has the memory."""
@@ -43,7 +43,7 @@ class MemoryGroup(Fault):
         self.group.mkdir()
         (self.group / "cgroup.procs").write_text(str(pid))
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """Limit it to what it has."""
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return

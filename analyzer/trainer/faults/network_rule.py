@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
-from analyzer.trainer.hosts import PORT
+from analyzer.trainer.jobs.hosts import PORT
 
 if TYPE_CHECKING:
-    from analyzer.trainer.hosts import Hosts
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.hosts import Hosts
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.workspace import Workspace
 
 RULES = {
     "firewall": [f"iptables -A INPUT -i eth0 -p tcp --dport {PORT} -j DROP"],
@@ -48,7 +48,7 @@ class NetworkRule(Fault):
         if self.step == 1:
             self._set(range(workspace.scenario.workers) if self.everyone else [self.guilty])
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """Set it up when the guilty worker has come to the step."""
         if index == self.guilty and 1 < self.step <= step:
             self._set([index])

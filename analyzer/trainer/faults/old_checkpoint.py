@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.faults.fault import Alone
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.workspace import Workspace
 
 FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir", "")
 

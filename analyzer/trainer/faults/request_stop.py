@@ -10,8 +10,8 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analyzer.trainer.processes import Crew
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass
@@ -24,7 +24,7 @@ class RequestStop(Fault):
         """Note where the file has to be."""
         self.file = workspace.folder(self.guilty) / "STOP"
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """Put the file there."""
         if index == self.guilty and step >= self.step and self.file:
             self.file.touch()

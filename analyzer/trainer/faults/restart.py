@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
 
 @dataclass
@@ -21,13 +21,13 @@ class Restart(Fault):
     died: float = field(default=0.0, init=False)
     back: bool = field(default=False, init=False)
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """End it at the step, and start it again when its time has come."""
         if index != self.guilty or self.back:
             return
         if not self.died and step >= self.step:
             self.died = time.monotonic()
-            crew.send(index, Signals.SIGKILL)
+            workers.send(index, Signals.SIGKILL)
         elif self.died and time.monotonic() - self.died > self.after:
             self.back = True
-            crew.restart(index)
+            workers.restart(index)

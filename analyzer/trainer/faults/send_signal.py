@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
 
 @dataclass
@@ -29,9 +29,9 @@ class SendSignal(Fault):
         if f"SIG{self.signal}" not in Signals.__members__:
             raise ValueError(f"no such signal: {self.signal!r}")
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Send it once."""
         if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.sent:
             self.sent = True
-            for one in crew.processes if self.everyone else [self.guilty]:
-                crew.send(one, Signals[f"SIG{self.signal}"])
+            for one in workers.processes if self.everyone else [self.guilty]:
+                workers.send(one, Signals[f"SIG{self.signal}"])

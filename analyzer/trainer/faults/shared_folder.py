@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults.fault import Fault
 
 if TYPE_CHECKING:
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass

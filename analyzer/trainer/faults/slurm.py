@@ -12,7 +12,7 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass

@@ -12,7 +12,7 @@ from analyzer.trainer.faults.shared_folder import SharedFolder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
 BACKUP = "backup"
 
@@ -32,24 +32,24 @@ class Supervised(SharedFolder):
         """Let every worker keep what it needs to go on."""
         return ("--backup", BACKUP)
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Kill the guilty worker once; start again whoever has ended badly."""
         if index == self.guilty and step >= self.step and not self.killed:
             self.killed = True
-            crew.send(index, Signals.SIGKILL)
-        if self._has_ended_badly(crew, index):
+            workers.send(index, Signals.SIGKILL)
+        if self._has_ended_badly(workers, index):
             self.died.setdefault(index, time.monotonic())
         if index in self.died and time.monotonic() - self.died[index] > self.after:
             del self.died[index]
             self.starts[index] = self.starts.get(index, 0) + 1
             self.before_restart(index)
-            crew.restart(index)
+            workers.restart(index)
 
     def before_restart(self, index: int) -> None:
         """Act when a worker is about to be started again."""
 
-    def _has_ended_badly(self, crew: Crew, index: int) -> bool:
-        return bool(crew.exit_codes()[index]) and self.starts.get(index, 0) < self.times
+    def _has_ended_badly(self, workers: WorkerProcesses, index: int) -> bool:
+        return bool(workers.exit_codes()[index]) and self.starts.get(index, 0) < self.times
 
     def is_busy(self) -> bool:
         """Say that the job is not over while somebody is to be started again."""

@@ -12,9 +12,9 @@ from analyzer.trainer.faults.supervised import Supervised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
-    from analyzer.trainer.workspace import Workspace
 
 EVERY = 3
 FOLDER = "checkpoints"
@@ -40,12 +40,12 @@ class WrongCheckpoint(Supervised):
         """Let every worker note its step beside its checkpoint."""
         return ("--progress", "progress.txt", "--checkpoint-every", str(EVERY))
 
-    def on_step(self, crew: Crew, index: int, step: int) -> None:
+    def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Copy the first checkpoint as soon as the next step is done."""
         old = self.folders[index] / "old"
         if EVERY < step < 2 * EVERY and not old.exists():
             shutil.copytree(self.folders[index] / FOLDER, old)
-        super().on_step(crew, index, step)
+        super().on_step(workers, index, step)
 
     def before_restart(self, index: int) -> None:
         """Put something else in the place of the checkpoint."""

@@ -19,7 +19,7 @@ LINE_END = re.compile(rb"[\r\n\b]+")
 
 
 @dataclass
-class Progress:
+class StepCounter:
     """Follows one log file while it grows."""
 
     path: Path

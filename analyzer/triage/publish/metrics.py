@@ -7,31 +7,31 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from analyzer.render.sanitize import one_line
 from analyzer.triage.night_summary import NightSummary
 
-_MOST_LABEL = 120
+_MAX_LABEL_CHARACTERS = 120
 
 
-def metrics(told: NightSummary) -> bytes:
+def metrics(summary: NightSummary) -> bytes:
     """Gauges only: each call tells how things stand."""
-    registry, night = CollectorRegistry(), told.tonight
+    registry, night = CollectorRegistry(), summary.tonight
 
     def gauge(name: str, text: str, *labels: str) -> Gauge:
         return Gauge(f"mwms_triage_{name}", text, labels, registry=registry)
 
-    gauge("last_night_timestamp_seconds", "When the last night began").set(told.began)
-    gauge("found", "Runs found").set(told.found)
-    gauge("waiting", "Runs left because they are still being written").set(told.waiting)
-    gauge("history", "Runs that history knows").set(told.all_runs)
+    gauge("last_night_timestamp_seconds", "When the last night began").set(summary.began)
+    gauge("found", "Runs found").set(summary.found)
+    gauge("waiting", "Runs left because they are still being written").set(summary.waiting)
+    gauge("history", "Runs that history knows").set(summary.all_runs)
     runs = gauge("runs", "Runs examined in the last night, by verdict", "verdict")
     for kind in ("healthy", "degraded", "failed", "inconclusive", "broken"):
         runs.labels(kind).set(getattr(night, kind))
     groups = gauge("groups", "Groups of equal failures, by what they are in the last night", "state")
     for state in ("new", "regressed", "known", "gone"):
-        groups.labels(state).set(told.count(state))
+        groups.labels(state).set(summary.count(state))
     causes = gauge("cause_runs", "Failed and degraded runs of the last night, by cause", "cause")
-    for cause in sorted(told.causes):
-        causes.labels(one_line(cause.cause, _MOST_LABEL)).set(cause.by_night[-1])
-    gauge("unknown_groups", "Groups of failures that no rule explains").set(len(told.unknown))
+    for cause in sorted(summary.causes):
+        causes.labels(one_line(cause.cause, _MAX_LABEL_CHARACTERS)).set(cause.by_night[-1])
+    gauge("unknown_groups", "Groups of failures that no rule explains").set(len(summary.unknown))
     hosts = gauge("suspect_host_runs", "Runs that failed by a machine that is accused", "host")
-    for each in sorted(told.suspects):
-        hosts.labels(one_line(each.suspect.host, _MOST_LABEL)).set(each.suspect.guilty)
+    for each in sorted(summary.suspects):
+        hosts.labels(one_line(each.suspect.host, _MAX_LABEL_CHARACTERS)).set(each.suspect.guilty)
     return generate_latest(registry)

@@ -9,21 +9,21 @@ from time import monotonic
 from typing import Any
 
 from analyzer.model.errors import UsageError
-from analyzer.triage.run_task import Examined, Task, broken, examine
+from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
-_PATIENCE = 10.0
+_CONNECT_SECONDS = 10.0
 """Seconds in which the scheduler must answer."""
-_LOOK = 1.0
+_POLL_SECONDS = 1.0
 """Seconds between two looks for runs that take too long."""
 
 
-class Cluster:
+class DaskExaminer:
     """Examines on the workers of a scheduler; a run that takes longer than `timeout` seconds is given up."""
 
     def __init__(self, address: str, timeout: float) -> None:
         self.address, self.timeout = address, timeout
 
-    def examined(self, tasks: Iterable[Task]) -> Iterator[Examined]:
+    def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """What became of each task, as they end; as many are under way as the cluster has threads.
 
         Raises:
@@ -33,13 +33,13 @@ class Cluster:
         from distributed import Client
 
         try:
-            client = Client(self.address, timeout=_PATIENCE)
+            client = Client(self.address, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise UsageError(f"--scheduler {self.address}: {error or 'no answer'}") from error
         with client:
-            yield from self._all(client, iter(tasks))
+            yield from self._examine_all(client, iter(tasks))
 
-    def _all(self, client: Any, tasks: Iterator[Task]) -> Iterator[Examined]:  # noqa: ANN401 - untyped
+    def _examine_all(self, client: Any, tasks: Iterator[Task]) -> Iterator[ExaminedRun]:  # noqa: ANN401 - untyped
         running: dict[Any, tuple[Task, float]] = {}
         while True:
             room = max(sum(client.nthreads().values()), 1) - len(running)
@@ -47,24 +47,26 @@ class Cluster:
                 running[client.submit(examine, task, pure=False)] = (task, monotonic())
             if not running:
                 return
-            for future in self._over(list(running)):
+            for future in self._finished(list(running)):
                 yield self._result(future, running.pop(future)[0])
             late = [each for each, (_, begun) in running.items() if monotonic() - begun > self.timeout]
             for future in late:
                 future.cancel(force=True)
-                yield broken(running.pop(future)[0], f"it took longer than {self.timeout:g} s", passes=True)
+                yield broken(
+                    running.pop(future)[0], f"it took longer than {self.timeout:g} s", transient=True
+                )
 
-    def _over(self, running: list[Any]) -> list[Any]:
+    def _finished(self, running: list[Any]) -> list[Any]:
         from distributed import wait
 
         try:
-            return list(wait(running, timeout=_LOOK, return_when="FIRST_COMPLETED").done)
+            return list(wait(running, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED").done)
         except TimeoutError:
             return []
 
-    def _result(self, future: Any, task: Task) -> Examined:  # noqa: ANN401 - untyped
+    def _result(self, future: Any, task: Task) -> ExaminedRun:  # noqa: ANN401 - untyped
         try:
-            result: Examined = future.result()
+            result: ExaminedRun = future.result()
         except (Exception, CancelledError) as error:  # noqa: BLE001 - costs one run
-            return broken(task, f"the cluster gave it up: {type(error).__name__}: {error}", passes=True)
+            return broken(task, f"the cluster gave it up: {type(error).__name__}: {error}", transient=True)
         return result

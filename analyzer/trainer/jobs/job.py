@@ -7,17 +7,17 @@ import sysconfig
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzer.trainer.launcher import Launcher
-from analyzer.trainer.processes import Crew
-from analyzer.trainer.watch import Watch
+from analyzer.trainer.jobs.job_monitor import JobMonitor
+from analyzer.trainer.jobs.launcher import Launcher
+from analyzer.trainer.jobs.processes import WorkerProcesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from analyzer.trainer.audience import Audience
-    from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,10 @@ class Outcome:
 
 
 def run_job(
-    workspace: Workspace, interpreters: Mapping[int, Interpreter], communication: str, audience: Audience
+    workspace: Workspace,
+    interpreters: Mapping[int, Interpreter],
+    communication: str,
+    observer: JobObserver,
 ) -> Outcome:
     """Start the workers, let the fault act, and wait for the end."""
     fault = workspace.scenario.make_fault()
@@ -48,29 +51,33 @@ def run_job(
             workspace.hosts.make()
         fault.before(workspace, launcher.alone)
         fault.prepare(workspace)
-        with Crew() as crew:
-            watch = Watch(crew, launcher, audience)
-            stalled = watch.to_the_end()
-            return _outcome(watch, stalled=stalled)
+        with WorkerProcesses() as workers:
+            monitor = JobMonitor(workers, launcher, observer)
+            stalled = monitor.run_to_end()
+            return _outcome(monitor, stalled=stalled)
     finally:
         fault.cleanup()
         if workspace.hosts:
             workspace.hosts.remove()
 
 
-def _outcome(watch: Watch, *, stalled: bool) -> Outcome:
-    workspace = watch.launcher.workspace
+def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
+    workspace = monitor.launcher.workspace
     wanted = workspace.scenario.hands_over
-    alive = {index: watch.crew.processes[index].pid for index in watch.crew.running()} if stalled else {}
-    configs = {index: watch.launcher.tf_config(index) for index in watch.logs}
+    alive = (
+        {index: monitor.workers.processes[index].pid for index in monitor.workers.running()}
+        if stalled
+        else {}
+    )
+    configs = {index: monitor.launcher.tf_config(index) for index in monitor.logs}
     return Outcome(
-        exit_codes=dict(sorted(watch.crew.exit_codes().items())),
-        steps={index: log.step for index, log in watch.logs.items()},
+        exit_codes=dict(sorted(monitor.workers.exit_codes().items())),
+        steps={index: log.step for index, log in monitor.logs.items()},
         stalled=stalled,
         tf_config={index: config for index, config in configs.items() if config is not None},
-        heard=watch.chunks,
-        left=dict(watch.launcher.fault.leaves()),
-        disks=_disks(workspace, watch.logs) if "disks" in wanted else {},
+        heard=monitor.chunks,
+        left=dict(monitor.launcher.fault.leaves()),
+        disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )
 

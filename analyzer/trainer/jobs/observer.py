@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class NightSummary(NamedTuple):
+class WorkerStatus(NamedTuple):
     """Where one worker stands: `state` in a few words, and the last step that its log shows."""
 
     worker: str
@@ -14,11 +14,11 @@ class NightSummary(NamedTuple):
     step: int
 
 
-class Audience(Protocol):
+class JobObserver(Protocol):
     """Is told what happens."""
 
     def note(self, line: str) -> None:
         """Hear of an event."""
 
-    def show(self, standings: Sequence[NightSummary]) -> None:
+    def show(self, statuses: Sequence[WorkerStatus]) -> None:
         """See how all workers stand; called whenever one of them moved."""

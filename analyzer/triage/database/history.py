@@ -37,15 +37,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from analyzer.model.errors import UsageError
+from analyzer.triage.database.upgrades import UPGRADES
+from analyzer.triage.examine.run_task import ExaminedRun, Host
 from analyzer.triage.restarts import job_of
-from analyzer.triage.run_task import Examined, Host
-from analyzer.triage.upgrades import UPGRADES
 
 VERSION = 1 + len(UPGRADES)
 """Of the tables; an older history is carried over when it is opened."""
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Nights on which a run is tried whose problem may pass."""
-_LOCK = 0x6D776D73
+_ADVISORY_LOCK = 0x6D776D73
 """The number of our advisory lock on a server; spells mwms."""
 
 _META = MetaData()
@@ -107,16 +107,16 @@ HOSTS = Table(
 """One row for each machine of a run: how many workers ran there, and how many of them are culprits."""
 
 
-class Known(NamedTuple):
+class KnownRun(NamedTuple):
     """What history knows of a run, as far as it says whether to examine it again."""
 
     stamp: str
     content: str
     tries: int
 
-    def stands(self, stamp: str) -> bool:
+    def is_current(self, stamp: str) -> bool:
         """Whether nothing is to be done about a run that has this stamp now."""
-        return stamp == self.stamp and not 0 < self.tries < MOST_TRIES
+        return stamp == self.stamp and not 0 < self.tries < MAX_TRIES
 
 
 class History:
@@ -142,34 +142,34 @@ class History:
 
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
         """End a night, once all of its outputs are written: what it found has been told."""
-        said = storable(json.dumps([list(each) for each in unlisted]))
+        said = storable_text(json.dumps([list(each) for each in unlisted]))
         with self.engine.begin() as connection:
             night = update(NIGHTS).where(NIGHTS.c.date == date)
             connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=said))
             connection.execute(update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
 
-    def known(self, places: Sequence[str]) -> dict[str, Known]:
+    def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
         """What is known of those of the places that were examined before."""
         wanted = select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
             RUNS.c.latest, RUNS.c.place.in_(bindparam("places", expanding=True))
         )
         with self.engine.connect() as connection:
             rows = connection.execute(wanted, {"places": list(places)})
-            return {place: Known(stamp, content, tries) for place, stamp, content, tries in rows}
+            return {place: KnownRun(stamp, content, tries) for place, stamp, content, tries in rows}
 
-    def record(self, date: str, examined: Iterable[tuple[Examined, str | None]]) -> None:
+    def record(self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]]) -> None:
         """Keep what became of runs, each with its report, instead of what this night kept of them before."""
         with self.engine.begin() as connection:
             for each, report in examined:
-                _keep(connection, date, each, report)
+                _store_run(connection, date, each, report)
 
-    def untold(self) -> list[tuple[str | None, str]]:
+    def unreported(self) -> list[tuple[str | None, str]]:
         """Verdict and problem of every run that no exit status has spoken of yet."""
         wanted = select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
         with self.engine.connect() as connection:
             return [(verdict, problem) for verdict, problem in connection.execute(wanted)]
 
-    def retired(self, before: str) -> list[str]:
+    def expired_reports(self, before: str) -> list[str]:
         """Reports that belong to nights before a date, and to no later examination of the same run."""
         old = select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
         with self.engine.connect() as connection:
@@ -197,21 +197,21 @@ def open_history(url: str) -> History:
         engine = create_engine(make_url(url))
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         hint = "; the extra [postgres] brings the driver" if "postgres" in url else ""
-        raise UsageError(f"--history {_shown(url)}: {_said(error)}{hint}") from error
+        raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}{hint}") from error
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _sqlite)
+        event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "begin", _begin_at_once)
     try:
-        guard = _guarded(engine)
+        guard = _acquire_lock(engine)
         with engine.begin() as connection:
-            _carry_over(connection)
+            _upgrade(connection)
     except SQLAlchemyError as error:
-        raise UsageError(f"--history {_shown(url)}: {_said(error)}") from error
+        raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}") from error
     return History(engine, guard)
 
 
 @contextmanager
-def told_failures() -> Iterator[None]:
+def as_usage_errors() -> Iterator[None]:
     """A database that fails in the midst, as an error that the user can mend.
 
     Raises:
@@ -221,21 +221,21 @@ def told_failures() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        raise UsageError(f"the history: {_said(error)}") from error
+        raise UsageError(f"the history: {_error_text(error)}") from error
 
 
-def beside(folder: Path) -> str:
+def default_history_url(folder: Path) -> str:
     """The URL of the history that lies in a directory."""
     return f"sqlite:///{folder.resolve() / 'history.sqlite'}"
 
 
-def storable(told: str) -> str:
+def storable_text(given: str) -> str:
     """A text as every database can hold it: without the one sign that PostgreSQL does not take."""
-    return told.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
+    return given.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
 
 
-def _keep(connection: Connection, date: str, examined: Examined, report: str | None) -> None:
-    place = storable(examined.task.place)
+def _store_run(connection: Connection, date: str, examined: ExaminedRun, report: str | None) -> None:
+    place = storable_text(examined.task.place)
     ours = RUNS.c.place == place
     if examined.outcome == "same":
         stamp = {"stamp": examined.task.stamp, "tries": 0}
@@ -244,45 +244,45 @@ def _keep(connection: Connection, date: str, examined: Examined, report: str | N
     tries = _tries(connection, examined, place)
     connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
-    values = _values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
+    values = _run_values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
     (run,) = connection.execute(insert(RUNS).values(values)).inserted_primary_key or (0,)
-    if hosts := examined.told.hosts if examined.told else ():
+    if hosts := examined.summary.hosts if examined.summary else ():
         connection.execute(insert(HOSTS), [_host(run, each) for each in hosts])
 
 
-def _values(examined: Examined) -> dict[str, Any]:
-    task, told = examined.task, examined.told
+def _run_values(examined: ExaminedRun) -> dict[str, Any]:
+    task, summary = examined.task, examined.summary
     values: dict[str, Any] = {
         "latest": True,
         "told": False,
         "stamp": task.stamp,
         "content": examined.content,
-        "problem": storable(examined.problem),
-        "name": storable(told.name if told else task.place.rstrip("/").rpartition("/")[2]),
+        "problem": storable_text(examined.problem),
+        "name": storable_text(summary.name if summary else task.place.rstrip("/").rpartition("/")[2]),
     }
-    if told:
+    if summary:
         values |= {
-            "verdict": told.verdict,
-            "cause": storable(told.cause or "") or None,
-            "rule": storable(told.rule or "") or None,
-            "confidence": told.confidence,
-            "summary": storable(told.summary),
-            "fingerprint": told.fingerprint,
-            "culprits": storable(json.dumps(told.culprits)),
-            "owner": told.owner,
-            "job": storable(job_of(task.place) or "") or None,
-            "started": told.started,
-            "ended": told.ended,
+            "verdict": summary.verdict,
+            "cause": storable_text(summary.cause or "") or None,
+            "rule": storable_text(summary.rule or "") or None,
+            "confidence": summary.confidence,
+            "summary": storable_text(summary.summary),
+            "fingerprint": summary.fingerprint,
+            "culprits": storable_text(json.dumps(summary.culprits)),
+            "owner": summary.owner,
+            "job": storable_text(job_of(task.place) or "") or None,
+            "started": summary.started,
+            "ended": summary.ended,
         }
     return values
 
 
 def _host(run: int, host: Host) -> dict[str, Any]:
-    return {"run": run, "host": storable(host.name), "workers": host.workers, "culprits": host.culprits}
+    return {"run": run, "host": storable_text(host.name), "workers": host.workers, "culprits": host.culprits}
 
 
-def _tries(connection: Connection, examined: Examined, place: str) -> int:
-    if not examined.passes:
+def _tries(connection: Connection, examined: ExaminedRun, place: str) -> int:
+    if not examined.transient:
         return 0
     before = select(func.max(RUNS.c.tries)).where(
         RUNS.c.place == place, RUNS.c.latest, RUNS.c.stamp == examined.task.stamp
@@ -290,7 +290,7 @@ def _tries(connection: Connection, examined: Examined, place: str) -> int:
     return int(connection.execute(before).scalar() or 0) + 1
 
 
-def _carry_over(connection: Connection) -> None:
+def _upgrade(connection: Connection) -> None:
     """Make the tables, or bring old ones to this version; all of it or nothing."""
     if not inspect(connection).has_table(ABOUT.name):
         _META.create_all(connection)
@@ -306,19 +306,19 @@ def _carry_over(connection: Connection) -> None:
         connection.execute(update(ABOUT).values(version=VERSION))
 
 
-def _guarded(engine: Engine) -> Connection | None:
+def _acquire_lock(engine: Engine) -> Connection | None:
     """On a server, a connection that holds a lock while it lives: two directories may share a history."""
     if engine.dialect.name != "postgresql":
         return None
     connection = engine.connect()
-    if not connection.execute(select(func.pg_try_advisory_lock(_LOCK))).scalar():
+    if not connection.execute(select(func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar():
         connection.close()
         raise UsageError("--history: another mwms-triage is writing to it")
     connection.commit()
     return connection
 
 
-def _sqlite(connection: sqlite3.Connection, _record: object) -> None:
+def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Let SQLAlchemy begin transactions, so that they hold changes of tables too."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
@@ -328,13 +328,13 @@ def _begin_at_once(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _shown(url: str) -> str:
+def _url_without_password(url: str) -> str:
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
         return url.partition("://")[0]
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     inner = error.orig if isinstance(error, DBAPIError) and error.orig else error
     return " ".join(str(inner).split())[:300]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 REPORTS = "reports"
 _DRAFT = ".mwms-"
-_LONGEST = 80
+_MAX_NAME_CHARACTERS = 80
 
 
 def put(target: Path, content: bytes) -> None:
@@ -27,21 +27,21 @@ def put(target: Path, content: bytes) -> None:
         Path(name).unlink(missing_ok=True)
 
 
-def report_of(name: str, place: str) -> str:
+def report_path(name: str, place: str) -> str:
     """Where the report of a run lies, relative to the directory: the same for the same place."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:_LONGEST].strip(".-") or "run"
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:_MAX_NAME_CHARACTERS].strip(".-") or "run"
     digest = hashlib.blake2b(place.encode("utf-8", "backslashreplace"), digest_size=5).hexdigest()
     return f"{REPORTS}/{plain}-{digest}.html"
 
 
-def remove(folder: Path, reports: Iterable[str]) -> None:
+def remove_reports(folder: Path, reports: Iterable[str]) -> None:
     """Remove reports; only what is called like one of ours."""
     for report in reports:
         if re.fullmatch(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html", report):
             (folder / report).unlink(missing_ok=True)
 
 
-def sweep(folder: Path) -> None:
+def remove_drafts(folder: Path) -> None:
     """Remove the drafts that a killed process left; nobody else writes here while the lock is held."""
     for each in (folder, folder / REPORTS):
         for draft in each.glob(_DRAFT + "*"):

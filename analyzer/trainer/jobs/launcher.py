@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analyzer.trainer.faults import Fault
-    from analyzer.trainer.interpreter import Interpreter
-    from analyzer.trainer.processes import Crew
-    from analyzer.trainer.workspace import Workspace
+    from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Launcher:
     interpreters: Mapping[int, Interpreter]
     communication: str
 
-    def start(self, crew: Crew, index: int) -> None:
+    def start(self, workers: WorkerProcesses, index: int) -> None:
         """Start one worker."""
         workspace, fault = self.workspace, self.fault
         command = [str(self.interpreters[index].path), "train.py", *_arguments(workspace, self.communication)]
         command = [*fault.command(index, [*command, *fault.arguments(index)])]
-        crew.start(
+        workers.start(
             index,
             workspace.hosts.command(index, command) if workspace.hosts else command,
             cwd=workspace.folder(index),
@@ -38,7 +38,7 @@ class Launcher:
             out=workspace.log(index, "out"),
             err=workspace.log(index, "err"),
         )
-        fault.started(crew.processes[index].pid, index)
+        fault.started(workers.processes[index].pid, index)
 
     def environment(self, index: int) -> dict[str, str]:
         """Return a worker's environment; what the fault sets to nothing is not set."""

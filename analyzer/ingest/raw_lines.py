@@ -1,4 +1,4 @@
-"""What stands at given lines of a run's files, as the readers see it: unpacked, and without control codes."""
+"""Lines of a run's logs outside the tables: those at given numbers, or all of them as templates."""
 
 from __future__ import annotations
 
@@ -16,46 +16,49 @@ from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import Parts
 
 Lines = Mapping[int, list[str]]
-"""Line → the texts that stand there; a line that was redrawn holds several."""
+"""Texts by line number; a progress bar leaves several on one line."""
 
-_MOST = 16 << 20
-"""Bytes of each log of a good run that are compared; what a run says, it says within them."""
-_GOES_ON = 64
-"""Lines behind a wanted one that are read too: a collector may have cut it into parts."""
+_MAX_TEMPLATE_BYTES = 16 << 20
+"""Bytes of each log that are read for templates: healthy logs repeat themselves long before that."""
+_CONTINUATION_LINES = 64
+"""Lines read after a wanted one, because a collector may have split it into parts."""
 
 
 def lines_at(run: RunDir, wanted: Mapping[str, Collection[int]]) -> dict[str, Lines | str]:
-    """Source → its wanted lines, or why there are none; `job.log#worker-1` is a stream of a file."""
+    """Return, by source, the lines with these numbers as the log reader has them: decompressed, no escapes.
+
+    A source that cannot be read has the reason instead. `job.log#worker-1` names one stream of a file.
+    """
     files = {source.name: source for source in run.sources}
-    return {name: _lines(name, files, set(numbers)) for name, numbers in wanted.items()}
+    return {name: _source_lines(name, files, set(numbers)) for name, numbers in wanted.items()}
 
 
-def _lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> Lines | str:
+def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> Lines | str:
     source = files.get(name) or files.get(name.rpartition("#")[0])
     if source is None:
         return "no such file"
     if source.skip:
         return source.skip
     try:
-        found = _streams(source.path, numbers)
+        found = _streams_near(source.path, numbers)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     return _texts(found if key is None else [each for each in found if each.key == key], numbers)
 
 
-def _streams(path: Path, numbers: set[int]) -> list[Stream]:
-    """The wanted lines of a file and those that go on with them, apart by origin."""
-    whole = blocks(Utf8(Parts(path)))
-    first = next(whole, b"")
+def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
+    """Split the lines with these numbers, and those that may continue them, into streams by writer."""
+    file_blocks = blocks(Utf8(Parts(path)))
+    first = next(file_blocks, b"")
     style = detect_style(_text(first).split("\n"))
-    near = {number + more for number in numbers for more in range(_GOES_ON)}
-    return split_streams(list(_numbered(chain([first], whole), near)), style)
+    near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
+    return split_streams(list(_numbered(chain([first], file_blocks), near)), style)
 
 
-def _numbered(whole: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
+def _numbered(file_blocks: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
     number = 1
-    for block in whole:
+    for block in file_blocks:
         count = block.count(b"\n")
         if any(number <= each <= number + count for each in near):
             numbered = enumerate(_text(block).removesuffix("\n").split("\n"), number)
@@ -75,19 +78,19 @@ def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
     return texts
 
 
-def masked_lines(run: RunDir) -> frozenset[str]:
-    """Every line of the logs of a run, each once, without what differs from run to run."""
+def line_templates(run: RunDir) -> frozenset[str]:
+    """Return the distinct templates of all log lines of a run (numbers, paths and addresses masked)."""
     logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
-    return frozenset(template_of(text) for source in logs for text in _whole(source))
+    return frozenset(template_of(text) for source in logs for text in _all_lines(source))
 
 
-def _whole(source: Source) -> Iterator[str]:
-    with suppress(OSError):  # the good run's own tables name what cannot be read of it
-        whole = blocks(Utf8(Parts(source.path)))
-        first = next(whole, b"")
+def _all_lines(source: Source) -> Iterator[str]:
+    with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
+        file_blocks = blocks(Utf8(Parts(source.path)))
+        first = next(file_blocks, b"")
         style, read = detect_style(_text(first).split("\n")), 0
-        for block in chain([first], whole):
+        for block in chain([first], file_blocks):
             for stream in split_streams(list(enumerate(_text(block).split("\n"))), style):
                 yield from (line.text for line in lines(stream.lines))
-            if (read := read + len(block)) > _MOST:
+            if (read := read + len(block)) > _MAX_TEMPLATE_BYTES:
                 return

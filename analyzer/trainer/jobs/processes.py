@@ -22,7 +22,7 @@ def _die_with_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, Signals.SIGKILL)
 
 
-class Crew:
+class WorkerProcesses:
     """Started workers by index. Leaving the `with` block ends all of them."""
 
     def __init__(self, grace: float = 3.0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.render.phrasing import plural
-from analyzer.triage.night_summary import Group, Guilty, NightSummary
+from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
 
 STATES = {
     "new": ("✚", "new"),
@@ -14,27 +14,27 @@ STATES = {
 """State of a group → its sign, and what people call it."""
 
 
-def headline(told: NightSummary) -> str:
+def headline(summary: NightSummary) -> str:
     """The night in one sentence."""
-    night = told.tonight
+    night = summary.tonight
     if not night.runs:
         return "No run was new or changed"
     said = f"{night.bad} of {plural(night.runs, 'run')} failed or came out worse than asked"
     if not night.bad:
         said = f"{plural(night.runs, 'run')}, and none of them failed"
-    return said + "".join(f"; {part}" for part in (_news(told), _guilt(told)) if part)
+    return said + "".join(f"; {part}" for part in (_news(summary), _guilt(summary)) if part)
 
 
-def _news(told: NightSummary) -> str:
-    new, back = told.count("new"), told.count("regressed")
+def _news(summary: NightSummary) -> str:
+    new, back = summary.count("new"), summary.count("regressed")
     parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} came back"] * (back > 0)
     if parts:
         return " and ".join(parts)
-    return "all of it is known" if told.tonight.bad else ""
+    return "all of it is known" if summary.tonight.bad else ""
 
 
-def _guilt(told: NightSummary) -> str:
-    names = [each.suspect.host for each in told.suspects]
+def _guilt(summary: NightSummary) -> str:
+    names = [each.suspect.host for each in summary.suspects]
     if not names:
         return ""
     if len(names) == 1:
@@ -42,7 +42,7 @@ def _guilt(told: NightSummary) -> str:
     return f"{len(names)} machines are guilty again and again"
 
 
-def guilt(guilty: Guilty) -> str:
+def guilt(guilty: AccusedHost) -> str:
     """Why a machine is accused, in one sentence."""
     one = guilty.suspect
     return (
@@ -58,7 +58,7 @@ def chance(bound: float) -> str:
 
 def when(group: Group) -> str:
     """When a group was seen."""
-    seen = group.course
+    seen = group.status
     if seen.state == "new":
         return "never before"
     if seen.state == "regressed":

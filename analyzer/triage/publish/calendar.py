@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from analyzer.triage.night_summary import YEAR, Night
+from analyzer.triage.night_summary import CALENDAR_DAYS, NightCounts
 
 _PITCH, _CELL, _LEFT, _TOP = 19, 16, 34, 20
 _LEVELS = (0.0, 0.1, 0.25, 0.5)
@@ -34,11 +34,11 @@ class Calendar(NamedTuple):
     pitch: int = _PITCH
 
 
-def calendar(nights: Sequence[Night], last: str) -> Calendar:
+def calendar(nights: Sequence[NightCounts], last: str) -> Calendar:
     """Half a year up to a date, or less where history is shorter."""
     by_date = {night.date: night for night in nights}
     end = date.fromisoformat(last)
-    begin = max(end - timedelta(days=YEAR - 1), date.fromisoformat(min([*by_date, last])))
+    begin = max(end - timedelta(days=CALENDAR_DAYS - 1), date.fromisoformat(min([*by_date, last])))
     monday = begin - timedelta(days=begin.weekday())
     days: list[Day] = []
     months: list[tuple[int, str]] = []
@@ -56,7 +56,7 @@ def calendar(nights: Sequence[Night], last: str) -> Calendar:
     return Calendar(tuple(days), tuple(months), _LEFT + max(weeks, 8) * _PITCH)
 
 
-def _day(x: int, y: int, day: str, night: Night | None) -> Day:
+def _day(x: int, y: int, day: str, night: NightCounts | None) -> Day:
     if night is None or not night.runs:
         return Day(x, y, None, f"{day}: no run", new=False)
     says = f"{day}: {night.bad} of {night.runs} failed or degraded"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from analyzer import __version__
 from analyzer.render.page.template import fill_with
 from analyzer.render.phrasing import VERDICTS
-from analyzer.triage.calendar import calendar, spark
-from analyzer.triage.night_summary import SPAN, NightSummary
-from analyzer.triage.phrasing import STATES, guilt, headline, when
+from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
+from analyzer.triage.publish.calendar import calendar, spark
+from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
 
 
-def page(told: NightSummary) -> str:
+def page(summary: NightSummary) -> str:
     """Fill the page's template."""
-    night = told.tonight
+    night = summary.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")
     return fill_with(
@@ -20,16 +20,16 @@ def page(told: NightSummary) -> str:
         styles=("report.css", "triage.css"),
         scripts=("triage.js",),
         view={
-            "t": told,
+            "t": summary,
             "worst": worst,
-            "headline": headline(told),
+            "headline": headline(summary),
             "verdicts": VERDICTS,
             "states": STATES,
-            "calendar": calendar(told.nights, told.date),
-            "sparks": [spark(cause.by_night) for cause in told.causes],
+            "calendar": calendar(summary.nights, summary.date),
+            "sparks": [spark(cause.by_night) for cause in summary.causes],
             "when": when,
             "guilt": guilt,
-            "span": SPAN,
+            "span": TREND_NIGHTS,
             "version": __version__,
         },
     )

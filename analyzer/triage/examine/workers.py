@@ -8,31 +8,33 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, TimeoutError, wait  # noqa: A004 - what Pebble raises
 
-from analyzer.triage.run_task import Examined, Task, broken, examine
+from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
-_WAITING = 4
+_QUEUED_PER_PROCESS = 4
 """Tasks of each process that are handed over before they can be begun."""
-_LIFE = 400
+_RUNS_PER_PROCESS = 400
 """Runs after which a process is replaced, lest what it holds should grow."""
 
 
-class Processes:
+class ProcessPoolExaminer:
     """Examines with so many processes; a run that takes longer than `timeout` seconds costs its process."""
 
     def __init__(self, count: int, timeout: float) -> None:
         self.count, self.timeout = count, timeout
 
-    def examined(self, tasks: Iterable[Task]) -> Iterator[Examined]:
+    def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """What became of each task, in the order in which they end; tasks are taken as there is room."""
         from pebble import ProcessPool
 
         context = multiprocessing.get_context("spawn")
-        running: dict[Future[Examined], Task] = {}
-        with ProcessPool(self.count, max_tasks=_LIFE, initializer=_begin, context=context) as pool:
+        running: dict[Future[ExaminedRun], Task] = {}
+        with ProcessPool(
+            self.count, max_tasks=_RUNS_PER_PROCESS, initializer=_initialize_process, context=context
+        ) as pool:
             try:
                 for task in tasks:
                     running[pool.schedule(examine, args=[task], timeout=self.timeout)] = task
-                    if len(running) >= self.count * _WAITING:
+                    if len(running) >= self.count * _QUEUED_PER_PROCESS:
                         yield from self._ended(running)
                 while running:
                     yield from self._ended(running)
@@ -40,28 +42,28 @@ class Processes:
                 pool.stop()  # type: ignore[no-untyped-call]
                 raise
 
-    def _ended(self, running: dict[Future[Examined], Task]) -> Iterator[Examined]:
+    def _ended(self, running: dict[Future[ExaminedRun], Task]) -> Iterator[ExaminedRun]:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             yield self._result(future, running.pop(future))
 
-    def _result(self, future: Future[Examined], task: Task) -> Examined:
+    def _result(self, future: Future[ExaminedRun], task: Task) -> ExaminedRun:
         from pebble import ProcessExpired
 
         try:
             return future.result()
         except TimeoutError:
-            return broken(task, f"it took longer than {self.timeout:g} s", passes=True)
+            return broken(task, f"it took longer than {self.timeout:g} s", transient=True)
         except ProcessExpired as error:
-            return broken(task, f"its process died: exit code {error.exitcode}", passes=True)
+            return broken(task, f"its process died: exit code {error.exitcode}", transient=True)
 
 
-def _begin() -> None:
+def _initialize_process() -> None:
     """Set up a process: one thread of polars, for processes share the cores, and few looks for rubbish."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     gc.set_threshold(200_000, 50, 100)
 
 
-def cores() -> int:
+def available_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from analyzer.triage.night_summary import NightSummary, Run
 
 
-def lines(runs: Iterable[Run], told: NightSummary) -> str:
+def lines(runs: Iterable[Run], summary: NightSummary) -> str:
     """One object a run, with the state of its group; equal nights are equal bytes."""
-    made = ({**run._asdict(), "state": told.states.get(run.fingerprint or "")} for run in runs)
+    made = ({**run._asdict(), "state": summary.states.get(run.fingerprint or "")} for run in runs)
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)

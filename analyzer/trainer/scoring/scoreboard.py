@@ -13,7 +13,7 @@ import yaml
 
 from analyzer.discover import discover
 from analyzer.pipeline import diagnose_tables, load_rules, load_tables
-from analyzer.trainer.baselines import BASELINES, CONSTANT, answers, commonest
+from analyzer.trainer.scoring.baselines import BASELINES, CONSTANT, answers, commonest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ KNOWN = "known_misses.yaml"
 
 
 @dataclass(frozen=True)
-class Mark:
+class Score:
     """What the analyzer said about one recording, beside the truth."""
 
     name: str
@@ -51,21 +51,21 @@ class Mark:
         return self.cause == self.culprit == "right"
 
 
-def mark_all(home: Path) -> list[Mark]:
+def score_all(home: Path) -> list[Score]:
     """Analyze every recording below a folder."""
     rules = load_rules()
 
-    def mark(folder: Path) -> Mark:
+    def score(folder: Path) -> Score:
         truth = json.loads((folder / "expected.json").read_text())
         run = discover([folder / "run"])
         tables = load_tables(run, rules)
         said = diagnose_tables(run.name, tables, rules).document
         version = VERSION.search((folder / "origin.md").read_text())
-        return Mark(
+        return Score(
             name=folder.name,
             version=version[1] if version else "?",
-            truth=_told(truth["cause"], truth["culprits"]),
-            said=_told(said["cause"] or "inconclusive", said["culprits"]),
+            truth=_label(truth["cause"], truth["culprits"]),
+            said=_label(said["cause"] or "inconclusive", said["culprits"]),
             confidence=float(said["confidence"] or 0.0),
             cause=judge_cause(truth, said),
             culprit=judge_culprit(truth, said),
@@ -73,7 +73,7 @@ def mark_all(home: Path) -> list[Mark]:
             baselines=answers(tables),
         )
 
-    return [mark(path.parent) for path in sorted(home.glob("*/expected.json"))]
+    return [score(path.parent) for path in sorted(home.glob("*/expected.json"))]
 
 
 def judge_cause(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
@@ -90,43 +90,43 @@ def judge_culprit(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
     return "wrong" if set(said["culprits"]) - set(truth["culprits"]) else "abstained"
 
 
-def scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
+def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
     """Tables per cause, version and band of confidence, and every case that is not right, explained."""
     parts = [
-        _counted("cause", marks, lambda mark: mark.truth.split()[0]),
-        _counted("TensorFlow", marks, lambda mark: mark.version),
-        _reliability(marks),
-        _beside(marks),
-        _not_right(marks, reasons),
+        _counted("cause", scores, lambda score: score.truth.split()[0]),
+        _counted("TensorFlow", scores, lambda score: score.version),
+        _reliability(scores),
+        _compared_with_baselines(scores),
+        _not_right(scores, reasons),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def first_scoreboard(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
+def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
     """Tables per version and band of confidence, of runs that had no part in making the rules."""
     parts = [
-        _counted("TensorFlow", marks, lambda mark: mark.version),
-        _reliability(marks),
-        _not_right(marks, reasons),
+        _counted("TensorFlow", scores, lambda score: score.version),
+        _reliability(scores),
+        _not_right(scores, reasons),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def reasons_below(home: Path) -> dict[str, str]:
+def known_misses_of(home: Path) -> dict[str, str]:
     """Read why some recordings are not told, by their names."""
     path = home / KNOWN
     return yaml.safe_load(path.read_text()) if path.is_file() else {}
 
 
-def _told(cause: str, culprits: Sequence[str]) -> str:
+def _label(cause: str, culprits: Sequence[str]) -> str:
     return " ".join([cause, *culprits])
 
 
-def _counted(title: str, marks: Sequence[Mark], key: Callable[[Mark], str]) -> str:
+def _counted(title: str, scores: Sequence[Score], key: Callable[[Score], str]) -> str:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for mark in marks:
-        for name in (key(mark), "together"):
-            counts[name].update([f"cause {mark.cause}", f"culprit {mark.culprit}"])
+    for score in scores:
+        for name in (key(score), "together"):
+            counts[name].update([f"cause {score.cause}", f"culprit {score.culprit}"])
     order = [*sorted(counts.keys() - {"together"}, key=_numbers_last), *(["together"] if counts else [])]
     columns = [f"{what} {result}" for what in ("cause", "culprit") for result in RESULTS]
     return _table((title, *columns), [(n, *(str(counts[n][each] or "") for each in columns)) for n in order])
@@ -137,14 +137,14 @@ def _numbers_last(name: str) -> tuple[int, ...] | tuple[str]:
     return tuple(map(int, name.split("."))) if name.replace(".", "").isdigit() else (name,)
 
 
-def _reliability(marks: Sequence[Mark]) -> str:
+def _reliability(scores: Sequence[Score]) -> str:
     rows = []
     for low, high in BANDS:
-        inside = [mark for mark in marks if mark.cause != "abstained" and low <= mark.confidence < high]
+        inside = [score for score in scores if score.cause != "abstained" and low <= score.confidence < high]
         if inside:
-            told = sum(mark.confidence for mark in inside) / len(inside)
-            right = sum(mark.cause == "right" for mark in inside)
-            fair = sum(mark.culprit != "wrong" for mark in inside)
+            told = sum(score.confidence for score in inside) / len(inside)
+            right = sum(score.cause == "right" for score in inside)
+            fair = sum(score.culprit != "wrong" for score in inside)
             rows.append(
                 (
                     f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{told:.2f}",
@@ -169,12 +169,14 @@ def wilson(right: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _beside(marks: Sequence[Mark]) -> str:
+def _compared_with_baselines(scores: Sequence[Score]) -> str:
     """Whom the analyzer and simpler ways blame, where somebody is guilty and where nobody is."""
-    always = commonest(mark.culprits for mark in marks)
-    ours = [(mark, mark.culprit) for mark in marks]
-    ways = {CONSTANT: [(mark, _judged(mark, always)) for mark in marks]}
-    ways |= {name: [(mark, _judged(mark, mark.baselines.get(name))) for mark in marks] for name in BASELINES}
+    always = commonest(score.culprits for score in scores)
+    ours = [(score, score.culprit) for score in scores]
+    methods = {CONSTANT: [(score, _judged(score, always)) for score in scores]}
+    methods |= {
+        name: [(score, _judged(score, score.baselines.get(name))) for score in scores] for name in BASELINES
+    }
     return _table(
         (
             "who is to blame, as told by",
@@ -182,30 +184,30 @@ def _beside(marks: Sequence[Mark]) -> str:
             "nobody guilty, nobody blamed",
             "nobody guilty, somebody blamed",
         ),
-        [_way(name, told) for name, told in {OURS: ours, **ways}.items()],
+        [_comparison_row(name, told) for name, told in {OURS: ours, **methods}.items()],
     )
 
 
-def _judged(mark: Mark, blamed: str | None) -> str:
-    truth = {"culprits": list(mark.culprits)}
+def _judged(score: Score, blamed: str | None) -> str:
+    truth = {"culprits": list(score.culprits)}
     return judge_culprit(truth, {"culprits": [blamed] if blamed else []})
 
 
-def _way(name: str, told: Sequence[tuple[Mark, str]]) -> tuple[str, ...]:
-    guilty = Counter(result for mark, result in told if mark.culprits)
-    innocent = Counter(result for mark, result in told if not mark.culprits)
+def _comparison_row(name: str, told: Sequence[tuple[Score, str]]) -> tuple[str, ...]:
+    guilty = Counter(result for score, result in told if score.culprits)
+    innocent = Counter(result for score, result in told if not score.culprits)
     counts = [guilty[result] for result in RESULTS] + [innocent["right"], innocent["wrong"]]
     return (name, *map(str, counts))
 
 
-def _not_right(marks: Sequence[Mark], reasons: Mapping[str, str]) -> str:
+def _not_right(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
     rows = [
         (
-            mark.name, mark.truth, f"{mark.said} ({mark.confidence:.2f})", mark.cause, mark.culprit,
-            reasons.get(mark.name, "not explained yet"),
+            score.name, score.truth, f"{score.said} ({score.confidence:.2f})", score.cause, score.culprit,
+            reasons.get(score.name, "not explained yet"),
         )
-        for mark in marks
-        if not mark.is_right
+        for score in scores
+        if not score.is_right
     ]  # fmt: skip
     return _table(("not right", "truth", "said", "cause", "culprit", "why"), rows)
 

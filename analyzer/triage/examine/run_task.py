@@ -17,15 +17,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.model.errors import UserError
-from analyzer.triage.run_discovery import stamped
-from analyzer.triage.storage import Store, is_url, shelf_of
+from analyzer.triage.examine.run_discovery import stamp_of
+from analyzer.triage.examine.storage import ObjectStorage, is_url, storage_for
 
 if TYPE_CHECKING:
     from analyzer.engine import RulePack
 
 _BLOCK = 1 << 20
-_MOST_SUMMARY = 600
-_MOST_NAME = 200
+_MAX_SUMMARY_CHARACTERS = 600
+_MAX_NAME = 200
 
 
 class Task(NamedTuple):
@@ -49,7 +49,7 @@ class Host(NamedTuple):
     culprits: int
 
 
-class Told(NamedTuple):
+class RunSummary(NamedTuple):
     """What history keeps of a diagnosis; times are in seconds since the epoch."""
 
     name: str
@@ -66,60 +66,62 @@ class Told(NamedTuple):
     hosts: tuple[Host, ...]
 
 
-class Examined(NamedTuple):
+class ExaminedRun(NamedTuple):
     """What became of a task.
 
-    `outcome` is `told`, `same` (its content is what it was), `written` (it changed meanwhile) or `broken`,
-    with the `problem`; a problem that `passes` may be gone the next time.
+    `outcome` is `diagnosed`, `same` (content unchanged), `written` (it changed meanwhile) or `broken`,
+    with the `problem`; a `transient` problem may be gone the next time.
     """
 
     task: Task
     outcome: str
     content: str = ""
-    told: Told | None = None
+    summary: RunSummary | None = None
     report: bytes = b""
     """The HTML report, compressed by zlib."""
     problem: str = ""
-    passes: bool = False
+    transient: bool = False
 
 
-def broken(task: Task, problem: str, *, passes: bool) -> Examined:
+def broken(task: Task, problem: str, *, transient: bool) -> ExaminedRun:
     """A run of which there is no diagnosis."""
-    return Examined(task, "broken", problem=problem[:_MOST_SUMMARY], passes=passes)
+    return ExaminedRun(task, "broken", problem=problem[:_MAX_SUMMARY_CHARACTERS], transient=transient)
 
 
-def examine(task: Task) -> Examined:
+def examine(task: Task) -> ExaminedRun:
     """Diagnose one run; never raises for what the run holds."""
     try:
-        with _at_hand(task) as (path, content):
+        with _local_copy(task) as (path, content):
             if content == task.content:
-                return Examined(task, "same", content)
-            document, report = _diagnosed(path, task)
-            if not is_url(task.path) and stamped(shelf_of(task.path).files(task.path)) != task.stamp:
-                return Examined(task, "written", content)
-            return Examined(task, "told", content, _told(document), zlib.compress(report.encode(), 6))
+                return ExaminedRun(task, "same", content)
+            document, report = _diagnose(path, task)
+            if not is_url(task.path) and stamp_of(storage_for(task.path).files(task.path)) != task.stamp:
+                return ExaminedRun(task, "written", content)
+            return ExaminedRun(
+                task, "diagnosed", content, _run_summary(document), zlib.compress(report.encode(), 6)
+            )
     except UserError as error:
-        return broken(task, str(error), passes=False)._replace(content=content_of(task))
+        return broken(task, str(error), transient=False)._replace(content=content_digest(task))
     except MemoryError:
-        return broken(task, "there was not enough memory for it", passes=True)
+        return broken(task, "there was not enough memory for it", transient=True)
     except OSError as error:
-        return broken(task, f"it could not be fetched: {error.strerror or error}", passes=True)
+        return broken(task, f"it could not be fetched: {error.strerror or error}", transient=True)
     except Exception as error:  # noqa: BLE001 - a mistake of ours on one run must not cost the others
-        return broken(task, f"a mistake of ours: {type(error).__name__}: {error}", passes=True)
+        return broken(task, f"a mistake of ours: {type(error).__name__}: {error}", transient=True)
 
 
-def content_of(task: Task) -> str:
+def content_digest(task: Task) -> str:
     """Digest of all that the files of a run hold; of a run in a store, its stamp: ETags tell the content."""
     if is_url(task.path):
         return task.stamp
     whole, base = hashlib.blake2b(digest_size=16), Path(task.path)
-    for name, size, _, _ in sorted(shelf_of(task.path).files(task.path)):
+    for name, size, _, _ in sorted(storage_for(task.path).files(task.path)):
         whole.update(f"{name}\0{size}\0".encode("utf-8", "surrogateescape"))
-        _add(whole, base / name if base.is_dir() else base)
+        _hash_file(whole, base / name if base.is_dir() else base)
     return whole.hexdigest()
 
 
-def _add(whole: hashlib.blake2b, path: Path) -> None:
+def _hash_file(whole: hashlib.blake2b, path: Path) -> None:
     if not path.is_file():  # a pipe would be waited for
         return
     try:
@@ -131,25 +133,25 @@ def _add(whole: hashlib.blake2b, path: Path) -> None:
 
 
 @contextmanager
-def _at_hand(task: Task) -> Iterator[tuple[Path, str]]:
+def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
     """The run on this machine, and the digest of its content; what is fetched is gone afterwards."""
-    content = content_of(task)
+    content = content_digest(task)
     if not is_url(task.path) or content == task.content:
         yield Path(task.path), content
         return
     with TemporaryDirectory(prefix="mwms-") as scratch:
-        yield _fetched(task.path, Path(scratch)), content
+        yield _download(task.path, Path(scratch)), content
 
 
-def _fetched(url: str, scratch: Path) -> Path:
+def _download(url: str, scratch: Path) -> Path:
     """A run of a store, copied; its directory is called as it is there."""
-    store = Store(url)
+    store = ObjectStorage(url)
     above, own = url.rstrip("/").split("/")[-2:]
-    target = scratch / (_safe(above) or "runs") / (_safe(own) or "run")
+    target = scratch / (_safe_part(above) or "runs") / (_safe_part(own) or "run")
     for file in store.files(url):
         parts = file.name.split("/")
         path = target.joinpath(*parts) if url.rstrip("/").rpartition("/")[2] != file.name else target
-        if not all(map(_safe, parts)):
+        if not all(map(_safe_part, parts)):
             continue  # a key may hold `..`, which would lead out of the directory
         path.parent.mkdir(parents=True, exist_ok=True)
         store.fetch(url, file.name, path)
@@ -159,35 +161,35 @@ def _fetched(url: str, scratch: Path) -> Path:
     return target
 
 
-def _safe(part: str) -> str:
-    return "" if part in {"", ".", ".."} or "\0" in part or len(part.encode()) > _MOST_NAME else part
+def _safe_part(part: str) -> str:
+    return "" if part in {"", ".", ".."} or "\0" in part or len(part.encode()) > _MAX_NAME else part
 
 
-def _diagnosed(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
+def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
     from analyzer.pipeline import analyze  # here, so that whoever only hands out tasks starts at once
     from analyzer.render import render
 
-    document = analyze([path], _pack(task.rules, task.digest)).document
+    document = analyze([path], _cached_rules(task.rules, task.digest)).document
     return document, render(document, "html")
 
 
 @lru_cache(maxsize=1)
-def _pack(rules: tuple[str, ...], _digest: str) -> RulePack:
+def _cached_rules(rules: tuple[str, ...], _digest: str) -> RulePack:
     from analyzer.pipeline import load_rules
 
     return load_rules([Path(each) for each in rules])
 
 
-def _told(document: Mapping[str, Any]) -> Told:
+def _run_summary(document: Mapping[str, Any]) -> RunSummary:
     run, confidence = document["run"], float(document["confidence"])
-    return Told(
-        name=str(run["name"])[:_MOST_NAME],
+    return RunSummary(
+        name=str(run["name"])[:_MAX_NAME],
         verdict=document["verdict"],
         cause=document["cause"],
         rule=document["rule"],
         owner=document["action"]["owner"],
         confidence=confidence,
-        summary=document["summary"][:_MOST_SUMMARY],
+        summary=document["summary"][:_MAX_SUMMARY_CHARACTERS],
         fingerprint=document["fingerprint"],
         culprits=tuple(document["culprits"]),
         started=run["started"],
@@ -197,7 +199,7 @@ def _told(document: Mapping[str, Any]) -> Told:
 
 
 def _hosts(workers: list[Mapping[str, Any]]) -> tuple[Host, ...]:
-    known = [(str(each["host"])[:_MOST_NAME], each["part"]) for each in workers if each["host"]]
+    known = [(str(each["host"])[:_MAX_NAME], each["part"]) for each in workers if each["host"]]
     held = Counter(host for host, _ in known)
     guilty = Counter(host for host, part in known if part == "culprit")
     return tuple(Host(host, held[host], guilty[host]) for host in sorted(held))

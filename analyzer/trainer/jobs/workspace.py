@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import google_crc32c
 
-from analyzer.trainer.hosts import Hosts
+from analyzer.trainer.jobs.hosts import Hosts
 
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
-PROGRAM = Path(__file__).parent / "program" / "train.py"
+PROGRAM = Path(__file__).parents[1] / "program" / "train.py"
 WINDOW = 64
 
 

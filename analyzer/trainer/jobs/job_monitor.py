@@ -6,93 +6,94 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analyzer.trainer.audience import NightSummary
-from analyzer.trainer.progress import Progress
+from analyzer.trainer.jobs.observer import WorkerStatus
+from analyzer.trainer.jobs.step_counter import StepCounter
 
 if TYPE_CHECKING:
-    from analyzer.trainer.audience import Audience
-    from analyzer.trainer.launcher import Launcher
-    from analyzer.trainer.processes import Crew
+    from analyzer.trainer.jobs.launcher import Launcher
+    from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.processes import WorkerProcesses
 
-POLL = 0.02
+POLL_SECONDS = 0.02
 CHIEF = 0
 
 
 @dataclass
-class Watch:
+class JobMonitor:
     """Starts the workers when they are due, and hears what they say."""
 
-    crew: Crew
+    workers: WorkerProcesses
     launcher: Launcher
-    audience: Audience
+    observer: JobObserver
     due: dict[int, float] = field(default_factory=dict)
-    logs: dict[int, Progress] = field(default_factory=dict)
-    errors: dict[int, Progress] = field(default_factory=dict)
+    logs: dict[int, StepCounter] = field(default_factory=dict)
+    errors: dict[int, StepCounter] = field(default_factory=dict)
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
     heard: float = 0.0
     alive: list[int] = field(default_factory=list)
-    shown: list[NightSummary] = field(default_factory=list)
+    shown: list[WorkerStatus] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         workspace, fault = self.launcher.workspace, self.launcher.fault
         scenario, self.heard = workspace.scenario, time.monotonic()
         for index in filter(fault.should_start, range(scenario.workers)):
             self.due[index] = self.heard + fault.delay(index)
-            self.logs[index] = Progress(workspace.log(index, "out"), scenario.steps)
+            self.logs[index] = StepCounter(workspace.log(index, "out"), scenario.steps)
             if scenario.layout == "folders":
-                self.errors[index] = Progress(workspace.log(index, "err"), scenario.steps)
+                self.errors[index] = StepCounter(workspace.log(index, "err"), scenario.steps)
 
-    def to_the_end(self) -> bool:
+    def run_to_end(self) -> bool:
         """Follow the job to its end; say whether it stood still instead."""
         timeout = self.launcher.workspace.scenario.stall_timeout
         while self.due or self.alive or self.launcher.fault.is_busy():
             self._start_those_due()
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
             self._listen()
             self._note_who_ended()
             self._show()
             if self.alive and time.monotonic() - self.heard > timeout:
-                self.audience.note(f"nothing said for {timeout} s: ending the job")
+                self.observer.note(f"nothing said for {timeout} s: ending the job")
                 return True
         return False
 
     def _show(self) -> None:
-        standings = [self._standing(index) for index in range(self.launcher.workspace.scenario.workers)]
-        if standings != self.shown:
-            self.shown = standings
-            self.audience.show(standings)
+        statuses = [self._status(index) for index in range(self.launcher.workspace.scenario.workers)]
+        if statuses != self.shown:
+            self.shown = statuses
+            self.observer.show(statuses)
 
-    def _standing(self, index: int) -> NightSummary:
-        codes = self.crew.exit_codes()
+    def _status(self, index: int) -> WorkerStatus:
+        codes = self.workers.exit_codes()
         state = "not started"
         if index in codes:
             state = "runs" if codes[index] is None else f"ended with {codes[index]}"
         step = self.logs[index].step if index in self.logs else 0
-        return NightSummary(self.launcher.workspace.scenario.task(index), state, step)
+        return WorkerStatus(self.launcher.workspace.scenario.task(index), state, step)
 
     def _start_those_due(self) -> None:
         for index in [index for index, moment in self.due.items() if moment <= time.monotonic()]:
             del self.due[index]
-            self.launcher.start(self.crew, index)
+            self.launcher.start(self.workers, index)
 
     def _listen(self) -> None:
-        for index in self.crew.processes:
+        for index in self.workers.processes:
             log = self.logs[index]
             if log.read():
                 self.chunks.append((index, log.new))
                 self.heard = time.monotonic()
             if index in self.errors and self.errors[index].read():
                 self.heard = time.monotonic()
-            self.launcher.fault.on_step(self.crew, index, log.step)
+            self.launcher.fault.on_step(self.workers, index, log.step)
 
     def _note_who_ended(self) -> None:
-        running = self.crew.running()
+        running = self.workers.running()
         for index in sorted(set(self.alive) - set(running)):
-            self.audience.note(
-                f"worker {index} ended with {self.crew.exit_codes()[index]} at step {self.logs[index].step}"
+            self.observer.note(
+                f"worker {index} ended with {self.workers.exit_codes()[index]} at step "
+                f"{self.logs[index].step}"
             )
         self.alive = running
         if self.launcher.workspace.scenario.mode == "ps" and not self.due and CHIEF not in running:
             # servers serve for ever: they are ended with the chief
-            self.crew.end()
+            self.workers.end()
             self.alive = []

@@ -68,7 +68,7 @@ def several(*choices: str) -> Check:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ScenarioFile:
     """The values of a file, and the line of every key."""
 
     path: Path
@@ -76,7 +76,7 @@ class Recipe:
     lines: dict[Where, int]
 
     @classmethod
-    def read(cls, path: Path) -> Recipe:
+    def read(cls, path: Path) -> ScenarioFile:
         """Read a file that must hold one mapping."""
         try:
             content = path.read_text()

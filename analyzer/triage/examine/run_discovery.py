@@ -16,9 +16,9 @@ from typing import NamedTuple
 from analyzer.discover import kind_of
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
-from analyzer.triage.storage import File, Listing, Shelf, is_url, shelf_of
+from analyzer.triage.examine.storage import File, Listing, Storage, is_url, storage_for
 
-_PARTS = frozenset(
+_PART_NAMES = frozenset(
     {
         "artifacts",
         "checkpoints",
@@ -36,14 +36,14 @@ _PARTS = frozenset(
     | {"tb", "tensorboard", "traces", "train", "validation"}
 )
 """Directories that are parts of a run, besides those of workers and attempts."""
-_ENOUGH = 2
-_DEEPEST = 40
+_MIN_PARTS = 2
+_MAX_DEPTH = 40
 """Directories in one another below a root that are looked into."""
-_TELLING = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
+_RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
 """Kinds of files that are only found in runs."""
 
 
-class Found(NamedTuple):
+class FoundRun(NamedTuple):
     """A run that was found: where it lies, what it is called, and how it stands there now."""
 
     place: str
@@ -56,19 +56,19 @@ class Found(NamedTuple):
     """Seconds between now and the time of that file of it that is nearest to it."""
 
 
-class Unlisted(NamedTuple):
+class UnlistedDirectory(NamedTuple):
     """A directory that could not be listed."""
 
     place: str
     reason: str
 
 
-Told = Callable[[Unlisted], None]
+OnUnlisted = Callable[[UnlistedDirectory], None]
 
 
-def find(
-    root: str, now: float, told: Told, pattern: str | None = None, leave_out: str = ""
-) -> Iterator[Found]:
+def find_runs(
+    root: str, now: float, on_unlisted: OnUnlisted, pattern: str | None = None, leave_out: str = ""
+) -> Iterator[FoundRun]:
     """Every run below a root, in the order of their names.
 
     With a `pattern`, such as `*/run`, the runs are the directories that match it, below the root. The
@@ -78,37 +78,41 @@ def find(
         UsageError: there is no driver for the root's URL.
 
     """
-    shelf = shelf_of(root)
+    storage = storage_for(root)
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
     places = (
-        _walk(shelf, start, told, leave_out) if pattern is None else _matching(shelf, start, told, pattern)
+        _walk(storage, start, on_unlisted, leave_out)
+        if pattern is None
+        else _matching(storage, start, on_unlisted, pattern)
     )
     for place in places:
         try:
-            files = list(shelf.files(place))
+            files = list(storage.files(place))
         except OSError as error:
-            told(Unlisted(printed(place), _reason(error)))
+            on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
             continue
         if files:
-            yield Found(printed(place), place, stamped(files), min(abs(now - each.changed) for each in files))
+            yield FoundRun(
+                printable_place(place), place, stamp_of(files), min(abs(now - each.changed) for each in files)
+            )
 
 
-def holder(path: str, root: str) -> str | None:
+def enclosing_run(path: str, root: str) -> str | None:
     """The run below a root of this machine in which a path would lie, if any."""
     base, inner = os.path.realpath(root), os.path.realpath(path)
     if os.path.commonpath([base, inner]) != base:
         return None
-    shelf, place = shelf_of(base), base
+    storage, place = storage_for(base), base
     for part in ["", *Path(inner).relative_to(base).parts]:
         place = os.path.join(place, part) if part else place
         if not os.path.isdir(place) or os.path.basename(place).startswith("."):
             return None
-        if is_run(shelf, place, shelf.listing(place)):
+        if is_run(storage, place, storage.listing(place)):
             return place
     return None
 
 
-def stamped(files: Iterable[File]) -> str:
+def stamp_of(files: Iterable[File]) -> str:
     """Thirty-two hexadecimal digits that change when a file is added, removed or written."""
     whole = hashlib.blake2b(digest_size=16)
     for name, size, _, version in sorted(files):
@@ -116,88 +120,94 @@ def stamped(files: Iterable[File]) -> str:
     return whole.hexdigest()
 
 
-def printed(place: str) -> str:
+def printable_place(place: str) -> str:
     """A place as any database can hold it; different places stay different."""
     return place.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def is_run(shelf: Shelf, place: str, listing: Listing) -> bool:
+def is_run(storage: Storage, place: str, listing: Listing) -> bool:
     """Whether a directory as a whole is one run."""
 
     def tells(folder: str) -> bool:
-        inside = _listed(shelf, shelf.below(place, folder))
-        return inside is not None and (_direct(inside) or any(map(_is_part_by_worker, inside.folders)))
+        inside = _listing_or_none(storage, storage.below(place, folder))
+        return inside is not None and (
+            _has_run_files(inside) or any(map(_names_worker_or_attempt, inside.folders))
+        )
 
-    if _direct(listing):
-        if any(_is_part_by_worker(name) for name in listing.files):
+    if _has_run_files(listing):
+        if any(_names_worker_or_attempt(name) for name in listing.files):
             return True
         others = (folder for folder in listing.folders if not _is_part(folder) and tells(folder))
-        return sum(1 for _, _ in zip(range(_ENOUGH), others, strict=False)) < _ENOUGH
+        return sum(1 for _, _ in zip(range(_MIN_PARTS), others, strict=False)) < _MIN_PARTS
     parts = [folder for folder in listing.folders if _is_part(folder)]
-    if len(parts) < _ENOUGH or sum(map(tells, parts)) < _ENOUGH:
+    if len(parts) < _MIN_PARTS or sum(map(tells, parts)) < _MIN_PARTS:
         return False
     return not any(tells(folder) for folder in listing.folders if folder not in parts)
 
 
-def _walk(shelf: Shelf, place: str, told: Told, leave_out: str, depth: int = 0) -> Iterator[str]:
+def _walk(
+    storage: Storage, place: str, on_unlisted: OnUnlisted, leave_out: str, depth: int = 0
+) -> Iterator[str]:
     """The runs at or below a place; one that is a file is a run if it is an archive."""
     if leave_out and os.path.realpath(place) == leave_out:
         return
-    if depth > _DEEPEST:
-        told(Unlisted(printed(place), f"it lies more than {_DEEPEST} directories deep"))
+    if depth > _MAX_DEPTH:
+        on_unlisted(
+            UnlistedDirectory(printable_place(place), f"it lies more than {_MAX_DEPTH} directories deep")
+        )
         return
     try:
-        listing = shelf.listing(place)
+        listing = storage.listing(place)
     except NotADirectoryError:
         yield place
         return
     except OSError as error:
-        told(Unlisted(printed(place), _reason(error)))
+        on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
         return
-    if is_run(shelf, place, listing):
+    if is_run(storage, place, listing):
         yield place
         return
     for name in sorted({*listing.folders, *filter(ARCHIVE_SUFFIX.search, listing.files)}):
-        below = shelf.below(place, name)
+        below = storage.below(place, name)
         if name in listing.folders:
-            yield from _walk(shelf, below, told, leave_out, depth + 1)
+            yield from _walk(storage, below, on_unlisted, leave_out, depth + 1)
         else:
             yield below
 
 
-def _matching(shelf: Shelf, place: str, told: Told, pattern: str) -> Iterator[str]:
+def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: str) -> Iterator[str]:
     """The directories that a pattern names, part by part."""
     part, _, rest = pattern.strip("/").partition("/")
     try:
-        listing = shelf.listing(place)
+        listing = storage.listing(place)
     except OSError as error:
-        told(Unlisted(printed(place), _reason(error)))
+        on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
         return
     for name in listing.folders if rest else sorted({*listing.folders, *listing.files}):
         if fnmatchcase(name, part):
-            below = shelf.below(place, name)
+            below = storage.below(place, name)
             if rest:
-                yield from _matching(shelf, below, told, rest)
+                yield from _matching(storage, below, on_unlisted, rest)
             else:
                 yield below
 
 
-def _direct(listing: Listing) -> bool:
+def _has_run_files(listing: Listing) -> bool:
     """Whether some file in it is of a kind that a run has."""
-    return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _TELLING for name in listing.files)
+    return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _RUN_FILE_KINDS for name in listing.files)
 
 
 def _is_part(folder: str) -> bool:
-    return folder.lower() in _PARTS or _is_part_by_worker(folder)
+    return folder.lower() in _PART_NAMES or _names_worker_or_attempt(folder)
 
 
-def _is_part_by_worker(name: str) -> bool:
+def _names_worker_or_attempt(name: str) -> bool:
     return worker_of(name, Kind.OTHER) is not None or attempt_of(name) is not None
 
 
-def _listed(shelf: Shelf, place: str) -> Listing | None:
+def _listing_or_none(storage: Storage, place: str) -> Listing | None:
     try:
-        return shelf.listing(place)
+        return storage.listing(place)
     except OSError:
         return None
 

@@ -34,7 +34,7 @@ class Listing(NamedTuple):
     folders: tuple[str, ...]
 
 
-class Shelf(Protocol):
+class Storage(Protocol):
     """A place that can be listed; places in it are texts. Every method raises OSError where it cannot."""
 
     def listing(self, place: str) -> Listing:
@@ -47,7 +47,7 @@ class Shelf(Protocol):
         """The place of a name in a directory."""
 
 
-class Disk:
+class LocalStorage:
     """Directories of this machine; links to directories are not followed."""
 
     def listing(self, place: str) -> Listing:
@@ -77,7 +77,7 @@ class Disk:
         return os.path.join(place, name)
 
 
-class Store:
+class ObjectStorage:
     """A bucket; a `/` in a key makes a directory."""
 
     def __init__(self, url: str) -> None:
@@ -99,7 +99,7 @@ class Store:
 
     def listing(self, place: str) -> Listing:
         """What lies directly below a key."""
-        found = [each for each in self._listed(place) if not each[0].startswith(".")]
+        found = [each for each in self._entries(place) if not each[0].startswith(".")]
         return Listing(
             tuple(sorted(name for name, what in found if what["type"] == "file")),
             tuple(sorted(name for name, what in found if what["type"] == "directory")),
@@ -107,7 +107,7 @@ class Store:
 
     def files(self, place: str) -> Iterator[File]:
         """Every object below a key, or the object that it is."""
-        base = self._bare(place)
+        base = self._object_key(place)
         with _as_os_errors(place):
             found = self.system.find(base, detail=True)
         for key, what in sorted(found.items()):
@@ -123,16 +123,16 @@ class Store:
 
     def fetch(self, place: str, name: str, target: Path) -> None:
         """Copy one object of those that `files` named into a file of this machine."""
-        base = self._bare(place)
+        base = self._object_key(place)
         key = f"{base}/{name}" if self.system.isdir(base) else base
         with _as_os_errors(place):
             self.system.get_file(key, str(target))
 
-    def _bare(self, place: str) -> str:
+    def _object_key(self, place: str) -> str:
         return str(self.system._strip_protocol(place)).rstrip("/")  # noqa: SLF001 - what fsspec's drivers override
 
-    def _listed(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        base = self._bare(place)
+    def _entries(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        base = self._object_key(place)
         with _as_os_errors(place):
             found = self.system.ls(base, detail=True, refresh=True)
         for what in found:
@@ -155,14 +155,14 @@ class _as_os_errors:  # noqa: N801 - reads as a word of the sentence
             raise OSError(f"{type(error).__name__}: {error}") from error
 
 
-def shelf_of(root: str) -> Shelf:
+def storage_for(root: str) -> Storage:
     """What lists the place.
 
     Raises:
         UsageError: there is no driver for the URL.
 
     """
-    return Store(root) if is_url(root) else Disk()
+    return ObjectStorage(root) if is_url(root) else LocalStorage()
 
 
 def is_url(place: str) -> bool:

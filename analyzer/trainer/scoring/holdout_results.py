@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, NamedTuple
 
-from analyzer.trainer.scoreboard import Mark
+from analyzer.trainer.scoring.scoreboard import Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ NAME = "first_tries.csv"
 """Beside the recordings of the repository."""
 
 
-class Try(NamedTuple):
+class FirstTry(NamedTuple):
     """What was said of one recording, beside the truth, and by which rules; each field as it is written."""
 
     recording: str
@@ -31,30 +31,30 @@ class Try(NamedTuple):
     """For what is not right: the reason, as it was found later."""
 
     @property
-    def mark(self) -> Mark:
+    def score(self) -> Score:
         """The same as the scoreboard counts it."""
-        return Mark(
+        return Score(
             self.recording, self.tensorflow, self.truth, self.said,
             float(self.confidence), self.cause, self.culprit,
         )  # fmt: skip
 
 
-def load(path: Path) -> list[Try]:
+def load(path: Path) -> list[FirstTry]:
     """Read all first tries, in the order in which they were made."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [Try(**row) for row in csv.DictReader(file)]
+        return [FirstTry(**row) for row in csv.DictReader(file)]
 
 
-def keep(path: Path, marks: Iterable[Mark], rules: str) -> list[Try]:
+def keep(path: Path, scores: Iterable[Score], rules: str) -> list[FirstTry]:
     """Add those recordings that the file does not name yet; return what was added."""
-    known: Sequence[Try] = load(path) if path.exists() else []
+    known: Sequence[FirstTry] = load(path) if path.exists() else []
     names = {one.recording for one in known}
     new = [
-        Try(m.name, m.version, rules, m.truth, m.said, str(m.confidence), m.cause, m.culprit)
-        for m in marks
+        FirstTry(m.name, m.version, rules, m.truth, m.said, str(m.confidence), m.cause, m.culprit)
+        for m in scores
         if m.name not in names
     ]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([Try._fields, *known, *new])
+        writer.writerows([FirstTry._fields, *known, *new])
     return new

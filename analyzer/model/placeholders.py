@@ -1,0 +1,11 @@
+"""The texts that a diagnosis shows where it leaves something out of a quoted line."""
+
+from __future__ import annotations
+
+import re
+
+SECRET = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")
+"""Replaces a secret: its kind, and four digits that are equal for equal secrets of one diagnosis."""
+
+OMITTED = re.compile(rf"{SECRET.pattern}|… \d+ characters cut …")
+"""Replaces a secret, or the middle of a very long line."""

@@ -1,0 +1,1 @@
+"""The history of all nights: a database, its tables and their upgrades."""

@@ -1,0 +1,1 @@
+"""From directories to diagnoses: storage, the runs below a root, and the workers that analyze them."""

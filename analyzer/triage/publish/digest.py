@@ -1,0 +1,63 @@
+"""The night as Markdown that fits a post; names and messages of runs cannot become markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.render.markdown import code, prose
+from analyzer.render.phrasing import plural
+from analyzer.triage.night_summary import NightSummary
+from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
+
+_MAX_ITEMS = 10
+
+
+def digest(summary: NightSummary) -> str:
+    """What is new, what came back, who is suspected, what is gone, and what nobody explains yet."""
+    parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "."]
+    parts += [
+        _section(f"{sign} {name.capitalize()}", _groups(summary, each))
+        for each, (sign, name) in STATES.items()
+    ]
+    accused = (f"- {code(each.suspect.host)}: {prose(guilt(each))}" for each in summary.suspects[:_MAX_ITEMS])
+    parts.append(_section("Machines", accused))
+    parts.append(_section("No rule explains these", _unknown(summary)))
+    broken = [run for run in summary.runs if run.problem and run.night == summary.date]
+    parts.append(_section("Not examined", _broken([(run.name, run.problem) for run in broken])))
+    parts.append(_section("Not listed", _broken(summary.unlisted)))
+    if summary.waiting:
+        parts.append(f"{plural(summary.waiting, 'run')} still being written, left for the next night.")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _groups(summary: NightSummary, state: str) -> Iterator[str]:
+    groups = summary.in_state(state)
+    for group in groups[:_MAX_ITEMS]:
+        runs = plural(group.status.tonight or group.status.runs, "run")
+        known = f" A restart {prose(group.restart.says)}." if group.restart else ""
+        what = f"**{prose(group.cause)}**, {runs}, {when(group)}: {prose(group.run.summary)}"
+        yield f"- {what} ({code(group.run.name)}).{known}"
+    yield from _more(summary.count(state) - len(groups[:_MAX_ITEMS]))
+
+
+def _unknown(summary: NightSummary) -> Iterator[str]:
+    for group in summary.unknown[:_MAX_ITEMS]:
+        runs = plural(group.status.runs, "run")
+        yield f"- {runs} of fingerprint {code(group.fingerprint)}: {code(group.command)}"
+    yield from _more(len(summary.unknown[_MAX_ITEMS:]))
+
+
+def _broken(said: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for name, problem in said[:_MAX_ITEMS]:
+        yield f"- {code(name)}: {prose(problem)}"
+    yield from _more(len(said[_MAX_ITEMS:]))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"- and {count:,} more"
+
+
+def _section(title: str, lines: Iterator[str]) -> str:
+    body = "\n".join(lines)
+    return f"**{title}**\n\n{body}" if body else ""
