@@ -1,0 +1,93 @@
+"""Messages of other programs whose wording the stages know: TensorFlow's, gRPC's, Python's, a launcher's.
+
+They are written down in `rules/messages/`; `docs/messages.md` explains each of `STATES` to authors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from analyzer.model.task_names import DEVICE
+
+STATES: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "fact": (),
+        "peer": ("heartbeat", "down", "restarted", "leader", "unresolved"),
+        "remote_target": (),
+        "wraps_status": (),
+        "reason": ("leader", "unresolved", "transport", "deadline", "cancelled"),
+        "passed_on": (),
+        "not_own": (),
+        "raised_in": ("input", "restore", "save", "strategy", "callback", "collective"),
+        "continues": (),
+        "chains_traceback": (),
+        "dumps_threads": (),
+        "startup_origin": (),
+        "done": (),
+        "not_done": (),
+    }
+)
+"""What a message can state → the words that `as` may say of it, in the order in which they are tried."""
+
+
+class Message(NamedTuple):
+    """One message, as a file of `rules/messages/` describes it; `id` is `<file>/<name>`.
+
+    A text contains the message when it holds one of `literals` and, where there is a `regex`, that matches
+    too. `detail` is what the file says under `as`.
+    """
+
+    id: str
+    states: str
+    literals: tuple[str, ...]
+    regex: str | None = None
+    detail: str = ""
+    in_errors: bool = True
+    """Whether a fact counts that a warning or an error mentions."""
+    starts_process: bool = False
+    """Whether only a process that is starting up states this fact."""
+
+    @property
+    def expression(self) -> str:
+        """A regex that matches the message, with groups `role` and `index` for each `{task}`."""
+        return expression(self.literals, self.regex)
+
+
+class Messages(NamedTuple):
+    """All messages, in the order of their files."""
+
+    known: tuple[Message, ...] = ()
+
+    def stating(self, states: str, detail: str | None = None) -> Iterator[Message]:
+        """Yield the messages that state this."""
+        return (
+            each for each in self.known if each.states == states and detail in {None, each.detail}
+        )
+
+    def literals(self, states: str, detail: str | None = None) -> tuple[str, ...]:
+        """Return the fixed words of all messages that state this."""
+        return tuple(literal for each in self.stating(states, detail) for literal in each.literals)
+
+    def pattern(self, states: str, detail: str | None = None) -> re.Pattern[str]:
+        """Return a regex that matches any message that states this; it has no named groups."""
+        ways = (f"(?:{_GROUP.sub('(?:', each.expression)})" for each in self.stating(states, detail))
+        return re.compile("|".join(ways) or "(?!)")
+
+    def anywhere(self, *states: str) -> re.Pattern[str]:
+        """Return a regex for the fixed words of all messages that state one of these."""
+        words = (re.escape(literal) for each in states for literal in self.literals(each))
+        return re.compile("|".join(words) or "(?!)")
+
+
+_GROUP = re.compile(r"\(\?P<\w+>")
+_FLAG = re.compile(r"^\(\?i\)(.*)$", re.DOTALL)
+
+
+def expression(literals: Sequence[str], regex: str | None) -> str:
+    """Return the regex of a message: its own, `{task}` spelled out, else any of its fixed words."""
+    if regex is None:
+        return "|".join(map(re.escape, literals))
+    return _FLAG.sub(r"(?i:\1)", regex).replace("{task}", DEVICE)
