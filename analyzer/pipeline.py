@@ -124,11 +124,11 @@ def load_tables(
         if warm_up:
             warm_up()
 
-    found = ingest(run, pack.patterns, watch, warm_up_all)
+    found = ingest(run, pack.patterns, pack.messages, watch, warm_up_all)
     from analyzer.derive import derive
 
     _expect_one_run(run, found)
-    return derive(found)
+    return derive(found, pack.messages)
 
 
 def _expect_one_run(run: RunDir, found: Tables) -> None:

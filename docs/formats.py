@@ -21,6 +21,7 @@ from analyzer.discover import discover
 from analyzer.ingest import ingest
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
+from analyzer.pipeline import load_rules
 from analyzer.render.phrasing import instant
 
 HERE = Path(__file__).resolve().parent
@@ -90,7 +91,7 @@ def taken_from(example: Example, name: str) -> list[str]:
     """What the readers make of an example, in words."""
     with TemporaryDirectory() as folder:
         _lay(example, Path(folder, "run", name))
-        tables = ingest(discover([Path(folder, "run")]), [])
+        tables = ingest(discover([Path(folder, "run")]), [], load_rules().messages)
     return list(_said(tables))
 
 

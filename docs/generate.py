@@ -11,6 +11,7 @@ from analyzer.diagnose.recipes import PLACES, RECIPES, Command, Recipe
 from analyzer.discover import discover
 from analyzer.engine import pages
 from analyzer.engine.load import load
+from analyzer.engine.message_schema import message_schema
 from analyzer.engine.rule_schema import rule_schema
 from analyzer.ingest.raw_lines import line_templates
 from analyzer.model.schema import READ, TABLES
@@ -146,6 +147,11 @@ def schema() -> str:
     return json.dumps(rule_schema(), indent=1) + "\n"
 
 
+def schema_of_messages() -> str:
+    """The JSON Schema of a file of messages, for editors."""
+    return json.dumps(message_schema(), indent=1) + "\n"
+
+
 def scores() -> str:
     """How the analyzer does on the recordings of the repository."""
     tries = holdout_results.load(SAMPLE_RUNS / holdout_results.NAME)
@@ -177,6 +183,7 @@ DOCUMENTS = {
     HERE / "tables.md": tables,
     RULES / "README.md": catalogue,
     RULES / "healthy_lines.txt": healthy_lines,
+    RULES / "message.schema.json": schema_of_messages,
     RULES / "rule.schema.json": schema,
 }
 

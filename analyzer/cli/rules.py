@@ -132,10 +132,11 @@ def _test(arguments: argparse.Namespace) -> int:
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
     """Every case of the user's own rules, tried; a recorded run lies beside the directory of its rule."""
     homes = {file.stem: folder.parent for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
-    for rule in _own(_pack(arguments), arguments).rules:
+    pack = _own(_pack(arguments), arguments)
+    for rule in pack.rules:
         for case in rule.cases:
             with tempfile.TemporaryDirectory(prefix="mwms-") as scratch:
-                yield tried(rule, case, homes[rule.id], Path(scratch), _read)
+                yield tried(pack, rule, case, homes[rule.id], Path(scratch), _read)
 
 
 def _coverage(arguments: argparse.Namespace) -> int:
@@ -199,7 +200,7 @@ def _pack(arguments: argparse.Namespace) -> RulePack:
 def _own(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
     """Those rules of a pack that lie in the user's own directories."""
     own = {file.stem for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
-    return RulePack(tuple(rule for rule in pack.rules if rule.id in own), pack.causes, pack.digest)
+    return pack._replace(rules=tuple(rule for rule in pack.rules if rule.id in own))
 
 
 def _read(run: Path, pack: RulePack) -> Tables:

@@ -20,19 +20,20 @@ from analyzer.derive.step_rate import paces
 from analyzer.derive.steps import steps
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
+from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.tables.clock_alignment import CommonClock
 
 
-def derive(read: Tables) -> Tables:
-    """The tables that ingest filled, and all that follow from them."""
+def derive(read: Tables, messages: Messages) -> Tables:
+    """Return the tables that ingest filled, and all that follow from them."""
     tasks = workers(read["sources"], read["facts"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
-    raised = exceptions(read["records"], training, read["facts"])
+    raised = exceptions(read["records"], training, read["facts"], messages)
     offsets = clocks(read["sources"], training, read["facts"], tasks)
     common = CommonClock(offsets, read["sources"])
-    lives = lifetimes({**read, "scalars": training}, tasks, raised, common)
+    lives = lifetimes({**read, "scalars": training}, tasks, raised, common, messages)
     quiet = silences(lives, training, common)
     told = series(read["scalars"])
     pace = paces(training, read["sources"])
@@ -46,7 +47,7 @@ def derive(read: Tables) -> Tables:
         "silences": quiet,
         "barriers": barriers(lives, training, read["facts"], common),
         "matches": matches(read["matches"], lives, tasks),
-        "accusations": accusations(read["records"], read["facts"], lives),
+        "accusations": accusations(read["records"], read["facts"], lives, messages),
         "series": told,
         "curves": curves(read["scalars"], tasks, told),
         "paces": pace,

@@ -1,39 +1,32 @@
-"""The line with which a training script says that it is done."""
+"""The line with which a training script says that it is done; `rules/messages/` has the wording."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from analyzer.derive.ordering import Row, comes_after
+from analyzer.model.messages import Messages
 
-_DONE = re.compile(
-    r"\b(?:finished|done|complete[d]?|successfully|end of training|exiting|bye|goodbye"
-    r"|total (?:training )?time|training took|saved (?:the )?(?:final )?model)\b",
-    re.IGNORECASE,
-)
-_NOT_DONE = re.compile(
-    r"\b(?:error|fail\w*|abort\w*|not|cannot|unable|before|waiting|epoch|warm-?up|initiali[sz]\w*|download\w*|loading"
-    r"|setup|set-up|compil\w*|connected|preprocess\w*|profil\w*)\b",
-    re.IGNORECASE,
-)
+_LONGEST = 300
+"""Characters; a longer record is no such line."""
 
 
-def closings(
-    records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]]
+def completion_lines(
+    records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]], messages: Messages
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """(worker, attempt) → the record, behind its last step, that says the work is done."""
+    """Return (worker, attempt) → the record behind its last step that says that the work is done."""
     plain = records.filter(
         pl.col("kind").is_in(["plain", "python"])
         & (pl.col("level").is_null() | (pl.col("level") == "I"))
-        & (pl.col("text").str.len_chars() < 300)
+        & (pl.col("text").str.len_chars() < _LONGEST)
     )
+    done, not_done = messages.pattern("done"), messages.pattern("not_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in plain.iter_rows(named=True):
-        if _DONE.search(row["text"]) and not _NOT_DONE.search(row["text"]):
+        if done.search(row["text"]) and not not_done.search(row["text"]):
             life = row["worker"], row["attempt"]
             order = {comes_after(row, step) for step in progress.get(life, ())}
             if True in order and False not in order:

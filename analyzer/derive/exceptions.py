@@ -1,36 +1,21 @@
 """Tracebacks, taken apart: what was raised, where in the user's code, and whose doing it was.
 
-An exception is a worker's *own* unless it only passes on that a peer was lost. TensorFlow says so itself:
-a status that crossed a worker carries `Collective ops is aborted by`, the remote target, or a derived mark.
+An exception is a worker's *own* unless it only passes on that a peer was lost. TensorFlow says so itself: a
+status that crossed a worker names the remote target, or carries a mark. `rules/messages/` has the wording.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
+from analyzer.model.messages import STATES, Messages
 from analyzer.tables.builders import frame
 
-PASSED_ON = (
-    "Collective ops is aborted by", "Additional GRPC error information from remote target",
-    "Error reported from /job:", "[_Derived_]", "tensorflow.DerivedStatus", "is down, aborting",
-    "cluster check alive failed", "heartbeat timeout", "stopped sending heartbeats",
-    "Failed to send RPC to coordination service", "Collective has timed out",
-    "Session handle is not found", "collective ops already aborted", "was probably restarted",
-)  # fmt: skip
-_TRANSPORT = (
-    "Socket closed",
-    "Connection reset by peer",
-    "failed to connect to all addresses",
-    "Connection refused",
-)
-_NOT_OWN = frozenset(
-    {"KeyboardInterrupt", "SystemExit", "PSUnavailableError", "ClosureAbortedError", "CancelledError"}
-)
 _HEAD = re.compile(r"Traceback \(most recent call last\):|Fatal Python error: ")
 _FRAME = re.compile(
     r'^\s*(?:\| )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$', re.MULTILINE
@@ -45,26 +30,28 @@ _DEFINED_AT = re.compile(
     r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
 """Where a graph node was made: frames that TensorFlow puts in front of what went wrong."""
-_VIA = (
-    ("input", r"PyFunc|IteratorGetNext|GeneratorDataset|MultiDeviceIterator|RemoteCall|data/ops/"),
-    ("restore", r"RestoreV2|TensorSliceReader|load_weights|load_model|restore\("),
-    ("save", r"save_restore|SaveV2|model\.save|save_weights|checkpoint_management|_temp/part-"),
-    ("strategy", r"in _initialize_(?:strategy|multi_worker|local)|cluster_resolver"),
-    ("callback", r"in on_(?:train|epoch|batch|test|predict)_\w+|callbacks\.py"),
-    ("collective", r"Collective(?:Reduce|Bcast|Gather)|NcclAllReduce"),
-)
+_LONGEST_MESSAGE = 2_000
 
 
-_GOES_ON = ("process_banner", "server_address", "agent_connected", "replicas")
-"""What only a process that is starting up states: an exception before it was caught."""
+class _Wording(NamedTuple):
+    """What messages say of an exception: whose doing it was, and where it came through."""
+
+    passed_on: re.Pattern[str]
+    lost_connection: re.Pattern[str]
+    types_not_own: frozenset[str]
+    via: Mapping[str, re.Pattern[str]]
 
 
-def exceptions(records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """One row a traceback record, in file order."""
+def exceptions(
+    records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, messages: Messages
+) -> pl.DataFrame:
+    """Return one row a traceback, in file order; `final` if the process did not go on behind it."""
+    wording = _wording(messages)
     found = dated(records).filter(pl.col("kind") == "traceback")
-    rows = [row for record in found.iter_rows(named=True) if (row := _row(record))]
+    rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
     later = last_progress(scalars)
-    for row in facts.filter(pl.col("key").is_in(_GOES_ON)).iter_rows(named=True):
+    starting = [each.detail for each in messages.stating("fact") if each.starts_process]
+    for row in facts.filter(pl.col("key").is_in(starting)).iter_rows(named=True):
         later.setdefault((row["worker"], row["attempt"]), []).append(row)
     last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
     for (worker, attempt, _), row in last.items():
@@ -75,7 +62,16 @@ def exceptions(records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame
     return frame("exceptions", rows)
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any] | None:
+def _wording(messages: Messages) -> _Wording:
+    return _Wording(
+        messages.pattern("passed_on"),
+        messages.pattern("reason", "transport"),
+        frozenset(messages.literals("not_own")),
+        {via: messages.pattern("raised_in", via) for via in STATES["raised_in"]},
+    )
+
+
+def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     text = record["text"]
     raised = _take_apart(text)
     if raised is None:
@@ -88,11 +84,11 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any] | None:
         "time": record["near"],
         "until": record["until"],
         "type": kind,
-        "message": _DEFINED_AT.sub("", message)[:2_000],
+        "message": _DEFINED_AT.sub("", message)[:_LONGEST_MESSAGE],
         "says": text[at:].partition("\n")[0],
-        "own": not _passed_on(kind, text),
+        "own": not _passed_on(kind, text, wording),
         "frame": _users_frame(frames[frames.rfind("Traceback") :]),
-        "via": next((via for via, pattern in _VIA if re.search(pattern, text)), None),
+        "via": next((via for via, pattern in wording.via.items() if pattern.search(text)), None),
     }
 
 
@@ -107,10 +103,10 @@ def _take_apart(text: str) -> tuple[str, str, int] | None:
     return (match["type"], (match["message"] or "").strip(), match.start()) if match else None
 
 
-def _passed_on(kind: str, text: str) -> bool:
-    if kind in _NOT_OWN or any(mark in text for mark in PASSED_ON):
+def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
+    if kind in wording.types_not_own or wording.passed_on.search(text):
         return True
-    return "errors_impl" in text and any(mark in text for mark in _TRANSPORT)
+    return "errors_impl" in text and wording.lost_connection.search(text) is not None
 
 
 def _users_frame(frames: str) -> str | None:

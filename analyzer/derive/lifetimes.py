@@ -7,44 +7,21 @@ that says it is done. What is not written is inferred from its peers, and said t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from analyzer.derive.completion_lines import closings
+from analyzer.derive.completion_lines import completion_lines
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.model import task_names
+from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
-_STARTING_UP = frozenset(
-    {
-        "port.cc",
-        "util.cc",
-        "cudart_stub.cc",
-        "cpu_feature_guard.cc",
-        "grpc_server_lib.cc",
-        "grpc_channel.cc",
-        "coordination_service.cc",
-        "coordination_service.h",
-        "coordination_service_agent.cc",
-        "cuda_driver.cc",
-        "cuda_platform.cc",
-        "cuda_diagnostics.cc",
-        "dso_loader.cc",
-        "cuda_dnn.cc",
-        "cuda_fft.cc",
-        "cuda_blas.cc",
-        "preemption_notifier.cc",
-        "context_distributed_manager.cc",
-        "py_utils.cc",
-        "computation_placer.cc",
-    }
-)
 _SIGKILL, _SIGTERM = 9, 15
 
 
@@ -80,19 +57,28 @@ class Life:
 
 
 def lifetimes(
-    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame, clock: CommonClock
+    tables: Mapping[str, pl.DataFrame],
+    workers: pl.DataFrame,
+    exceptions: pl.DataFrame,
+    clock: CommonClock,
+    messages: Messages,
 ) -> pl.DataFrame:
     """One row a worker, about its last life."""
-    lives = _lives(tables, workers, exceptions, clock)
+    lives = _lives(tables, workers, exceptions, clock, messages)
+    starting_up = frozenset(messages.literals("startup_origin"))
     ended = {life.worker: _ended(life) for life in lives}
     _from_the_peers(lives, ended)
-    rows = [_row(life, *ended[life.worker]) for life in lives]
+    rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_places(rows, lives)
     return frame("lifetimes", rows)
 
 
 def _lives(
-    tables: Mapping[str, pl.DataFrame], workers: pl.DataFrame, exceptions: pl.DataFrame, clock: CommonClock
+    tables: Mapping[str, pl.DataFrame],
+    workers: pl.DataFrame,
+    exceptions: pl.DataFrame,
+    clock: CommonClock,
+    messages: Messages,
 ) -> list[Life]:
     attempts = _attempts(tables)
     lives = {
@@ -104,7 +90,7 @@ def _lives(
             if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
                 add(life, row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
-    done = closings(dated(tables["records"]), last_progress(tables["scalars"]))
+    done = completion_lines(dated(tables["records"]), last_progress(tables["scalars"]), messages)
     for life in lives.values():
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
@@ -218,7 +204,7 @@ def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, b
     return bool(training) and left and len(places) == 1
 
 
-def _phase(life: Life, how: str) -> str:
+def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
     if not life.row["seen"]:
         return "absent"
     if how == "finished":
@@ -231,22 +217,26 @@ def _phase(life: Life, how: str) -> str:
         return "joined"
     server = life.facts["server_address"]
     if life.facts["agent_connected"] and (
-        life.facts["assembled"] or _went_on(life, life.facts["agent_connected"])
+        life.facts["assembled"] or _went_on(life, life.facts["agent_connected"], starting_up)
     ):
         return "joined"
     if server:
-        return "joined" if not life.facts["agent_connected"] and _went_on(life, server) else "server_up"
+        return (
+            "joined"
+            if not life.facts["agent_connected"] and _went_on(life, server, starting_up)
+            else "server_up"
+        )
     return "starting"
 
 
-def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]]) -> bool:
+def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: Collection[str]) -> bool:
     """Whether the script printed something of its own after a milestone, so that the call returned."""
     later = [row for row in life.records if comes_after(row, milestone[-1])]
-    quiet = [row for row in later if row["origin"] in _STARTING_UP or row["kind"] == "traceback"]
+    quiet = [row for row in later if row["origin"] in starting_up or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
+def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict[str, Any]:
     place, code = life.place, life.exit_code
     end = life.closing or (
         {"source": place.source, "line": place.line, "until": place.time}
@@ -261,7 +251,7 @@ def _row(life: Life, how: str, sure: bool) -> dict[str, Any]:
         "seen": life.row["seen"],
         "logged": life.row["logged"],
         "started": life.row["seen"] or life.seen_by_peers or life.fact("exit_code") is not None or None,
-        "phase": _phase(life, how),
+        "phase": _phase(life, how, starting_up),
         "ended": how,
         "sure": sure,
         "exit_code": code,

@@ -1,8 +1,9 @@
-"""Who names whom, in each TensorFlow version's own dialect.
+"""Who names whom as lost, whatever TensorFlow's version calls it.
 
 A survivor's error names the peer that it lost. A status that crossed several workers names several; the
 innermost one, next to the root message, is where it began. Coordination heartbeats name the task that fell
 silent, and calls to the coordination service name the leader because it hosts that service.
+The wording is in `rules/messages/`: messages that state `peer`, `remote_target`, `wraps_status` or `reason`.
 """
 
 from __future__ import annotations
@@ -15,60 +16,16 @@ import polars as pl
 
 from analyzer.derive.ordering import behind_end, line_at
 from analyzer.derive.workers import cluster_specs
+from analyzer.model.messages import STATES, Messages
 from analyzer.model.task_names import DEVICE, device_of, in_order, tasks_in
 from analyzer.tables.builders import frame
 
-_TARGET = re.compile(
-    r"Additional GRPC error information from remote target "
-    + DEVICE
-    + r"[^\n]*?(?: while calling /tensorflow\.(?P<method>[\w.]+/\w+))?:\n"
-)
-_ROOT = re.compile(
-    r".*(?:Collective ops is aborted by: |StartAbort |Aborting \w+ with |is set to ERROR: )", re.DOTALL
-)
-_HEARTBEAT = re.compile(r"Task " + DEVICE + r" heartbeat timeout")
-_UNHEALTHY = re.compile(r"unhealthy \(stopped sending heartbeats\):\n(?P<tasks>(?:/job:\S+\n?)+)")
-_DOWN = re.compile(DEVICE + r" (?:seems down|is down)")
-_RESTARTED = re.compile(
-    r"(?:"
-    + DEVICE
-    + r"[^\n]{0,80})?(?:current incarnation doesn't match|exists in cache with a different incarnation"
-    r"|unexpectedly tried to connect with a different incarnation|Duplicate task registration"
-    r"|ncarnation ID mismatch)"
-)
-_BARE_CALL = re.compile(r"RPC: /tensorflow\.(?P<method>CoordinationService/\w+)")
-"""A call of which no remote target is named; TensorFlow 2.21 words a deadline so."""
-_LEADER = re.compile(
-    r"Failed to send RPC to coordination service|coordination +leader[^\n]{0,40}has restarted"
-)
-_TRANSPORT = re.compile(
-    r"Connection reset|Socket closed|failed to connect|Connection refused|Transport closed|Stream removed"
-    r"|GOAWAY|keepalive watchdog|ping timeout|No route to host|Network is unreachable|Connection timed out"
-    r"|Broken pipe|grpc_status\W{1,3}14"
-)
-_UNRESOLVED = re.compile(
-    r"(?i)(?:DNS|name) resolution failed|failure in name resolution|C-ares status is not"
-    r"|name or service not known"
-)
-_UNRESOLVED_ADDRESS = re.compile(
-    r"(?i)(?:DNS|name) resolution failed for (?:service: |dns:/{0,3})?(?P<address>[\w.-]+:\d+)"
-)
-_DEADLINE = re.compile(r"Deadline Exceeded|DEADLINE_EXCEEDED|grpc_status\W{1,3}4\b")
-_CANCELLED = re.compile(r"CANCELLED|Cancelled|grpc_status\W{1,3}1\b")
-_KINDS = {
-    "unresolved": _UNRESOLVED,
-    "transport": _TRANSPORT,
-    "deadline": _DEADLINE,
-    "cancelled": _CANCELLED,
-}
-_REACHES = re.compile(
-    r"heartbeat|remote target|seems down|is down|unhealthy|incarnation|[Cc]oordination|Duplicate task"
-    r"|resolution failed for"
-)
+_MAX_DETAIL = 1_200
+"""Characters behind a remote target in which gRPC says why the call failed."""
 
 
-class Accusation(NamedTuple):
-    """That a task is named, and how."""
+class Complaint(NamedTuple):
+    """A peer that a text names as lost, how, and the offset at which it does."""
 
     worker: str
     kind: str
@@ -76,15 +33,27 @@ class Accusation(NamedTuple):
     at: int
 
 
-def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.DataFrame:
-    """One row for each worker, peer and kind: the first record that says so."""
+class _Wording(NamedTuple):
+    """The messages that name peers, compiled."""
+
+    anywhere: re.Pattern[str]
+    peers: tuple[tuple[str, re.Pattern[str]], ...]
+    targets: tuple[re.Pattern[str], ...]
+    wrappers: re.Pattern[str]
+    reasons: Mapping[str, re.Pattern[str]]
+
+
+def accusations(
+    records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame, messages: Messages
+) -> pl.DataFrame:
+    """Return one row for each worker, peer and kind: the first record that says so."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
-    tasks = _tasks_by_address(facts)
+    tasks, wording = _tasks_by_address(facts), _wording(messages)
     grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
     for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
-        for found in _named(record["text"], leader, tasks) if _REACHES.search(record["text"]) else ():
+        for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":
                 row = _row(record, found) | {"counts": _counts(record, found, ends)}
@@ -94,8 +63,22 @@ def accusations(records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFr
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
 
+def _wording(messages: Messages) -> _Wording:
+    return _Wording(
+        messages.anywhere("peer", "remote_target"),
+        tuple(
+            (how, re.compile(each.expression))
+            for how in STATES["peer"]
+            for each in messages.stating("peer", how)
+        ),
+        tuple(re.compile(each.expression) for each in messages.stating("remote_target")),
+        messages.pattern("wraps_status"),
+        {how: messages.pattern("reason", how) for how in STATES["reason"]},
+    )
+
+
 def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
-    """Address → the one task that has it in every cluster that the run shows."""
+    """Return address → task, for addresses that belong to one task in every cluster of the run."""
     found: dict[str, set[str]] = {}
     for spec in cluster_specs(facts).values():
         for role, addresses in spec.items():
@@ -104,49 +87,63 @@ def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     return {address: next(iter(tasks)) for address, tasks in found.items() if len(tasks) == 1}
 
 
-def _named(text: str, leader: str, tasks: Mapping[str, str]) -> Iterator[Accusation]:
-    if match := _HEARTBEAT.search(text):
-        yield Accusation(_task(match), "heartbeat", None, match.start())
-    if match := _UNHEALTHY.search(text):
-        for task in tasks_in(match["tasks"]):
-            yield Accusation(task, "heartbeat", None, match.start())
-    if match := _DOWN.search(text):
-        yield Accusation(_task(match), "down", None, match.start())
-    if (match := _RESTARTED.search(text)) and match["role"]:
-        yield Accusation(_task(match), "restarted", None, match.start())
-    if (match := _BARE_CALL.search(text)) and (_DEADLINE.search(text) or _TRANSPORT.search(text)):
-        yield Accusation(leader, "leader", match["method"], match.start())
-    for match in _UNRESOLVED_ADDRESS.finditer(text):
-        if owner := tasks.get(match["address"]):
-            yield Accusation(owner, "unresolved", None, match.start())
-    yield from _remote(text)
+def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Wording) -> Iterator[Complaint]:
+    if not wording.anywhere.search(text):
+        return
+    for how, pattern in wording.peers:
+        for match in pattern.finditer(text):
+            for task in _tasks_named(match, text, leader, tasks, wording):
+                yield Complaint(task, how, match.groupdict().get("method"), match.start())
+    yield from _remote(text, wording)
 
 
-def _remote(text: str) -> Iterator[Accusation]:
-    """The peer whose call failed: of a nested status, the one next to the root message."""
-    root = _ROOT.match(text)
-    match = _TARGET.search(text, root.end() if root else 0) or _TARGET.search(text)
+def _tasks_named(
+    match: re.Match[str], text: str, leader: str, tasks: Mapping[str, str], wording: _Wording
+) -> list[str]:
+    """Return the tasks that a message names: itself, in a list, by address, or as the one that leads."""
+    groups = match.groupdict()
+    if "tasks" in groups:
+        return tasks_in(match["tasks"])
+    if "address" in groups:
+        return [tasks[match["address"]]] if match["address"] in tasks else []
+    if "role" in groups:
+        return [_task(match)] if match["role"] else []
+    failed = (wording.reasons["deadline"], wording.reasons["transport"])
+    return [leader] if any(reason.search(text) for reason in failed) else []
+
+
+def _remote(text: str, wording: _Wording) -> Iterator[Complaint]:
+    """Yield the peer whose call failed; of a nested status, the one next to the root message."""
+    root = max((match.end() for match in wording.wrappers.finditer(text)), default=0)
+    match = _first(wording.targets, text, root) or _first(wording.targets, text, 0)
     if not match:
         return
-    said = text[root.end() if root and root.end() < match.start() else 0 : match.start()]
-    rest = text[match.end() : match.end() + 1_200].partition("Additional GRPC")[0]
-    method = match["method"]
-    kind = _kind(said) or _kind(rest.partition("\n")[0])
-    if (method and method.startswith("CoordinationService")) or _LEADER.search(said):
-        kind = "leader" if kind in {"transport", "deadline"} or _LEADER.search(said) else None
+    said = text[root if root < match.start() else 0 : match.start()]
+    rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
+    kind = _reason(said, wording) or _reason(rest.partition("\n")[0], wording)
+    lost_leader = wording.reasons["leader"].search(said)
+    method = match.groupdict().get("method")
+    if lost_leader or (method and method.startswith("CoordinationService")):
+        kind = "leader" if lost_leader or kind in {"transport", "deadline"} else None
     if kind:
-        yield Accusation(_task(match), kind, method, match.start())
+        yield Complaint(_task(match), kind, method, match.start())
 
 
-def _kind(said: str) -> str | None:
-    return next((kind for kind, pattern in _KINDS.items() if pattern.search(said)), None)
+def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.Match[str] | None:
+    found = [match for pattern in patterns if (match := pattern.search(text, begin))]
+    return min(found, key=lambda match: match.start(), default=None)
+
+
+def _reason(said: str, wording: _Wording) -> str | None:
+    ways = ((how, pattern) for how, pattern in wording.reasons.items() if how != "leader")
+    return next((how for how, pattern in ways if pattern.search(said)), None)
 
 
 def _task(match: re.Match[str]) -> str:
     return f"{match['role']}:{match['index']}"
 
 
-def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
+def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
     text = record["text"]
     says = text[text.rfind("\n", 0, found.at) + 1 :].partition("\n")[0]
     start, end = _named_at(says, found.worker)
@@ -165,15 +162,16 @@ def _row(record: Mapping[str, Any], found: Accusation) -> dict[str, Any]:
 
 
 def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
-    """Where the words name a worker; a call to the leader may not."""
+    """Return where the line names a worker; a call to the leader may not name it."""
     named = (match.span() for match in re.finditer(DEVICE, says) if _task(match) == worker)
     return next(named, (None, None))
 
 
-def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Not where the accuser had already finished; there, a peer that went is as it should be.
+def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a complaint is evidence of a loss.
 
-    Nor where it finished later, and nothing but its own words speaks against the accused.
+    It is not once the accuser had finished, for peers leave then; nor if it finished later and nothing but
+    its own words speaks against the accused.
     """
     if record["behind_end"]:
         return False
@@ -184,7 +182,7 @@ def _counts(record: Mapping[str, Any], found: Accusation, ends: Mapping[str, Map
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Tasks that the leader still waited for when it was last heard of."""
+    """Yield a complaint for each task that the leader still waited for at the end of its log."""
     assembled = set(facts.filter(pl.col("key").is_in(["assembled"]))["worker"].to_list())
     connected = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     waits = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(sorted(connected)))

@@ -25,13 +25,13 @@ class Trial(NamedTuple):
     missing: str = ""
 
 
-def tried(rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
+def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
     """What becomes of a case; `home` is where recorded runs are looked for, `scratch` an empty directory."""
     run = place(case, home, scratch)
     if not run.exists():
         return Trial(rule, case, missing=f"its run {case.run} is not there")
     try:
-        return Trial(rule, case, fault=difference(case, finding(rule, run, read)))
+        return Trial(rule, case, fault=difference(case, finding(pack, rule, run, read)))
     except UserError as error:
         return Trial(rule, case, fault=str(error))
 
@@ -52,9 +52,9 @@ def write(files: Mapping[str, str], folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def finding(rule: Rule, run: Path, read: Read) -> Finding:
+def finding(pack: RulePack, rule: Rule, run: Path, read: Read) -> Finding:
     """What one rule, all alone, says of a run."""
-    alone = RulePack((rule,), {}, "")
+    alone = pack._replace(rules=(rule,))
     return match(alone, read(run, alone))[0]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from analyzer.engine.expressions import Expression
 from analyzer.model.findings import Action, Role, Step, Verdict
+from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
 
 SCOPES = ("subject", "others", "every_other", "anyone", "everyone", "leader")
@@ -140,6 +141,8 @@ class RulePack(NamedTuple):
     """The overlay files that were laid over them, if any."""
     packs: tuple[Pack, ...] = ()
     """The directories that they come from."""
+    messages: Messages = NONE
+    """The wording of other programs that they come with."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

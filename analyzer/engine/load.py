@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from analyzer.engine import expressions, overlay, pack_metadata
+from analyzer.engine import expressions, load_messages, overlay, pack_metadata
 from analyzer.engine.document import Document, read
 from analyzer.engine.document import Path as Place
 from analyzer.engine.language import (
@@ -44,8 +44,13 @@ def load(directories: Sequence[Path]) -> RulePack:
         RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
 
     """
-    files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
+    every = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
+    described_by = [file for file in every if file.parent.name == load_messages.FOLDER]
+    files = [file for file in every if file not in described_by]
     causes, faults = _causes(files)
+    worded = [read(file, _name(file, directories)) for file in described_by]
+    messages = load_messages.messages(worded)
+    faults += [fault for document in worded for fault in document.faults]
     documents = [read(file, _name(file, directories)) for file in files if file.name not in _OTHERS]
     known = {str(document.data.get("id")) for document in documents}
     rules = [rule for document in documents if (rule := _rule(document, causes, known))]
@@ -65,12 +70,13 @@ def load(directories: Sequence[Path]) -> RulePack:
     return RulePack(
         tuple(tuned),
         causes,
-        _digest(files),
+        _digest(every),
         ", ".join(each.file for each in overlays),
         tuple(
-            pack_metadata.pack(directory, described.get(directory), _digest(_below(directory, files)))
+            pack_metadata.pack(directory, described.get(directory), _digest(_below(directory, every)))
             for directory in directories
         ),
+        messages,
     )
 
 

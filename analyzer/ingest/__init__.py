@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib import import_module
 
-from analyzer.ingest.logs import fact_patterns
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
 from analyzer.ingest.reader_output import SourceRows
@@ -19,6 +18,7 @@ from analyzer.ingest.scan.fork_pool import ForkPool
 from analyzer.ingest.scan.line_selection import WHOLE, budget_for
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.scan_plan import LARGE, Survey, survey
+from analyzer.model.messages import Messages
 from analyzer.model.run import Pattern, RunDir, Source, Tables
 from analyzer.model.source_kinds import Kind
 
@@ -29,16 +29,19 @@ Watch = Callable[[str, int, int], None]
 def ingest(
     run: RunDir,
     patterns: Sequence[Pattern],
+    messages: Messages,
     watch: Watch | None = None,
     warm_up: Callable[[], None] | None = None,
 ) -> Tables:
     """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
 
+    `messages` is the wording that log readers know.
+
     `meanwhile` is called once, when others are at work on the large logs, or would be.
 
     A source that cannot be read is a row of `sources` with its reason, never an exception.
     """
-    matcher = Matcher([*patterns, *fact_patterns.PATTERNS])
+    matcher = Matcher(patterns, messages)
     outputs = _read_all(run.sources, matcher, watch or _unwatched, warm_up or _nothing)
     from analyzer.ingest.assembly import assemble
 

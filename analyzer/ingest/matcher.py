@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import hyperscan
 
 from analyzer.ingest.scan.prefilter import Prefilter, unpacked
+from analyzer.model.messages import NONE, Message, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached
 
@@ -48,8 +49,12 @@ class Matcher:
     is not tried again on that file; one that used up its time in all is not tried again on any.
     """
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        """Compile all literals of `patterns` into one database."""
+    def __init__(self, patterns: Sequence[Pattern], messages: Messages = NONE) -> None:
+        """Compile all literals of `patterns`, and of the messages that state facts, into one database."""
+        self.messages = messages
+        self.facts = {f"fact/{each.id}": each for each in messages.stating("fact")}
+        """Pattern id → the message that states a fact."""
+        patterns = [*patterns, *(_of_fact(id_, each) for id_, each in self.facts.items())]
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
         """Ids of the patterns that were given up on the present file."""
@@ -124,6 +129,10 @@ class Matcher:
 
     def _waste(self, pattern: str, seconds: float) -> None:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
+
+
+def _of_fact(id_: str, message: Message) -> Pattern:
+    return Pattern(id_, message.literals, message.expression if message.regex else None)
 
 
 def _compiled_regex(expression: str) -> regex.Pattern[str]:

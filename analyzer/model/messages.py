@@ -63,9 +63,7 @@ class Messages(NamedTuple):
 
     def stating(self, states: str, detail: str | None = None) -> Iterator[Message]:
         """Yield the messages that state this."""
-        return (
-            each for each in self.known if each.states == states and detail in {None, each.detail}
-        )
+        return (each for each in self.known if each.states == states and detail in {None, each.detail})
 
     def literals(self, states: str, detail: str | None = None) -> tuple[str, ...]:
         """Return the fixed words of all messages that state this."""
@@ -82,6 +80,8 @@ class Messages(NamedTuple):
         return re.compile("|".join(words) or "(?!)")
 
 
+NONE = Messages()
+"""No wording is known, as for a matcher of patterns alone."""
 _GROUP = re.compile(r"\(\?P<\w+>")
 _FLAG = re.compile(r"^\(\?i\)(.*)$", re.DOTALL)
 

@@ -16,6 +16,7 @@ from analyzer.cli import progress_bar
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.discover import discover
 from analyzer.ingest import ingest
+from analyzer.pipeline import load_rules
 from tests.conftest import ROOT
 
 RUN = ROOT / "sample_runs" / "worker-killed" / "run"
@@ -39,7 +40,7 @@ class Screen(io.StringIO):
 def told(run: Path) -> list[tuple[str, int, int]]:
     """What is said of the reading of a run."""
     calls: list[tuple[str, int, int]] = []
-    ingest(discover([run]), [], lambda *call: calls.append(call))
+    ingest(discover([run]), [], load_rules().messages, lambda *call: calls.append(call))
     return calls
 
 

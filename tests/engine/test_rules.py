@@ -32,7 +32,7 @@ def tables(run: Path, pack: RulePack) -> Tables:
 @pytest.mark.parametrize(("rule", "case"), CASES, ids=[f"{rule.id}: {case.name}" for rule, case in CASES])
 def test_a_case_of_a_rule_holds(rule: Rule, case: Case, tmp_path: Path) -> None:
     """It fires or stays quiet as the case says, and names the workers that the case says."""
-    trial = tried(rule, case, ROOT, tmp_path, tables)
+    trial = tried(PACK, rule, case, ROOT, tmp_path, tables)
     assert trial.fault + trial.missing == ""
 
 

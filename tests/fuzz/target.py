@@ -131,7 +131,7 @@ def read(paths: Sequence[Path]) -> list[Tables]:
         for number, run in enumerate(runs)
         for source in run.sources
     )
-    tables = ingest(RunDir("fuzz", tuple(sources)), pack().patterns)
+    tables = ingest(RunDir("fuzz", tuple(sources)), pack().patterns, pack().messages)
     apart = {name: _apart(frame) for name, frame in tables.items()}
     return [
         {name: parts.get(str(n), tables[name].clear()) for name, parts in apart.items()}

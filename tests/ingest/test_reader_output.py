@@ -11,6 +11,7 @@ from analyzer.ingest.assembly import assemble
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
+from analyzer.pipeline import load_rules
 
 
 @pytest.fixture(params=["rows", "columns"])
@@ -74,6 +75,6 @@ def test_a_log_that_tells_only_values_is_a_workers(
     """As any log is that no name gives to a worker; blank records at either end are not kept."""
     monkeypatch.setattr(reader_output, "MANY", 1)
     blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
-    tables = ingest(discover([make_run({"train.log": blank + steps + blank})]), [])
+    tables = ingest(discover([make_run({"train.log": blank + steps + blank})]), [], load_rules().messages)
     assert not tables["records"].height
     assert set(tables["scalars"]["worker"]) == {"worker:0"}

@@ -106,10 +106,10 @@ def test_what_the_maker_raises_is_raised_alone(cache: Path) -> None:
 def test_what_one_process_kept_the_next_one_finds(tmp_path: Path) -> None:
     """Whatever the order in which a process goes through sets: else all is compiled anew each time."""
     code = """
-from analyzer.ingest.logs.fact_patterns import PATTERNS
 from analyzer.ingest.matcher import Matcher
 from analyzer.pipeline import load_rules
-Matcher([*load_rules().patterns, *PATTERNS]).prefilter
+pack = load_rules()
+Matcher(pack.patterns, pack.messages).prefilter
 """
     kept_then = []
     for seed in "123":

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
+from analyzer.model.messages import Messages
 
 LONGEST_RECORD = 16_384
 """Characters of a record that are kept."""
@@ -25,21 +27,30 @@ LONGEST_QUOTE = 40
 _TRACEBACK = re.compile(
     r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|Fatal Python error: "
 )
-_CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
-_DUMP = ("Thread 0x", "Current thread", "Extension modules", "<no Python frame>")
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
 """How a dump of threads begins that is no fatal error: of `dump_traceback_later`, or on a signal."""
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
-_CONTINUES = (
-    "Additional GRPC error information", ":{", ":UNKNOWN", ':"', "The error could be from", "\t", " ",
-    "/job:",
-    "To enable ", "}", "device_count", "gpu_options", "allow_soft", "experimental", "Original error",
-    "Some timed out", "# of tasks", "The first task", "Proceeding with", "Check the task logs", "[[",
-    "Restart your program", "The tasks have crashed", "0 successful", "0 derived",
-    "It is treated as", "This could happen", "op: ", "input: ", "attr {", "name: ", "experimental_type",
-)  # fmt: skip
+
+
+class Wording(NamedTuple):
+    """How lines begin that belong to the record before them."""
+
+    continues: tuple[str, ...] = ()
+    chains: tuple[str, ...] = ()
+    """Between the tracebacks of a chain."""
+    dumps: tuple[str, ...] = ()
+    """In a dump of threads."""
+
+
+def wording(messages: Messages) -> Wording:
+    """Return the beginnings of lines that messages know; an indented line always continues a record."""
+    return Wording(
+        ("\t", " ", *messages.literals("continues")),
+        messages.literals("chains_traceback"),
+        messages.literals("dumps_threads"),
+    )
 
 
 class Record:
@@ -89,7 +100,7 @@ class Record:
         return shorten("\n".join(self.bodies), LONGEST_RECORD)
 
 
-def records(lines: Iterable[Line | None], year: int) -> Iterator[Record]:
+def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     """The records of one source, in order; `year` completes time stamps that lack one.
 
     None stands for lines that are left out; only a traceback whose end is among them goes on behind them.
@@ -101,8 +112,8 @@ def records(lines: Iterable[Line | None], year: int) -> Iterator[Record]:
         if line is None:
             broken = True
             continue
-        if current and (_goes_on(current, line) if broken else _belongs(current, line.text, year)):
-            _extend(current, line)
+        if current and (_goes_on(current, line) if broken else _belongs(current, line.text, year, words)):
+            _extend(current, line, words)
             broken = False
             continue
         if current and current.pieces:
@@ -141,10 +152,10 @@ def _kind(found: Head | None, body: str) -> str:
     return found.kind if found else "plain"
 
 
-def _extend(record: Record, line: Line) -> None:
+def _extend(record: Record, line: Line, words: Wording) -> None:
     if _TRACEBACK.match(line.text) and record.kind != "traceback":
         record.kind, record.level = "traceback", record.level or "E"
-    if _TRACEBACK.match(line.text) or line.text.startswith(_CHAIN):
+    if _TRACEBACK.match(line.text) or line.text.startswith(words.chains):
         record.ending = None
     elif record.ending is None and line.text and line.text[0] not in " \t|+^":
         record.ending = line.text
@@ -170,16 +181,16 @@ def _closed(record: Record) -> Record:
     return record
 
 
-def _belongs(record: Record, text: str, year: int) -> bool:
+def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Whether a line goes on with the record before it."""
     if record.kind == "traceback":
-        return _belongs_to_traceback(record, text, year)
-    if record.kind == "plain" and (not text or text[0] == " " or text.startswith(_DUMP)):
+        return _belongs_to_traceback(record, text, year, words)
+    if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
         return _DUMPED.match(record.bodies[0]) is not None
     if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
         return True
     if record.kind in {"cpp", "python"} and text and not is_progress(text):
-        return text.startswith(_CONTINUES) or (_quotes_an_error(record) and head(text, year) is None)
+        return text.startswith(words.continues) or (_quotes_an_error(record) and head(text, year) is None)
     return False
 
 
@@ -188,12 +199,12 @@ def _quotes_an_error(record: Record) -> bool:
     return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
 
 
-def _belongs_to_traceback(record: Record, text: str, year: int) -> bool:
-    if not text or text[0] in " \t|+^" or text.startswith(_CHAIN) or _TRACEBACK.match(text):
+def _belongs_to_traceback(record: Record, text: str, year: int, words: Wording) -> bool:
+    if not text or text[0] in " \t|+^" or text.startswith(words.chains) or _TRACEBACK.match(text):
         return True
     if is_progress(text) or head(text, year):
         return False
-    if record.ending is None or text.startswith(_DUMP):
+    if record.ending is None or text.startswith(words.dumps):
         return True
     ended = record.ending
     return bool(_TENSORFLOW_ERROR.match(ended)) or ended.count("(") > ended.count(")") or "{" in ended

@@ -11,10 +11,11 @@ from operator import itemgetter
 
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
-from analyzer.ingest.logs.records import Record, records
+from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.reader_output import SourceRows
+from analyzer.model.messages import Message
 from analyzer.model.schema import LARGEST_INT
 
 EDGE_RECORDS = 60
@@ -30,7 +31,7 @@ def read_stream(
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
     progress = ProgressReader()
     wanted: Wanted = []
-    found = records(_lines(output, stretches, wanted, matcher), year)
+    found = records(_lines(output, stretches, wanted, matcher), year, wording(matcher.messages))
     for record, is_edge in _with_edges(found):
         output.observe_time(record.time)
         if record.cut:
@@ -42,7 +43,7 @@ def read_stream(
             gauges.add_gauges(output, record)
         hits = _hits(record, wanted, matcher)
         for hit in hits:
-            _add_hit(output, record, hit)
+            _add_hit(output, record, hit, matcher.facts.get(hit.pattern))
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
 
@@ -114,21 +115,20 @@ def _is_too_large(point: ProgressPoint) -> bool:
     return max(point.epoch or 0, point.epochs or 0, point.step or 0, point.steps or 0) > LARGEST_INT
 
 
-def _add_hit(output: SourceRows, record: Record, hit: Hit) -> None:
+def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | None) -> None:
     blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
     piece, start = record.place(hit.start + blank)
-    for key, value in fact_patterns.facts(hit):
-        if key in fact_patterns.NOT_FROM_ERRORS and record.level in {"W", "E", "F"}:
-            continue
-        line = _line_naming(record, value) if key == "awaits" else piece.number
-        output.add("facts", line=line, time=record.time, key=key, value=value)
-    if not hit.pattern.startswith("announces/"):
+    if announced is None:
         end = start + len(hit.matched[blank:].split("\n", 1)[0])
         output.add(
             "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
             excerpt=piece.text, start=start, end=min(len(piece.text), end),
             captures=json.dumps(dict(hit.captures)),
         )  # fmt: skip
+    elif announced.in_errors or record.level not in {"W", "E", "F"}:
+        for key, value in fact_patterns.facts(hit, announced):
+            line = _line_naming(record, value) if key == "awaits" else piece.number
+            output.add("facts", line=line, time=record.time, key=key, value=value)
 
 
 def _line_naming(record: Record, task: str) -> int:

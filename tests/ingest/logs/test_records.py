@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.records import Record, records
+from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
+from analyzer.pipeline import load_rules
 
 STATUS = """\
 2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: Socket closed
@@ -44,7 +45,8 @@ Collective ops is aborted by: Socket closed
 
 def read(text: str) -> list[Record]:
     """The records of a text, empty ones left out."""
-    return [record for record in records(lines(enumerate(text.split("\n"), 1)), 2026) if record.text.strip()]
+    found = records(lines(enumerate(text.split("\n"), 1)), 2026, wording(load_rules().messages))
+    return [record for record in found if record.text.strip()]
 
 
 def test_the_end_of_a_huge_record_is_kept() -> None:

@@ -24,6 +24,7 @@ import analyzer.ingest as ingest
 from analyzer.discover import discover
 from analyzer.ingest.scan import fork_pool
 from analyzer.model.run import Pattern
+from analyzer.pipeline import load_rules
 
 ingest.LARGE = 10_000
 fork_pool._LOOK = 0.001
@@ -33,7 +34,7 @@ first, reads = os.getpid(), ingest._tried
 
 def run(watch=None, warm_up=None):
     patterns = [Pattern("lost/peer", ("Socket closed",), None)]
-    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, watch, warm_up)
+    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, load_rules().messages, watch, warm_up)
     return {name: table.rows() for name, table in tables.items()}
 
 def said():

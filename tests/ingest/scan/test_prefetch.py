@@ -10,6 +10,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest import ingest
 from analyzer.ingest.scan import prefetch
+from analyzer.model.messages import Messages
 from analyzer.model.run import Pattern, Tables
 
 PATTERNS = [Pattern("lost/peer", ("Socket closed",), None)]
@@ -19,7 +20,7 @@ MIDDLE = "".join(f"2026-11-21 01:00:{n % 60:02d}.5 step {n} loss {1 / (n + 1):.6
 def read(run: Path) -> tuple[Tables, list[tuple[str, int, int]]]:
     """The tables of a run, and what was said of its reading."""
     calls: list[tuple[str, int, int]] = []
-    return ingest(discover([run]), PATTERNS, lambda *call: calls.append(call)), calls
+    return ingest(discover([run]), PATTERNS, Messages(), lambda *call: calls.append(call)), calls
 
 
 @pytest.fixture
