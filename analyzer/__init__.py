@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from os import PathLike
 
+    from analyzer.model.options import AnalysisOptions
     from analyzer.model.run import Run
 
 __version__ = "0.1.0"
 
 
-def analyze(*paths: str | PathLike[str], rules: str | PathLike[str] | None = None) -> Run:
-    """One run, given as a directory, a file, or several files: its tables and its diagnosis.
+def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None) -> Run:
+    """Analyze one run, given as a directory, a file, or several files: its tables and its diagnosis.
 
-    `rules` is a directory of rules beside those of the package. Tables hold what the files hold, secrets too;
-    the diagnosis has them masked.
+    Tables hold what the files hold, secrets too; the diagnosis has them masked. `import analyzer` imports
+    no stage.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -25,8 +26,8 @@ def analyze(*paths: str | PathLike[str], rules: str | PathLike[str] | None = Non
         UsageError: the paths hold more than one run.
 
     """
-    pipeline = import_module("analyzer.pipeline")  # here, so that `import analyzer` costs next to nothing
-    path = import_module("pathlib").Path
-    pack = pipeline.load_rules([path(rules)] if rules else [])
-    run: Run = pipeline.analyze_with_tables([path(each) for each in paths], pack)
+    from pathlib import Path
+
+    pipeline = import_module("analyzer.pipeline")
+    run: Run = pipeline.analyze([Path(path) for path in paths], options)
     return run

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 import analyzer.redact
 from analyzer.cli.analyze import main
+from analyzer.model.options import AnalysisOptions, Redaction
 from analyzer.pipeline import analyze
-from analyzer.redact import Redaction, redact
+from analyzer.redact import redact
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
 from tests.conftest import ROOT
@@ -475,7 +476,9 @@ def test_topology_names_directories() -> None:
 def test_no_place_is_left_in_any_output(make_run: MakeRun) -> None:
     """Neither host, address, user nor directory, whatever the format."""
     told = "open /lustre/acme/fraud/x.py on gpu-17.corp.internal (10.9.8.7), user=grace, /home/grace/x.py"
-    document = analyze([make_run({"worker-0.log": traceback_with(told)})], redaction="topology").document
+    document = analyze(
+        [make_run({"worker-0.log": traceback_with(told)})], AnalysisOptions(redaction="topology")
+    ).document
     assert "dir-1" in json.dumps(document)
     for output, text in outputs(document).items():
         plain = unescaped(text)

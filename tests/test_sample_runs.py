@@ -56,7 +56,7 @@ def test_healthy_runs_are_called_healthy(sample_run: Path) -> None:
     truth = expected(sample_run)
     if sample_run.name in KNOWN_MISSES:
         pytest.skip(f"a known miss: {KNOWN_MISSES[sample_run.name]}")
-    called_healthy = analyze([sample_run / "run"]).verdict is Verdict.HEALTHY
+    called_healthy = analyze([sample_run / "run"]).diagnosis.verdict is Verdict.HEALTHY
     assert called_healthy or truth["cause"] != "healthy"
     assert not called_healthy or "healthy" in {truth["cause"], *truth.get("accept", [])}
 

@@ -16,11 +16,11 @@ from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
-from analyzer.engine import RulePack
 from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.model.findings import Outcome, Verdict
-from analyzer.pipeline import analyze, load_rules
+from analyzer.model.options import AnalysisOptions
+from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
@@ -125,36 +125,37 @@ def _run(arguments: argparse.Namespace) -> int:
             from analyzer.cli.verify import verify
 
             return verify(paths, Path(arguments.verify))
-        pack = load_rules([_directory(each) for each in arguments.rules])
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
-            diagnosis = _analyze(arguments, paths, pack, formats)
+            diagnosis = _analyze(arguments, paths, formats)
             _print(render(diagnosis.document, formats[0]))
         else:
             where = targets.resolve_targets(arguments.output, formats, paths)
-            diagnosis = _analyze(arguments, paths, pack, (*formats, "text"))
+            diagnosis = _analyze(arguments, paths, (*formats, "text"))
             _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
     _print_rule_errors(diagnosis)
     return _status(diagnosis, arguments.fail_on)
 
 
-def _analyze(
-    arguments: argparse.Namespace, paths: Sequence[Path], pack: RulePack, formats: Sequence[str]
-) -> Diagnosis:
-    """The diagnosis; what renders it in these formats is made ready while large logs are read."""
+def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequence[str]) -> Diagnosis:
+    """Analyze the paths; the renderers of these formats are prepared while large logs are read."""
 
     def warm_up() -> None:
         for each in formats:
             FORMATS[each].warm_up()
 
-    against = [arguments.against] if arguments.against else []
-    given = ["-"] if "-" in arguments.paths else []
-    xprof = XPROF_SECONDS if arguments.xprof else 0.0
     with ProgressBar() as progress:
-        return analyze(
-            paths, pack, arguments.redact, against, progress, given=given, xprof=xprof, warm_up=warm_up
+        options = AnalysisOptions(
+            rules=tuple(_directory(name) for name in arguments.rules),
+            redaction=arguments.redact,
+            against=(arguments.against,) if arguments.against else (),
+            xprof_seconds=XPROF_SECONDS if arguments.xprof else 0.0,
+            shown_paths=("-",) if "-" in arguments.paths else (),
+            progress=progress,
+            warm_up=warm_up,
         )
+        return analyze(paths, options).diagnosis
 
 
 def _directory(name: str) -> Path:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.model.errors import UsageError
+
 _STATED = ("server_address", "cluster_spec", "task", "own_device", "leader", "connected")
 _FIRST = frozenset({"worker:0", "chief:0"})
 
@@ -21,6 +23,25 @@ class _Place(NamedTuple):
     addresses: set[str]
     whole: list[str]
     """Why it is a job and not a part of one: a leader, a first task, the addresses of a cluster."""
+
+
+def require_one_job(name: str, facts: pl.DataFrame) -> None:
+    """Check that a run is one job.
+
+    Raises:
+        UsageError: it holds several.
+
+    """
+    if jobs := several_jobs(facts):
+        raise UsageError(
+            f"{name}: these look like {len(jobs)} jobs: {_listed(jobs)}; give one of them "
+            "(if they are attempts of one job, call them attempt-1, attempt-2)"
+        )
+
+
+def _listed(jobs: list[str]) -> str:
+    shown, hidden = (jobs, 0) if len(jobs) <= 4 else (jobs[:3], len(jobs) - 3)
+    return ", ".join(shown) + (f" and {hidden} more" if hidden else "")
 
 
 def several_jobs(facts: pl.DataFrame) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analyzer.diagnose.baseline_diff import GoodRun as GoodRun
+from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
@@ -18,7 +18,7 @@ def diagnose(
     findings: Sequence[Finding],
     tables: Tables,
     made_with: Mapping[str, object],
-    good: GoodRun | None = None,
+    good: BaselineRun | None = None,
 ) -> Diagnosis:
     """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""
     related = relate(findings)

@@ -18,7 +18,7 @@ _APART = 0.2
 _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
 
 
-class GoodRun(NamedTuple):
+class BaselineRun(NamedTuple):
     """A run that went well: its name, its tables, and all its lines, masked."""
 
     name: str
@@ -26,7 +26,7 @@ class GoodRun(NamedTuple):
     lines: frozenset[str]
 
 
-def against(tables: Tables, good: GoodRun) -> dict[str, Any]:
+def against(tables: Tables, good: BaselineRun) -> dict[str, Any]:
     """What differs; each list is empty where nothing does."""
     return {
         "run": good.name,

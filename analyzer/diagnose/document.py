@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from analyzer.diagnose import phrasing
-from analyzer.diagnose.baseline_diff import GoodRun, against
+from analyzer.diagnose.baseline_diff import BaselineRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
@@ -33,7 +33,7 @@ def document(
     findings: Sequence[Finding],
     tables: Tables,
     made_with: Mapping[str, object],
-    good: GoodRun | None = None,
+    good: BaselineRun | None = None,
 ) -> dict[str, Any]:
     """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
@@ -95,7 +95,7 @@ def _odd_lines(decision: Decision, tables: Tables, said: list[dict[str, Any]]) -
     return odd_lines(tables, told=told | {(each["source"], each["line"]) for each in said})
 
 
-def _against(tables: Tables, good: GoodRun | None) -> dict[str, Any] | None:
+def _against(tables: Tables, good: BaselineRun | None) -> dict[str, Any] | None:
     if good is None:
         return None
     return against(tables, good)

@@ -12,6 +12,7 @@ from analyzer.engine.expressions import Expression
 from analyzer.model.findings import Action, Role, Step, Verdict
 from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
+from analyzer.storage.package_files import resource
 
 SCOPES = ("subject", "others", "every_other", "anyone", "everyone", "leader")
 """Whose rows a signal counts: the bound worker, some other, each other training worker, any worker, every
@@ -149,3 +150,19 @@ class RulePack(NamedTuple):
         """What ingest must look for."""
         signals = (signal for rule in self.rules for signal in rule.signals.values())
         return tuple(signal.pattern for signal in signals if signal.pattern)
+
+    @property
+    def directories(self) -> list[str]:
+        """Names of the directories that its files lie in, without that of the package."""
+        files = [*(rule.file for rule in self.rules), *filter(None, self.overlay.split(", "))]
+        return sorted({file.partition("/")[0] for file in files} - {resource("rules").name})
+
+    @property
+    def described(self) -> Mapping[str, object]:
+        """Count, digest and origin of its rules, as `made_with` of a diagnosis states them."""
+        return {
+            "rules": len(self.rules),
+            "rules_digest": self.digest,
+            "packs": [pack._asdict() for pack in self.packs],
+            "options": {"overlay": self.overlay} if self.overlay else {},
+        }

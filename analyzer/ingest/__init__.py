@@ -19,18 +19,16 @@ from analyzer.ingest.scan.line_selection import WHOLE, budget_for
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.scan_plan import LARGE, Survey, survey
 from analyzer.model.messages import Messages
+from analyzer.model.options import ProgressCallback
 from analyzer.model.run import Pattern, RunDir, Source, Tables
 from analyzer.model.source_kinds import Kind
-
-Watch = Callable[[str, int, int], None]
-"""Told the name of a source, and how many bytes of how many in all are read."""
 
 
 def ingest(
     run: RunDir,
     patterns: Sequence[Pattern],
     messages: Messages,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
     warm_up: Callable[[], None] | None = None,
 ) -> Tables:
     """The tables of `schema.READ`; `patterns` say which log records are wanted, `watch` is told of progress.
@@ -49,7 +47,7 @@ def ingest(
 
 
 def _read_all(
-    sources: Sequence[Source], matcher: Matcher, watch: Watch, warm_up: Callable[[], None]
+    sources: Sequence[Source], matcher: Matcher, watch: ProgressCallback, warm_up: Callable[[], None]
 ) -> list[SourceRows]:
     """Each source once; of a session that was traced in two formats one is read, the other if that fails."""
     twice = duplicate_traces(sources)
@@ -74,7 +72,7 @@ def _read_all(
 class _Tally:
     """How much of all sources has been read."""
 
-    def __init__(self, sources: Sequence[Source], watch: Watch) -> None:
+    def __init__(self, sources: Sequence[Source], watch: ProgressCallback) -> None:
         self._sizes = {source.name: _size(source) for source in sources}
         self._all, self._done, self._watch = sum(self._sizes.values()), 0, watch
 

@@ -63,6 +63,11 @@ class Run(NamedTuple):
     tables: Tables
     diagnosis: Diagnosis
 
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The diagnosis as the output contract, `reports/diagnosis.schema.json`."""
+        return self.diagnosis.document
+
     def pandas(self) -> dict[str, Any]:
         """The tables as pandas frames.
 

@@ -9,12 +9,11 @@ that must occur first: a document without one of them is only searched for words
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
+from analyzer.model.options import Redaction
 from analyzer.redact.secrets import Secrets
 from analyzer.redact.walk import rewritten, strings
-
-Redaction = Literal["secrets", "topology"]
 
 
 def redact(document: Mapping[str, Any], redaction: Redaction = "secrets") -> dict[str, Any]:

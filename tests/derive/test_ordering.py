@@ -58,7 +58,7 @@ def test_a_traceback_in_another_stream_stands_against_a_closing_line(
     (life,) = tables_of(files)["lifetimes"].to_dicts()
     assert (life["ended"], life["sure"]) == ("exception", False)
     found = analyze([make_run(files)])
-    assert (found.verdict, found.document["cause"]) == (Verdict.FAILED, "user.exception")
+    assert (found.diagnosis.verdict, found.document["cause"]) == (Verdict.FAILED, "user.exception")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from analyzer.cli.analyze import main
 from analyzer.diagnose.anomalous_lines import healthy_lines
 from analyzer.model.log_template import template_of
+from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.conftest import SAMPLE_RUNS
@@ -104,7 +105,7 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         for index in range(2):
             (tmp_path / name / f"worker-{index}.log").write_text(text)
-    document = analyze([tmp_path / "bad"], against=[tmp_path / "good"]).document
+    document = analyze([tmp_path / "bad"], AnalysisOptions(against=(tmp_path / "good",))).document
     jsonschema.Draft202012Validator(CONTRACT).validate(document)
     found = document["against"]
     assert found["run"] == "good"
@@ -120,9 +121,9 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
 
 def test_values_that_went_elsewhere_are_shown() -> None:
     """At the last place that both runs show."""
-    found = analyze([sample("loss-explodes-tf211")], against=[sample("healthy-srun-tf211")]).document[
-        "against"
-    ]
+    found = analyze(
+        [sample("loss-explodes-tf211")], AnalysisOptions(against=(sample("healthy-srun-tf211"),))
+    ).document["against"]
     (curve,) = found["curves"]
     assert (curve["tag"], curve["step"]) == ("loss", 60)
     assert curve["here"] > 1e20 > 1 > curve["there"]
@@ -130,7 +131,9 @@ def test_values_that_went_elsewhere_are_shown() -> None:
 
 def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
     """What a worker prints because a peer is gone tells least."""
-    found = analyze([sample("worker-exception")], against=[sample("healthy-custom-loop")]).document["against"]
+    found = analyze(
+        [sample("worker-exception")], AnalysisOptions(against=(sample("healthy-custom-loop"),))
+    ).document["against"]
     assert found["lines"][0]["worker"] == "worker:3"
     assert found["lines"][0]["excerpt"].startswith("ValueError: ")
     assert "Aborting" not in found["lines"][1]["excerpt"]
@@ -139,7 +142,7 @@ def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
 @pytest.mark.parametrize("name", ["healthy-custom-loop", "worker-killed", "healthy-hosts"])
 def test_a_run_does_not_differ_from_itself(name: str) -> None:
     """Every list is empty."""
-    found = analyze([sample(name)], against=[sample(name)]).document["against"]
+    found = analyze([sample(name)], AnalysisOptions(against=(sample(name),))).document["against"]
     assert (found["facts"], found["curves"], found["lines"]) == ([], [], [])
     assert found["step_time"]["here"] == found["step_time"]["there"]
 

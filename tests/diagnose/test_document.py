@@ -16,6 +16,7 @@ from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
 from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
+from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, load_tables
 from analyzer.tables.builders import frame
@@ -81,7 +82,7 @@ def test_a_signal_without_words_of_its_own_makes_no_claim(make_run: MakeRun) -> 
     abort += "BaseCollectiveExecutor::StartAbort INTERNAL: Collective instance 200 expected type 0 and data_type 9 "
     log = f"Epoch 1/3\n{abort}but got type 0 and data_type 1\n"
     pack = load_rules()
-    made = analyze([make_run({"worker-0.log": "Epoch 1/3\n", "worker-1.log": log})], pack).document
+    made = analyze([make_run({"worker-0.log": "Epoch 1/3\n", "worker-1.log": log})], pack=pack).document
     (rule,) = (rule for rule in pack.rules if rule.id == made["rule"])
     names = {signal.name.replace("_", " ") for signal in rule.signals.values()}
     assert rule.id == "uneven-shards"
@@ -204,19 +205,22 @@ def test_the_command_line_names_no_place(make_run: MakeRun) -> None:
     run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
     files = sorted(run.iterdir())
     whole, some, turned = (
-        analyze(paths, redaction="topology").document["made_with"]["command"]
+        analyze(paths, AnalysisOptions(redaction="topology")).document["made_with"]["command"]
         for paths in ([run], files, files[::-1])
     )
     assert whole == "mwms-analyze job-17 --redact topology"
     assert some == turned == "mwms-analyze worker-0.log worker-1.log --redact topology"
-    assert analyze([files[0]], given=["-"]).document["made_with"]["command"] == "mwms-analyze -"
+    assert (
+        analyze([files[0]], AnalysisOptions(shown_paths=("-",))).document["made_with"]["command"]
+        == "mwms-analyze -"
+    )
 
 
 def test_what_it_was_made_with(make_run: MakeRun) -> None:
     """An archive by its own name, the good run by its; and the versions of what read and reckoned."""
     run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
     archive = Path(shutil.make_archive(str(run), "gztar", run))
-    made = analyze([archive], against=[run]).document["made_with"]
+    made = analyze([archive], AnalysisOptions(against=(run,))).document["made_with"]
     assert made["command"] == "mwms-analyze job-17.tar.gz --against job-17"
     assert made["versions"]["python"] == platform.python_version()
     assert made["versions"]["polars"] == pl.__version__

@@ -69,7 +69,7 @@ def test_rows_can_be_excepted(excepted: str, cause: bool, tmp_path: Path) -> Non
     """They do not count for the signal; nothing else of the rule changes."""
     text = f"except:\n  worker-killed:\n    sigkill: {excepted}\n"
     pack = load([resource("rules"), overlaid(tmp_path, text)])
-    document = analyze([ROOT / "sample_runs" / "worker-killed" / "run"], pack).document
+    document = analyze([ROOT / "sample_runs" / "worker-killed" / "run"], pack=pack).document
     assert (document["rule"] == "worker-killed") is cause
 
 

@@ -56,7 +56,7 @@ def pack(tmp_path: Path) -> RulePack:
 def test_it_costs_less_than_a_second(run: Path, pack: RulePack) -> None:
     """However many files and lines it would have to look at."""
     without = RulePack(tuple(rule for rule in pack.rules if rule.id != "mine"), pack.causes, pack.digest)
-    analyze([run], without)
+    analyze([run], pack=without)
     assert quickest(run, pack) - quickest(run, without) < 1.0
 
 
@@ -65,14 +65,14 @@ def quickest(run: Path, pack: RulePack) -> float:
     times = []
     for _ in range(2):
         began = process_time()
-        analyze([run], pack)
+        analyze([run], pack=pack)
         times.append(process_time() - began)
     return min(times)
 
 
 def test_every_report_names_it(run: Path, pack: RulePack) -> None:
     """Once for each log, which is not called damaged otherwise."""
-    document = analyze([run], pack).document
+    document = analyze([run], pack=pack).document
     assert [(damage["source"], damage["what"]) for damage in document["damage"]] == [
         (f"worker-{worker}.log", SAYS) for worker in range(8)
     ]
@@ -105,4 +105,4 @@ def confirmations(matcher: Matcher, times: int) -> list[int]:
 def test_a_quick_regex_is_not_held_up_by_a_slow_one(run: Path, pack: RulePack) -> None:
     """Every worker's step is read all the same."""
     assert len(discover([run]).sources) == 8
-    assert {worker["last_step"]["step"] for worker in analyze([run], pack).document["workers"]} == {1}
+    assert {worker["last_step"]["step"] for worker in analyze([run], pack=pack).document["workers"]} == {1}

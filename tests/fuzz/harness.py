@@ -116,7 +116,7 @@ def _reported(case: Case) -> list[str]:
     try:
         with at_most(LONGEST):
             (case.folder / "sound-0.log").write_text(NEIGHBOUR, encoding="utf-8")
-            document = analyze([case.folder], pack()).document
+            document = analyze([case.folder], pack=pack()).document
             for form in ("json", "text", "html"):
                 render(document, form).encode()
     except Hang:

@@ -16,13 +16,16 @@ from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
 from analyzer.model.errors import UsageError
-from analyzer.model.run import Source
+from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import plain
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TOOLS = ("overview_page", "input_pipeline_analyzer")
 _PROGRAM = """
@@ -63,6 +66,18 @@ class Quote(NamedTuple):
     step_time: float | None = None
     input_share: float | None = None
     problem: str = ""
+
+
+def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[dict[str, object]]:
+    """Return the section `xprof` of the document: what it says of the traces that were read without damage.
+
+    Raises:
+        UsageError: it is not installed.
+
+    """
+    read = sources.filter((sources["kind"] == Kind.TRACE.value) & (sources["read"] == "complete"))
+    whole = dict(read.select("source", "worker").iter_rows())
+    return [{**quote._asdict(), "says": list(quote.says)} for quote in quotes(run.sources, whole, seconds)]
 
 
 def quotes(

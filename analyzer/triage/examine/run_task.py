@@ -169,7 +169,7 @@ def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
     from analyzer.pipeline import analyze  # here, so that whoever only hands out tasks starts at once
     from analyzer.render import render
 
-    document = analyze([path], _cached_rules(task.rules, task.digest)).document
+    document = analyze([path], pack=_cached_rules(task.rules, task.digest)).document
     return document, render(document, "html")
 
 

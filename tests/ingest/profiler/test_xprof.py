@@ -17,6 +17,7 @@ from analyzer.discover import discover
 from analyzer.ingest.profiler import xprof
 from analyzer.ingest.profiler.xprof import ASK, TOOLS, Quote, quotes, read_answers
 from analyzer.model.errors import UsageError
+from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.render import render
@@ -124,7 +125,7 @@ def test_the_diagnosis_and_its_pages_quote_it(monkeypatch: pytest.MonkeyPatch) -
         return [told]
 
     monkeypatch.setattr(xprof, "quotes", say)
-    document = pipeline.analyze([RUN], xprof=7.0).document
+    document = pipeline.analyze([RUN], AnalysisOptions(xprof_seconds=7.0)).document
     contract = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(contract).validate(document)
     assert document["xprof"][0]["input_share"] == 0.5

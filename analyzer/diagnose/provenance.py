@@ -1,0 +1,69 @@
+"""What a diagnosis was made with: the rules, the libraries, and the command line that makes it again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from analyzer import __version__
+from analyzer.model.options import AnalysisOptions
+from analyzer.model.task_names import printable
+
+MAX_NAMES = 8
+"""Files that the command line names one by one."""
+_LIBRARIES = ("polars", "hyperscan", "regex", "protobuf", "pyyaml", "jinja2")
+
+
+def made_with(rules: Mapping[str, object], command: str) -> Mapping[str, object]:
+    """Return the section `made_with` of the document; `rules` describes the rules that were tried."""
+    return {
+        "mwms_analyze": __version__,
+        **rules,
+        "versions": library_versions(),
+        **({"command": command} if command else {}),
+    }
+
+
+@cache
+def library_versions() -> Mapping[str, str]:
+    """Return the versions of Python and of the libraries that are installed; looking them up is slow."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": sys.version.partition(" ")[0]}
+    for name in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def command_line(
+    name: str,
+    paths: Sequence[Path],
+    options: AnalysisOptions,
+    rule_directories: Sequence[str],
+    baseline: str | None,
+) -> str:
+    """Return the command that analyzes the run again: names only, never an absolute path."""
+    inputs = options.shown_paths or _inputs(paths, name)
+    compared = ["--against", *_inputs(options.against, baseline)] if baseline else []
+    words = [*inputs, *_options(options, rule_directories), *compared]
+    return shlex.join(["mwms-analyze", *words, *(["--xprof"] if options.xprof_seconds else [])])
+
+
+def _inputs(paths: Sequence[Path], name: str) -> Sequence[str]:
+    """Return the names of the paths; a directory has that of the run, which says more than `logs`."""
+    if len(paths) == 1:
+        return [name if paths[0].is_dir() else printable(paths[0].name)]
+    names = sorted({printable(path.name) for path in paths})
+    return names if len(names) <= MAX_NAMES else [*names[:MAX_NAMES], "…"]
+
+
+def _options(options: AnalysisOptions, rule_directories: Sequence[str]) -> Iterator[str]:
+    for name in rule_directories:
+        yield from ("--rules", name)
+    if options.redaction != "secrets":
+        yield from ("--redact", options.redaction)
