@@ -9,7 +9,6 @@ from pathlib import Path
 
 from analyzer import model
 from analyzer.engine.language import RulePack
-from analyzer.model import messages, schema
 from analyzer.storage.disk_cache import cached
 
 
@@ -40,12 +39,8 @@ def _unpickled(content: bytes) -> RulePack:
 def _key(directories: Sequence[Path]) -> str:
     """A name for these rules, read by this code; no file changes without a new time of change."""
     rules = (file for directory in directories for file in sorted(directory.rglob("*.yaml")))
-    code = (
-        *sorted(Path(__file__).parent.glob("*.py")),
-        Path(schema.__file__),
-        Path(model.__file__),
-        Path(messages.__file__),
-    )
+    homes = (Path(__file__).parent, Path(model.__file__).parent)
+    code = (file for home in homes for file in sorted(home.rglob("*.py")))
     whole = hashlib.sha256()
     for file in (*rules, *code):
         state = file.stat()
