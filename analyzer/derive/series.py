@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.model.schema import GAUGE, SERIES
+from analyzer.model.columns.progress import SERIES
+from analyzer.model.schema import GAUGE
 from analyzer.tables.builders import frame
 
 _MARKS = ("step", "epoch")
