@@ -1,6 +1,7 @@
 """The stages, in order. Each hands the next a value; none calls back.
 
-paths ─discover→ RunDir ─ingest→ Tables ─derive→ Tables ─match→ Findings ─diagnose→ Diagnosis ─redact→ Run
+paths ─discover→ RunDir ─ingest→ Tables ─identify→ Tables ─derive→ Tables ─match→ Findings
+─diagnose→ Diagnosis ─redact→ Run
 
 Stages behind `ingest` are imported when it has begun: they bring polars, whose threads must not exist when
 reader processes are forked, and whose import takes as long as a small run.
@@ -76,12 +77,14 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
     read = ingest(run, pack.patterns, pack.messages, options.progress, warm_up)
 
     from analyzer.derive import derive
-    from analyzer.derive.jobs import require_one_job
+    from analyzer.identify import identify
+    from analyzer.identify.jobs import require_one_job
     from analyzer.ingest.input_checks import require_readable
 
     require_readable(run, read["sources"])
-    require_one_job(run.name, read["facts"])
-    return derive(read, pack.messages)
+    identified = identify(read)
+    require_one_job(run.name, identified["facts"])
+    return derive(identified, pack.messages)
 
 
 def diagnose_tables(
@@ -108,10 +111,10 @@ def _baseline(paths: Sequence[Path], pack: RulePack) -> BaselineRun | None:
 
 
 def _import_later_stages() -> None:
-    import analyzer.derive.jobs
     import analyzer.diagnose.provenance
     import analyzer.diagnose.recipes
     import analyzer.engine.evaluate
+    import analyzer.identify
     import analyzer.ingest.assembly
     import analyzer.ingest.input_checks
     import analyzer.redact

@@ -23,6 +23,7 @@ def stages(run: Path) -> Stages:
 
     from analyzer.derive import derive
     from analyzer.discover import discover
+    from analyzer.identify import identify
     from analyzer.ingest import ingest
     from analyzer.pipeline import diagnose_tables, load_rules
     from analyzer.redact import redact
@@ -32,7 +33,7 @@ def stages(run: Path) -> Stages:
     done("rules")
     files = discover([run])
     done("discover")
-    read = ingest(files, pack.patterns, pack.messages)
+    read = identify(ingest(files, pack.patterns, pack.messages))
     done("ingest")
     tables = derive(read, pack.messages)
     done("derive")

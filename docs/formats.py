@@ -18,6 +18,7 @@ import yaml
 import zstandard
 
 from analyzer.discover import discover
+from analyzer.identify import identify
 from analyzer.ingest import ingest
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
@@ -91,7 +92,7 @@ def taken_from(example: Example, name: str) -> list[str]:
     """What the readers make of an example, in words."""
     with TemporaryDirectory() as folder:
         _lay(example, Path(folder, "run", name))
-        tables = ingest(discover([Path(folder, "run")]), [], load_rules().messages)
+        tables = identify(ingest(discover([Path(folder, "run")]), [], load_rules().messages))
     return list(_said(tables))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from json import JSONDecodeError
 from math import isfinite
@@ -42,7 +42,7 @@ class SourceRows:
         return bool(self.rows or self.columns)
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
-        """One row; which worker, attempt and source it belongs to is filled in."""
+        """One row; its worker and its attempt are given only where the file itself states them."""
         self.rows.setdefault(table, []).append(cells)
 
     def hold_in_columns(self, table: str) -> None:
@@ -62,15 +62,6 @@ class SourceRows:
             nothing = repeat(None)
             length = len(next(iter(columns.values())))
             yield from islice(zip(*(columns.get(name, nothing) for name in names), strict=False), length)
-
-    def number_lives(self, life_at: Callable[[int], int]) -> None:
-        """Give every row the life of its worker that its line lies in; one without a line counts as first."""
-        for table in self.rows.keys() - {"damage"}:
-            for row in self.rows[table]:
-                row["attempt"] = life_at(row.get("line") or 0)
-        for table, columns in self.columns.items():
-            lives = [life_at(line or 0) for line in columns["line"]]
-            self.columns[table] = {**columns, "attempt": lives}
 
     def observe_time(self, time: float | None) -> None:
         """Widen the span of time that the source covers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import PurePath, PurePosixPath
 
 from analyzer.model.source_kinds import Kind
@@ -32,6 +33,20 @@ _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
+
+
+class Basis(StrEnum):
+    """How the worker of a log was found that its name does not tell."""
+
+    SAID = "by the task that it says it is"
+    ADDRESS = "by the address of its server"
+    COUNTED_FROM_ZERO = "by the number in its name, counted from 0"
+    NUMBER = "by the number in its name"
+    ORDER = "by the order of the files"
+
+
+GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.ORDER})
+"""Bases on which an index may well be wrong: nothing that the worker wrote confirms them."""
 
 
 def printable(name: str) -> str:
@@ -71,12 +86,12 @@ def _tasks(part: str) -> Iterator[str]:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether the name of a log has a number and no role: which task it is, is then a guess."""
+    """Whether the name of a log has a number but no role, so that its task is a guess."""
     return worker_of(name) is not None and worker_of(name, Kind.OTHER) is None
 
 
 def attempt_of(name: str) -> int | None:
-    """Which life of its worker a name tells, as it counts them; a first restart is the second life."""
+    """The attempt that a name tells, as it counts them; a first restart is the second attempt."""
     match = _ATTEMPT.search(name.lower())
     if not match:
         return None
@@ -84,7 +99,7 @@ def attempt_of(name: str) -> int | None:
 
 
 def is_previous(name: str) -> bool:
-    """Whether it is of the life before the one that is named alike, as `kubectl logs --previous` gives."""
+    """Whether a name is that of the attempt before the last, as `kubectl logs --previous` gives it."""
     return bool(_PREVIOUS.search(name.lower()))
 
 

@@ -1,17 +1,14 @@
 """Rows are the same rows when a reading holds them as columns."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from analyzer.discover import discover
-from analyzer.ingest import ingest, reader_output
+from analyzer.ingest import reader_output
 from analyzer.ingest.assembly import assemble
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
-from analyzer.pipeline import load_rules
 
 
 @pytest.fixture(params=["rows", "columns"])
@@ -36,20 +33,13 @@ def test_cells_are_told_row_by_row(output: SourceRows) -> None:
     assert not list(output.cells("records", "text"))
 
 
-def test_rows_are_numbered_by_their_lines(output: SourceRows) -> None:
-    """What is wrong with the file itself belongs to no life."""
-    output.number_lives(lambda line: 1 + (line >= 9))
-    assert list(output.cells("scalars", "value", "attempt")) == [(0.5, 1), (0.1, 2), (0.4, 1)]
-    assert list(output.cells("damage", "attempt")) == [(None,)]
-
-
 def test_they_become_the_same_frame(output: SourceRows) -> None:
-    """With the worker, the attempt and the source of the reading."""
+    """With their source; whose they are is told by identify."""
     scalars = assemble([output], [output.source])["scalars"]
     assert scalars.select("worker", "attempt", "source", "line", "tag", "step", "value").rows() == [
-        ("worker:0", 1, "worker-0.log", 3, "loss", 1, 0.5),
-        ("worker:0", 1, "worker-0.log", 9, "lr", None, 0.1),
-        ("worker:0", 1, "worker-0.log", None, "loss", 2, 0.4),
+        (None, None, "worker-0.log", 3, "loss", 1, 0.5),
+        (None, None, "worker-0.log", 9, "lr", None, 0.1),
+        (None, None, "worker-0.log", None, "loss", 2, 0.4),
     ]
 
 
@@ -67,14 +57,3 @@ def test_few_rows_stay_rows() -> None:
     output.add("scalars", line=1, tag="loss", value=0.5)
     output.hold_in_columns("scalars")
     assert not output.columns
-
-
-def test_a_log_that_tells_only_values_is_a_workers(
-    make_run: Callable[[Mapping[str, str]], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As any log is that no name gives to a worker; blank records at either end are not kept."""
-    monkeypatch.setattr(reader_output, "MANY", 1)
-    blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
-    tables = ingest(discover([make_run({"train.log": blank + steps + blank})]), [], load_rules().messages)
-    assert not tables["records"].height
-    assert set(tables["scalars"]["worker"]) == {"worker:0"}

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood
 from analyzer.model.run import Source
-from analyzer.model.source_kinds import Kind
 
 KEY = "package:"
 """Prefix of the fact's key, followed by the package's name."""
@@ -40,10 +39,6 @@ _IGNORED = re.compile(
     r"|Using Python |You (?:are using pip|should consider))"
 )
 """Headers, comments, hints to update pip, and non-package parts of an exported environment."""
-_TENSORFLOW = (
-    "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-rocm",
-    "intel-tensorflow", "tensorflow-aarch64", "tensorflow-cpu-aws", "tensorflow-macos", "tensorflow-base",
-)  # fmt: skip
 
 
 class Package(NamedTuple):
@@ -68,30 +63,6 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
         key = KEY + re.sub(r"[-_.]+", "-", package.name).lower()
         output.add("facts", line=package.line, key=key, value=package.version)
     return output
-
-
-def add_framework_versions(outputs: Sequence[SourceRows]) -> None:
-    """Add TensorFlow's and Python's version from package lists for workers whose logs lack it."""
-    lists = [output for output in outputs if output.source.kind is Kind.PACKAGES]
-    for key, names in (("tensorflow", _TENSORFLOW), ("python", ("python",))):
-        known = {_task_of(r) for r in outputs if any(row["key"] == key for row in r.rows.get("facts", []))}
-        for output in lists:
-            if _task_of(output) not in known and (row := _framework_version(output, names)):
-                output.add("facts", line=row["line"], key=key, value=row["value"])
-
-
-def _task_of(output: SourceRows) -> tuple[str | None, int]:
-    return output.source.worker, output.source.attempt
-
-
-def _framework_version(output: SourceRows, names: Sequence[str]) -> dict[str, object] | None:
-    rows = {row["key"]: row for row in output.rows.get("facts", [])}
-    for name in names:
-        row = rows.get(KEY + name)
-        version = row and re.match(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?", row["value"])
-        if row and version:
-            return {"line": row["line"], "value": version[0]}
-    return None
 
 
 def _from_lines(output: SourceRows, text: str) -> Iterator[Package]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
+from analyzer.identify import identify
 from analyzer.ingest import ingest
 from analyzer.ingest.logs import exports
 from analyzer.model.run import Tables
@@ -23,7 +24,7 @@ ENTRIES = [
 def read(folder: Path, text: str, name: str = "worker-1.json") -> Tables:
     """The tables of a run with one such file."""
     (folder / name).write_text(text, encoding="utf-8")
-    return ingest(discover([folder]), [], load_rules().messages)
+    return identify(ingest(discover([folder]), [], load_rules().messages))
 
 
 def steps(tables: Tables) -> list[Any]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from analyzer.discover import discover
+from analyzer.identify import identify
+from analyzer.ingest import ingest, reader_output
 from analyzer.pipeline import load_rules, load_tables
 
 
@@ -87,3 +91,16 @@ def test_numbers_stay_where_something_speaks_against(
         assert "worker:0" not in workers_of(run).values()
         for path in run.iterdir():
             path.unlink()
+
+
+def test_a_log_that_tells_only_values_is_a_workers(
+    make_run: Callable[[Mapping[str, str]], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As any log is that no name gives to a worker; blank records at either end are not kept."""
+    monkeypatch.setattr(reader_output, "MANY", 1)
+    blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
+    tables = identify(
+        ingest(discover([make_run({"train.log": blank + steps + blank})]), [], load_rules().messages)
+    )
+    assert not tables["records"].height
+    assert set(tables["scalars"]["worker"]) == {"worker:0"}

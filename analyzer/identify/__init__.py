@@ -1,0 +1,181 @@
+"""Tables → Tables: each row is given its worker and its attempt, once all sources are read.
+
+What one source says may be about another, so no reader can tell alone. What a row states of itself it keeps,
+as a scheduler's line about one of many workers does; all else belongs to the worker of its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+
+import polars as pl
+
+from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
+from analyzer.identify.releases import with_releases
+from analyzer.identify.statements import NamedSource, named_sources, statements
+from analyzer.identify.workers import Owners, owners
+from analyzer.model.run import Tables
+from analyzer.model.task_names import attempt_of
+from analyzer.tables.builders import frame, joined
+
+
+def identify(read: Tables) -> Tables:
+    """The tables that ingest filled, every row with the worker and the attempt that it belongs to."""
+    sources, stated = named_sources(read["sources"]), statements(read["facts"])
+    found = owners(sources, stated, read)
+    shift = int(counts_from_zero(sources, read["facts"]))
+    own = [_identified(source, found, shift) for source in sources]
+    told = _renumbered(read, found.renumbered, shift)
+    when = attempts(own, stated, told)
+    begun = _begun(told, own, when)
+    when.named.update(event_file_attempts(own, begun))
+    identity = _identity(own, when)
+    placed = {name: _placed(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns}
+    last = _last_attempts(told["facts"], placed["facts"], when, begun)
+    facts = joined("facts", [placed["facts"].with_columns(last), _found(own, found, when)])
+    return {
+        **read,
+        **placed,
+        "sources": _sources(read["sources"], own, when),
+        "facts": with_releases(facts, own),
+        "damage": joined("damage", [read["damage"], _unparted(when)]),
+    }
+
+
+def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
+    """The source with its worker; `shift` is added to attempts that names count."""
+    claim = found.claims.get(source.name)
+    counted = shift if attempt_of(source.name) is not None else 0
+    return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
+
+
+def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
+    """The tables with what rows state of workers and attempts, counted as the sources are now."""
+    told = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
+    changed = {old: new for old, new in renumbered.items() if old != new}
+    speaking = _speaking_of(told, changed) if changed else []
+    if speaking:
+        new = pl.when(pl.col("source").is_in(speaking)).then(pl.col("worker").replace(changed))
+        told = {name: rows.with_columns(worker=new.otherwise("worker")) for name, rows in told.items()}
+    return {**told, "facts": told["facts"].with_columns(pl.col("attempt") + shift)} if shift else told
+
+
+def _speaking_of(told: Tables, changed: Mapping[str, str]) -> list[str]:
+    """The sources that speak of workers by these numbers, and by no others."""
+    stating = [rows.filter(pl.col("worker").is_not_null()) for rows in told.values()]
+    spoken: dict[str, set[str]] = {}
+    for rows in stating:
+        for source, worker in rows.select("source", "worker").unique().iter_rows():
+            spoken.setdefault(source, set()).add(worker)
+    new = {*changed.values()}
+    return [source for source, workers in spoken.items() if workers <= changed.keys() and not workers <= new]
+
+
+def _identity(sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
+    """One row a source: its worker and its attempt."""
+    rows = [(source.name, source.worker, when.named[source.name]) for source in sources]
+    schema = {"source": pl.String, "own_worker": pl.String, "own_attempt": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _placed(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.DataFrame:
+    """Rows of a table in their order, with worker and attempt where they state none themselves."""
+    if not rows.height:
+        return rows
+    joint = rows.join(identity, on="source", how="left", maintain_order="left")
+    place = [pl.coalesce("worker", "own_worker").alias("worker")]
+    if "attempt" in rows.columns:
+        begun = _attempts_begun(rows, when) if when.starts else 0
+        place.append(pl.coalesce("attempt", pl.col("own_attempt") + begun).alias("attempt"))
+    return joint.with_columns(place).drop("own_worker", "own_attempt")
+
+
+def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
+    """How many further attempts have begun in its source up to the line of each row."""
+    counts = {
+        (source, line): count for source, lines in when.starts.items() for count, line in enumerate(lines, 1)
+    }
+    starts = pl.DataFrame(
+        [(*place, count) for place, count in counts.items()],
+        schema={"source": pl.String, "line": pl.Int64, "begun": pl.Int64},
+        orient="row",
+    )
+    places = rows.select("source", pl.col("line").fill_null(0)).with_row_index("place").sort("line")
+    met = places.join_asof(starts.sort("line"), on="line", by="source", check_sortedness=False)
+    return met.sort("place")["begun"].fill_null(0)
+
+
+def _begun(told: Tables, sources: Sequence[NamedSource], when: Attempts) -> Mapping[str, Mapping[int, float]]:
+    """Worker → attempt → its first time in the logs, infinity where none is dated.
+
+    Empty where all is of the first attempt.
+    """
+    if not when.starts and max(when.named.values(), default=1) == 1:
+        return {}
+    found: dict[str, dict[int, float]] = {}
+    logs = [source for source in sources if source.is_log and source.worker]
+    identity = _identity(logs, when)
+    for name in ("records", "scalars"):
+        rows = _placed(
+            told[name].filter(pl.col("source").is_in(identity["source"].to_list())), identity, when
+        )
+        for worker, attempt, time in rows.group_by("worker", "attempt").agg(pl.min("time")).iter_rows():
+            own = found.setdefault(worker, {})
+            own[attempt] = min(own.get(attempt, inf), time or inf)
+    return found
+
+
+def _last_attempts(
+    told: pl.DataFrame, placed: pl.DataFrame, when: Attempts, begun: Mapping[str, Mapping[int, float]]
+) -> pl.Series:
+    """The attempts of all facts: an exit code that is said of no attempt is that of the last one."""
+    if not begun:
+        return placed["attempt"]
+    last = {worker: max(numbers) for worker, numbers in begun.items()}
+    counted = [name for name in when.named if name in when.starts or attempt_of(name) is not None]
+    unsaid = (pl.col("key") == "exit_code") & told["attempt"].is_null() & ~pl.col("source").is_in(counted)
+    of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
+    return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
+
+
+def _found(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
+    """Facts about the identities themselves: they follow from no line."""
+    rows = [
+        {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **told}
+        for source in sources
+        if (told := _how(source.name, found))
+    ]
+    return frame("facts", rows)
+
+
+def _how(source: str, found: Owners) -> Mapping[str, str]:
+    """What is to be said of how the worker of a source was found; empty where its name tells."""
+    if source in found.mixed:
+        return {"key": "several_workers", "value": "yes"}
+    claim = found.claims.get(source)
+    return {"key": "attributed", "value": claim.basis.value} if claim else {}
+
+
+def _sources(table: pl.DataFrame, sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
+    """The table of sources, those in which attempts cannot be told apart as read in part."""
+    return table.with_columns(
+        pl.Series("worker", [source.worker for source in sources], pl.String),
+        pl.Series("attempt", [when.named[source.name] for source in sources], pl.Int64),
+        *_partial(when),
+    )
+
+
+def _partial(when: Attempts) -> Sequence[pl.Expr]:
+    if not when.unparted:
+        return ()
+    unparted = pl.col("source").is_in(list(when.unparted))
+    why = pl.col("source").replace_strict(when.unparted, default=None, return_dtype=pl.String)
+    return (
+        pl.when(unparted).then(pl.lit("partial")).otherwise("read").alias("read"),
+        pl.when(unparted & (pl.col("reason") == "")).then(why).otherwise("reason").alias("reason"),
+    )
+
+
+def _unparted(when: Attempts) -> pl.DataFrame:
+    return frame("damage", [{"source": source, "what": what} for source, what in when.unparted.items()])

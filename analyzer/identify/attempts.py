@@ -1,0 +1,270 @@
+"""Which attempt of its worker each source and each line of a log belongs to, from 1.
+
+Some schedulers count attempts from 0. And one log can hold several attempts, of a worker that was restarted
+into the same file.
+
+A process starts one gRPC server, so the second `Started server` begins the second attempt; it reaches back to
+the banner that TensorFlow prints when it is loaded, or to where Slurm says that it requeued the job. The
+other logs of the worker, as its stdout, are parted at the same times, or where they begin anew themselves.
+Each attempt writes event files of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+import polars as pl
+
+from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements, with_rows
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import attempt_of, is_previous, log_of
+
+Place = tuple[int, float]
+"""A part of a rotated log, and a line of it."""
+
+_EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
+"""Name of an event file: when it was begun, host, process, and which of its writers."""
+
+
+class Attempts(NamedTuple):
+    """The attempts of the sources of a run."""
+
+    named: dict[str, int]
+    """Source → its attempt, as far as names tell."""
+    starts: dict[str, list[int]]
+    """Source → the lines at which further attempts begin, in order; 0 where one began in an older part."""
+    unparted: dict[str, str]
+    """Source → why the attempts that it holds cannot be told apart."""
+
+
+class _Log(NamedTuple):
+    """One log; a rotated one has several parts, the oldest first."""
+
+    worker: str
+    parts: tuple[str, ...]
+    stated: Statements
+    tables: Tables
+    requeued: tuple[Place, ...] = ()
+
+    def facts(self, *keys: str) -> list[tuple[Place, Statement]]:
+        """What it states under some keys, with the places."""
+        return [
+            ((number, fact.line), fact)
+            for number, part in enumerate(self.parts)
+            for fact in self.stated.get(part, ())
+            if fact.key in keys
+        ]
+
+    def cells(self, table: str, *names: str) -> Iterator[tuple[Place, tuple[object, ...]]]:
+        """Some cells of each row of a table, with its place."""
+        own = self.tables[table].filter(pl.col("source").is_in(self.parts)).select("source", "line", *names)
+        for source, line, *cells in own.iter_rows():
+            yield (self.parts.index(source), line or 0), tuple(cells)
+
+    def dated(self) -> list[tuple[Place, float]]:
+        """The times that it tells, with their places, in order."""
+        rows = (row for table in ("records", "scalars", "facts") for row in self.cells(table, "time"))
+        return sorted((place, float(str(time))) for place, (time,) in rows if time is not None)
+
+
+def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
+    """The attempts of all logs; `sources` have their workers already."""
+    found = Attempts(_named_attempts(sources, stated), {}, {})
+    for logs in _by_attempt(sources, found.named, stated, tables).values():
+        _split(logs, found)
+    return found
+
+
+def counts_from_zero(sources: Sequence[NamedSource], facts: pl.DataFrame) -> bool:
+    """Whether a name of the run, or a fact in it, tells an attempt 0."""
+    return 0 in facts["attempt"] or any(source.attempt == 0 for source in sources)
+
+
+def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[str, int]:
+    """Source → its attempt, as far as names tell.
+
+    A log whose name counts nothing is of the last attempt, unless the first restart of its worker is named.
+    """
+    found = {source.name: source.attempt for source in sources}
+    restarts = _restarts(stated)
+    for worker, logs in _logs_of(sources).items():
+        named = [log.attempt for log in logs if attempt_of(log.name) is not None]
+        earlier = any(is_previous(log.name) for log in logs)
+        before = restarts.get(worker, int(earlier)) if not named else max(named) if 1 in named else 0
+        for log in logs:
+            if attempt_of(log.name) is None:
+                found[log.name] = max(1, before + (not is_previous(log.name)))
+    return found
+
+
+def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSource]]:
+    """Worker → its logs."""
+    found: dict[str, list[NamedSource]] = {}
+    for source in sources:
+        if source.is_log and source.worker:
+            found.setdefault(source.worker, []).append(source)
+    return found
+
+
+def _restarts(stated: Statements) -> dict[str, int]:
+    """Worker → how often Kubernetes says that it was restarted."""
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "restarts")
+    return {fact.worker or "": int(fact.value) for fact in facts}
+
+
+def _by_attempt(
+    sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
+) -> Mapping[object, list[_Log]]:
+    """The logs of each worker's attempt, as far as names tell."""
+    parts: dict[tuple[str, int, str], list[str]] = {}
+    requeued: dict[str, list[Place]] = {}
+    for worker, sources_of_worker in _logs_of(sources).items():
+        for source in sources_of_worker:
+            name = log_of(source.name)
+            log = parts.setdefault((worker, named[source.name], name), [])
+            log.append(source.name)
+            lines = [fact.line for fact in stated.get(source.name, ()) if fact.key == "requeued"]
+            requeued.setdefault(_file(name), []).extend((len(log) - 1, line) for line in lines)
+    found: dict[object, list[_Log]] = {}
+    for (worker, attempt, name), log in parts.items():
+        places = tuple(sorted(requeued[_file(name)]))
+        found.setdefault((worker, attempt), []).append(_Log(worker, tuple(log), stated, tables, places))
+    return found
+
+
+def _file(name: str) -> str:
+    """The file that a stream is part of; a job is requeued for all of them."""
+    return name.partition("#")[0]
+
+
+def _split(logs: Sequence[_Log], found: Attempts) -> None:
+    """Note where the logs of one worker begin further attempts; the log that shows most of them decides."""
+    starts = [_starts(log) for log in logs]
+    most = max(starts, key=len)
+    if not most:
+        return
+    times = _times(logs[starts.index(most)], most)
+    for log, own in zip(logs, starts, strict=True):
+        _note_starts(log, own if len(own) == len(most) else _starts_beside(log, times, found), found)
+
+
+def _note_starts(log: _Log, starts: Sequence[Place], found: Attempts) -> None:
+    for number, part in enumerate(log.parts):
+        found.starts[part] = [
+            int(line) if where == number else 0 for where, line in sorted(starts) if where <= number
+        ]
+
+
+def _starts(log: _Log) -> list[Place]:
+    """First lines of the second attempt and of those after it."""
+    servers = [place for place, _ in log.facts("server_address")]
+    banners = [place for place, _ in log.facts("process_banner")]
+    starts = []
+    for before, server in pairwise(servers):
+        requeues = [_next_line(place) for place in log.requeued if before < place < server]
+        between = requeues or [banner for banner in banners if before < banner < server]
+        starts.append(between[-1] if between else server)
+    after_all = [place for place in log.requeued if servers and place > servers[-1]]
+    if after_all and _process_speaks_after(log, after_all[-1]):
+        starts.append(_next_line(after_all[-1]))
+    return starts
+
+
+def _next_line(place: Place) -> Place:
+    return place[0], place[1] + 1
+
+
+def _process_speaks_after(log: _Log, place: Place) -> bool:
+    """Whether a process, and not only the scheduler, wrote something after a place."""
+    speaking = {"cpp", "traceback", "progress"}
+    return any(at > place and kind in speaking for at, (kind,) in log.cells("records", "kind"))
+
+
+def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
+    """When attempts began, as far as the log that shows them is dated; infinity where it is not."""
+    dated = log.dated()
+    return [next((time for place, time in dated if place >= start), inf) for start in starts]
+
+
+def _starts_beside(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
+    """Where attempts begin that another log shows; where nothing tells, all is taken for the last one's."""
+    starts = _by_words(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
+    if starts:
+        return starts
+    if read := [part for part in log.parts if part in with_rows(log.tables, log.parts)]:
+        found.unparted[read[-1]] = (
+            f"holds {len(times) + 1} attempts of {log.worker}, and nothing in it tells where one ends; "
+            "all of it is taken for the last"
+        )
+    return [(0, 0.0)] * len(times)
+
+
+def _by_words(log: _Log, count: int) -> list[Place]:
+    """Where it says again what a script says of itself when it starts."""
+    said = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
+    found = [places[1:] for places in said if len(places) == count + 1]
+    return [min(each) for each in zip(*found, strict=True)]
+
+
+def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
+    dated = log.dated()
+    if not dated or inf in times:
+        return []
+    return [next((place for place, own in dated if own >= time), (len(log.parts), 0.0)) for time in times]
+
+
+def _by_progress(log: _Log, count: int) -> list[Place]:
+    """Where it goes back to an earlier epoch or step, or begins one again, if once for every restart."""
+    found: list[Place] = []
+    before: tuple[object, ...] = (0, 0)
+    rows = log.cells("scalars", "tag", "epoch", "step")
+    for place, (tag, epoch, step) in sorted(rows, key=lambda row: row[0]):
+        if tag in {"epoch", "step"}:
+            now = (epoch or 0, step or 0)
+            again = tag == "epoch" and epoch == before[0]
+            if (now < before or again) and (not found or place > found[-1]):
+                found.append(place)
+            before = now
+    return found if len(found) == count else []
+
+
+def event_file_attempts(
+    sources: Sequence[NamedSource], begun: Mapping[str, Mapping[int, float]]
+) -> dict[str, int]:
+    """Source → attempt, of the event files of workers whose logs show several attempts.
+
+    `begun` is worker → attempt → its first time in the logs, infinity where they are not dated.
+    """
+    found: dict[str, int] = {}
+    for worker, numbers in begun.items():
+        if max(numbers) > 1:
+            files = {
+                each.name: made for each in sources if each.worker == worker and (made := _made_by(each))
+            }
+            attempts = sorted(numbers)
+            places = _places_among([*files.values()], [numbers[attempt] for attempt in attempts[1:]])
+            found |= {name: attempts[place] for name, place in zip(files, places, strict=False)}
+    return found
+
+
+def _places_among(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequence[int]:
+    """The attempt of each event file, from 0, by its process or by its time; empty where neither tells."""
+    processes = list(dict.fromkeys(process for _, process in sorted(made)))
+    if len(processes) == len(starts) + 1:
+        return [processes.index(process) for _, process in made]
+    by_time = [bisect_right(starts, time) for time, _ in made]
+    return by_time if inf not in starts and {0, len(starts)} <= set(by_time) else ()
+
+
+def _made_by(source: NamedSource) -> tuple[float, str] | None:
+    """When an event file was begun and by which process; None where its name counts attempts."""
+    found = _EVENTS.search(source.name) if source.kind == Kind.EVENT_FILE.value else None
+    if not found or attempt_of(source.name) is not None:
+        return None
+    return float(found[1]), f"{found[2]}.{found[3]}"

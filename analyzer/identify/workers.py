@@ -1,0 +1,199 @@
+"""Which worker a log belongs to when its name does not tell, or has a number and no role.
+
+The log's own words decide: the task it says it is, the device strings of its errors, the address its server
+listens on. A worker's log that says nothing gets the next free index. A log in which several workers speak
+without a mark is nobody's, and a fact `several_workers` says so. A log beside those of workers that shows
+nothing of a training, as one of the kernel, is no worker's. Numbers from 1 on, as docker compose gives, are
+counted from 0, as tasks are. A fact `attributed` says how a worker was found that no name tells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import polars as pl
+
+from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
+from analyzer.model.run import Tables
+from analyzer.model.schema import GAUGE
+from analyzer.model.task_names import Basis, is_numbered, is_task
+
+Cluster = Mapping[str, Sequence[str]]
+"""Role → addresses, as a cluster_spec lists them."""
+
+
+class Claim(NamedTuple):
+    """A task, and what it was concluded from."""
+
+    worker: str
+    basis: Basis
+
+
+class Owners(NamedTuple):
+    """The workers of the sources whose names do not settle it."""
+
+    claims: Mapping[str, Claim]
+    """Source → its worker."""
+    mixed: Sequence[str]
+    """Sources in which several workers speak without a mark."""
+    renumbered: Mapping[str, str]
+    """Worker as the files number it → worker, for the files that speak of workers by these numbers."""
+
+
+def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Owners:
+    """The workers of logs that only a number names, then of those that nothing names."""
+    clusters = _clusters(stated)
+    claims, renumbered = _numbered(sources, stated, clusters)
+    logs = [source for source in sources if source.is_log]
+    known = {source.name: source.worker for source in sources if source.worker}
+    known |= {name: claim.worker for name, claim in claims.items()}
+    nameless = with_rows(tables, [log.name for log in logs if not log.worker]) if logs else set()
+    taken = {*known.values()}
+    others = any(log.name in known for log in logs)
+    working = _working(tables, nameless) if others and nameless else nameless
+    mixed: list[str] = []
+    for group in _groups(log.name for log in logs if log.name in nameless):
+        if _is_mixed(group, stated, clusters):
+            mixed.append(group[0])
+        elif working & {*group}:
+            claim = _claim(group, stated, clusters)
+            if not claim or claim.worker in taken:
+                claim = Claim(_free_index(taken), Basis.ORDER)
+            taken.add(claim.worker)
+            claims |= dict.fromkeys(group, claim)
+    return Owners(claims, mixed, renumbered)
+
+
+def _numbered(
+    sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster]
+) -> tuple[dict[str, Claim], Mapping[str, str]]:
+    """The workers of logs that only a number names: those that their words tell, or counted from 0."""
+    numbered: dict[str, list[str]] = {}
+    named: set[str] = set()
+    for source in sources:
+        if source.is_log and source.worker and _is_numbered(source.name):
+            numbered.setdefault(source.worker, []).append(source.name)
+        elif source.is_log and source.worker:
+            named.add(source.worker)
+    claims = {worker: _claim(group, stated, clusters) for worker, group in numbered.items()}
+    found = _as_claimed(claims) or _counted_from_zero(claims, clusters)
+    if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
+        found = {}
+    by_number = {worker: found.get(worker, Claim(worker, _basis_of(worker, claim)))
+                 for worker, claim in claims.items()}  # fmt: skip
+    by_source = {name: by_number[worker] for worker, names in numbered.items() for name in names}
+    return by_source, {worker: claim.worker for worker, claim in found.items()}
+
+
+def _basis_of(worker: str, claim: Claim | None) -> Basis:
+    """What a worker that keeps the number of its file rests on."""
+    return claim.basis if claim and claim.worker == worker else Basis.NUMBER
+
+
+def _is_numbered(name: str) -> bool:
+    """Whether the name of a log, or of a stream in it, has a number but no role.
+
+    The ranks with which a launcher marks its lines, digits alone, are authoritative.
+    """
+    whole, _, part = name.rpartition("#")
+    return is_numbered(part) and not (whole and part.isdigit())
+
+
+def _as_claimed(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
+    """The tasks that the logs claim; empty where two claim the same."""
+    told = {worker: claim for worker, claim in claims.items() if claim}
+    return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
+
+
+def _counted_from_zero(
+    claims: Mapping[str, Claim | None], clusters: Sequence[Cluster]
+) -> Mapping[str, Claim]:
+    """Numbers from 1 on without a gap, counted from 0; empty where a cluster or a claim contradicts."""
+    count = len(claims)
+    found = {f"worker:{n}": Claim(f"worker:{n - 1}", Basis.COUNTED_FROM_ZERO) for n in range(1, count + 1)}
+    if count < 2 or claims.keys() != found.keys():
+        return {}
+    sizes = {sum(map(len, cluster.values())) for cluster in clusters}
+    against = any(claim and claim.worker != found[worker].worker for worker, claim in claims.items())
+    return {} if sizes - {count} or against else found
+
+
+def _working(tables: Tables, logs: Iterable[str]) -> set[str]:
+    """The logs that show what workers print: progress, facts, a traceback, lines of TensorFlow."""
+    own = pl.col("source").is_in(list(logs))
+    shown = (
+        tables["records"].filter(own & pl.col("kind").is_in(["traceback", "cpp"])),
+        tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
+        tables["facts"].filter(own),
+    )
+    return {source for rows in shown for source in rows["source"].unique()}
+
+
+def _groups(logs: Iterable[str]) -> list[list[str]]:
+    """Logs of one worker each: stdout and stderr of one directory, or files that differ in their ending."""
+    groups: dict[str, list[str]] = {}
+    for name in logs:
+        path = PurePosixPath(name)
+        stream = path.stem in {"stdout", "stderr", "out", "err", "output"}
+        base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
+        groups.setdefault(path.parent.as_posix() if stream else base, []).append(name)
+    return list(groups.values())
+
+
+def _stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
+    return [each for name in group for each in stated.get(name, ())]
+
+
+def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
+    """Whether several workers wrote into one file without any mark: servers of several tasks started in it.
+
+    A worker that was restarted has the address that it had; where no cluster is known, that must do.
+    """
+    facts = _stated_by(group, stated)
+    servers = {fact.value for fact in facts if fact.key == "server_address"}
+    tasks = {task for server in servers for task in _listening(server, clusters)}
+    return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
+
+
+def _start_together(facts: Sequence[Statement]) -> bool:
+    """Whether two processes are there before the first server is."""
+    banners = sorted(fact.line for fact in facts if fact.key == "process_banner")
+    servers = [fact.line for fact in facts if fact.key == "server_address"]
+    return len(banners) > 1 and banners[1] < min(servers)
+
+
+def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
+    """The task that logs say they are, most often, else the one that is given the address they listen on."""
+    facts = _stated_by(group, stated)
+    for key in ("task", "own_device"):
+        said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
+        if said:
+            return Claim(said.most_common(1)[0][0], Basis.SAID)
+    servers = [fact.value for fact in facts if fact.key == "server_address"]
+    tasks = (task for server in servers for task in _listening(server, clusters))
+    return next((Claim(task, Basis.ADDRESS) for task in tasks), None)
+
+
+def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
+    """The tasks to which a cluster gives an address."""
+    return [
+        f"{role}:{index}"
+        for cluster in clusters
+        for role, addresses in cluster.items()
+        for index, each in enumerate(addresses)
+        if each == address
+    ]
+
+
+def _clusters(stated: Statements) -> list[Cluster]:
+    specs = {fact.value for facts in stated.values() for fact in facts if fact.key == "cluster_spec"}
+    return [json.loads(spec) for spec in sorted(specs)]
+
+
+def _free_index(taken: Iterable[str]) -> str:
+    held = set(taken)
+    return next(name for index in range(len(held) + 1) if (name := f"worker:{index}") not in held)
