@@ -12,14 +12,15 @@ from datetime import UTC, datetime
 
 from analyzer.ingest.logs.prefixes import head, seconds
 from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.structured import TIME_KEYS, payload
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""
-_KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "receiveTimestamp")
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """Year assumed for formats without one, and the largest time (in seconds) that it yields."""
-_MILLISECONDS_FROM = 1e11
-"""Numbers from here on are milliseconds since 1970; smaller ones are seconds."""
+_MILLISECONDS_FROM, _MICROSECONDS_FROM = 1e11, 1e14
+"""Numbers from here on are milliseconds or microseconds since 1970; smaller ones are seconds."""
+_DAY = 86_400
 _MAX_SKEW_SECONDS = 60.0
 """If the program's own times differ by more (another time zone), collector times are not used."""
 _RECORD_STARTS = ("Traceback (most recent call last):", "Fatal Python error: ")
@@ -33,19 +34,43 @@ def split_timestamp(text: str) -> tuple[str, str]:
 
 def entry_time(entry: Mapping[str, object]) -> float | None:
     """Return when an entry of a log service was printed, in seconds since 1970."""
-    for key in _KEYS:
-        value = entry.get(key)
-        if isinstance(value, str) and (time := seconds(value)) is not None:
-            return time
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
-            return value / 1000 if value > _MILLISECONDS_FROM else float(value)
+    for fields in (entry, payload(entry)):
+        for key in TIME_KEYS:
+            value = fields.get(key)
+            value = value.get("timestamp") if isinstance(value, dict) else value
+            if isinstance(value, str) and (time := seconds(value)) is not None:
+                return time
+            if (time := _epoch_seconds(value)) is not None:
+                return time
     return None
+
+
+def _epoch_seconds(value: object) -> float | None:
+    """Return seconds since 1970 from a number of seconds, milliseconds or microseconds."""
+    if isinstance(value, bool) or not (
+        isinstance(value, int | float) or re.fullmatch(r"\d{10,16}", str(value))
+    ):
+        return None
+    number = float(str(value))
+    scale = 1e6 if number > _MICROSECONDS_FROM else 1e3 if number > _MILLISECONDS_FROM else 1
+    return number / scale if 0 < number / scale < _MILLISECONDS_FROM else None
 
 
 def iso_timestamp(entry: Mapping[str, object]) -> str:
     """Return `entry_time` as ISO 8601, or an empty string."""
     time = entry_time(entry)
     return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def _agree(own: float, timestamp: str) -> bool:
+    """Return whether a program's time and a collector's, which may lack the year, are close."""
+    found = head(f"{timestamp} ", _NO_YEAR)
+    if found is None or found.time is None:
+        return False
+    apart = abs(own - found.time)
+    if found.time < _YEARLESS:
+        apart = min(apart % _DAY, -apart % _DAY)
+    return apart < _MAX_SKEW_SECONDS
 
 
 class TimestampStripper:
@@ -63,9 +88,7 @@ class TimestampStripper:
             return line
         found = head(line, _NO_YEAR)
         if found and found.time is not None:
-            self.is_consistent = (
-                found.time < _YEARLESS or abs(found.time - (seconds(timestamp) or 0)) < _MAX_SKEW_SECONDS
-            )
+            self.is_consistent = found.time < _YEARLESS or _agree(found.time, timestamp)
         if is_progress(found.text if found else line):
             self.is_standalone = True
         elif found:

@@ -14,11 +14,17 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from analyzer.ingest.logs import structured
 from analyzer.ingest.logs.collector_timestamps import TimestampStripper, iso_timestamp, split_timestamp
-from analyzer.ingest.logs.text import storable
+from analyzer.ingest.logs.prefixes import LEVEL_NAMES
+from analyzer.ingest.logs.text import ESCAPES, storable
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
 
 _MIN_MARKED_SHARE = 0.9
 """Share of the sampled lines that must carry a prefix for the file to be of that style."""
+_MIN_EMBEDDED_SHARE = 0.2
+"""The same for `EMBEDDED_STYLES`."""
 _SAMPLE_LINES = 400
 
 
@@ -70,37 +76,20 @@ def _timestamped_line(line: str) -> CollectedLine | None:
 
 
 def _json_line(line: str) -> CollectedLine | None:
-    """Parse one JSON object per line: Cloud Logging, CloudWatch, Fluent Bit."""
-    if not line.startswith("{"):
-        return None
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(entry, dict):
-        return None
-    text = _message_of(entry)
-    if text is None or {"step", "loss"} & entry.keys():
+    """Parse one JSON object per line: Cloud Logging, CloudWatch, Fluent Bit, journald, a program's own."""
+    entry = structured.parse(line)
+    if entry is None or not structured.is_log_entry(entry):
         return None
     key, partial = _origin(entry), "P" in {str(entry.get("_p")), str(entry.get("logtag"))}
-    channel, timestamp = str(entry.get("stream", "")), iso_timestamp(entry)
-    return CollectedLine(key and storable(key), storable(text.rstrip("\n")), partial, channel, timestamp)
-
-
-def _message_of(entry: dict[str, object]) -> str | None:
-    """Return the printed text; Cloud Logging nests the fields of JSON lines in `jsonPayload`."""
-    inner = entry.get("jsonPayload")
-    for fields in (entry, inner if isinstance(inner, dict) else {}):
-        for key in ("log", "message", "textPayload", "msg"):
-            if isinstance(fields.get(key), str):
-                return str(fields[key])
-    return None
+    channel = str(entry.get("stream", ""))
+    text = structured.render(entry)
+    return CollectedLine(key and storable(key), text, partial, channel, iso_timestamp(entry))
 
 
 def _docker_line(line: str) -> CollectedLine | None:
     """Parse docker's json-file format: an entry without a final line break continues in the next."""
-    mark = _json_line(line)
-    return mark and mark._replace(is_partial=mark.is_partial or not _has_line_break(line))
+    collected = _json_line(line)
+    return collected and collected._replace(is_partial=collected.is_partial or not _has_line_break(line))
 
 
 def _has_line_break(line: str) -> bool:
@@ -109,28 +98,65 @@ def _has_line_break(line: str) -> bool:
     return not isinstance(log, str) or log.endswith("\n")
 
 
-def _origin(entry: dict[str, object]) -> str | None:
+def _origin(entry: structured.Entry) -> str | None:
     for key in ("kubernetes", "resource", "labels"):
         nested = entry.get(key)
         labels = nested.get("labels", nested) if isinstance(nested, dict) else {}
-        for name in ("pod_name", "task_name", "container_name"):
+        for name in ("pod_name", "task_name", "ml.googleapis.com/task_name", "container_name"):
             if isinstance(labels, dict) and isinstance(labels.get(name), str):
                 return str(labels[name])
     stream = entry.get("logStreamName")
     return stream if isinstance(stream, str) else None
 
 
+def _journal_line(line: str) -> CollectedLine | None:
+    """Parse a line of `journalctl`: time, host, unit; units named after a task are streams of their own."""
+    if not (match := _JOURNAL.match(line)):
+        return None
+    unit = match["unit"]
+    key = unit if worker_of(unit.replace("@", "-"), Kind.OTHER) else None
+    return CollectedLine(key, match["text"] or "", timestamp=match["time"])
+
+
+def _launcher_line(line: str) -> CollectedLine | None:
+    """Parse a launcher's `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
+    match = re.match(rf"(?:{_LEVELS})\|({_ISO_TIME})\|[^|]*\|\d+\| ?(.*)$", line)
+    return CollectedLine(None, match[2], timestamp=match[1]) if match else None
+
+
+def _job_stream_line(line: str) -> CollectedLine | None:
+    """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
+    match = re.match(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$", line)
+    return match and CollectedLine(None if match[2] == "service" else match[2], match[3], timestamp=match[1])
+
+
+_LEVELS = "|".join(LEVEL_NAMES)
+_ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_JOURNAL = re.compile(
+    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) [\w.-]+ "
+    r"(?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
+)
+_TASK_IN_BRACKETS = (
+    r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
+    r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
+)
+EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
+    _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
+    _regex_style(r"(?:\w{3} \w{3} [\d: ]+)?\[\d+,(?P<key>\d+)\]<(?:stdout|stderr)>: ?(?P<text>.*)$"),
+    _regex_style(_TASK_IN_BRACKETS),
+)
+"""Ray, mpirun, and tasks in brackets: the launcher's own lines stand between those with a prefix."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _cri_line,
     _json_line,
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
-    _regex_style(r"\[\d+,(?P<key>\d+)\]<(?:stdout|stderr)>: ?(?P<text>.*)$"),
-    _regex_style(
-        r"\[(?P<key>(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*)\]: ?(?P<text>.*)$"
-    ),
-    _regex_style(r"(?P<key>[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$"),
-    _regex_style(r" *(?P<key>\d{1,5}): ?(?P<text>.*)$"),
+    *EMBEDDED_STYLES,
+    _journal_line,
+    _launcher_line,
+    _job_stream_line,
+    _regex_style(rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$"),
+    _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )
 """Most specific styles first; a file has one style."""
@@ -142,12 +168,17 @@ Style = Callable[[str], CollectedLine | None]
 
 def detect_style(lines: Iterable[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none."""
-    sample = list(islice((line for line in lines if line.strip()), _SAMPLE_LINES))
+    sample = list(islice((_without_colours(line) for line in lines if line.strip()), _SAMPLE_LINES))
     for style in STYLES:
         marked = [line for line in sample if style(line) is not None]
-        if len(marked) > 1 and len(marked) >= _MIN_MARKED_SHARE * len(sample):
+        needed = _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
+        if len(marked) > 1 and len(marked) >= needed * len(sample):
             return _docker_line if style is _json_line and _is_docker(marked) else style
     return None
+
+
+def _without_colours(line: str) -> str:
+    return ESCAPES.sub("", line) if "\x1b" in line else line
 
 
 def _is_docker(entries: Sequence[str]) -> bool:
@@ -156,23 +187,29 @@ def _is_docker(entries: Sequence[str]) -> bool:
 
 
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
-    """Split consecutive lines of a file by origin; without a style, they are one stream."""
-    if style is None:
+    """Split consecutive lines of a file by origin; without a style, they are one stream.
+
+    Entries that programs log as JSON objects are rendered as lines of text.
+    """
+    if style is None and not any(line.startswith("{") for _, line in numbered):
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}
     unfinished: dict[tuple[str | None, str], tuple[int, str, str]] = {}
     strippers: defaultdict[str | None, TimestampStripper] = defaultdict(TimestampStripper)
     key: str | None = None
     for number, line in numbered:
-        mark = style(line) or CollectedLine(key, line)
-        key = mark.key
-        start, timestamp, before = unfinished.pop((key, mark.channel), (number, mark.timestamp, ""))
-        if mark.is_partial:
-            unfinished[key, mark.channel] = (start, timestamp, before + mark.text)
+        collected = (style and style(_without_colours(line))) or CollectedLine(key, line)
+        key = None if style in EMBEDDED_STYLES else collected.key
+        origin = collected.key
+        start, timestamp, before = unfinished.pop(
+            (origin, collected.channel), (number, collected.timestamp, "")
+        )
+        if collected.is_partial:
+            unfinished[origin, collected.channel] = (start, timestamp, before + collected.text)
         else:
-            _append(found, key, start, before + mark.text, timestamp, strippers[key])
-    for (key, _), (start, timestamp, rest) in unfinished.items():
-        _append(found, key, start, rest, timestamp, strippers[key])
+            _append(found, origin, start, before + collected.text, timestamp, strippers[origin])
+    for (origin, _), (start, timestamp, rest) in unfinished.items():
+        _append(found, origin, start, rest, timestamp, strippers[origin])
     for stream in found.values():
         stream.lines.sort(key=itemgetter(0))
     return list(found.values())
@@ -186,5 +223,8 @@ def _append(
     timestamp: str,
     stripper: TimestampStripper,
 ) -> None:
+    entry = structured.parse(message)
+    if entry is not None and structured.is_log_entry(entry):
+        message, timestamp = structured.render(entry), iso_timestamp(entry) or timestamp
     stream = found.setdefault(key, Stream(key, []))
     stream.lines.extend((number, stripper.restore(line, timestamp)) for line in message.split("\n"))

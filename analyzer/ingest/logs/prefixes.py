@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-_WORDS = {
+LEVEL_NAMES = {
     "DEBUG": "I", "INFO": "I", "NOTICE": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "EXCEPTION": "E",
-    "CRITICAL": "F", "FATAL": "F", "TRACE": "I",
+    "CRITICAL": "E", "FATAL": "F", "TRACE": "I", "SUCCESS": "I",
 }  # fmt: skip
-_LEVELS = "|".join(_WORDS)
+"""Level names of Python's loggers → TensorFlow's letters; F (the process aborts) is native code's alone."""
+_LEVELS = "|".join(LEVEL_NAMES)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
 _CLASSIC = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
@@ -41,7 +42,10 @@ _JSON_TIME = re.compile(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
 _JSON_LEVEL = re.compile(rf'"(?:level(?:name)?|severity)"\s*:\s*"({_LEVELS})"', re.IGNORECASE)
-_NAMED = re.compile(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\])?\s?[:\]|-]+ (.*)", re.DOTALL)
+_NAMED = re.compile(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|-]+ (.*)", re.DOTALL)
+"""The name of a logger, with a process id or, as loguru prints it, function and line."""
+_CLOCK = re.compile(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
+"""A time of day without a date."""
 
 
 class Head(NamedTuple):
@@ -63,16 +67,22 @@ def head(line: str, year: int) -> Head | None:
         if match := _CLASSIC.match(line):
             return Head("cpp", seconds(match[1]), match[2], _basename(match[3]), match[5])
     elif match := _LOGGER.match(line):
-        return Head("python", None, _WORDS[match[1]], match[2], match[3])
+        return Head("python", None, LEVEL_NAMES[match[1]], match[2], match[3])
     elif match := _LEVEL_FIRST.match(line):
-        return _python(seconds(match[2]), _WORDS[match[1]], match[3])
+        return _python(seconds(match[2]), LEVEL_NAMES[match[1]], match[3])
     if (match := _DATED.match(line)) and (time := seconds(match[1])) is not None:
         return _dated(time, match[2])
     if first == "{":
         return _json(line)
     if first in "1[" and (match := _EPOCH.match(line)):
         return _dated(float(match[1] or match[2] or match[3]), f" {match[4]}")
-    if first in "[JFMASONDTW" and (match := _SYSLOG.match(line)):
+    return _clock_or_syslog(line, year)
+
+
+def _clock_or_syslog(line: str, year: int) -> Head | None:
+    if match := _CLOCK.match(line):
+        return _dated(None, match[1])
+    if line[:1] in "[JFMASONDTW" and (match := _SYSLOG.match(line)):
         return _syslog(match, year)
     return None
 
@@ -83,7 +93,7 @@ def _json(line: str) -> Head | None:
         return None
     time = seconds(match[1]) if match[1] else float(match[2])
     level = _JSON_LEVEL.search(line, 0, 2_000)
-    return Head("plain", time, _WORDS[level[1].upper()] if level else None, None, line)
+    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line)
 
 
 def _syslog(match: re.Match[str], year: int) -> Head | None:
@@ -107,13 +117,15 @@ def _glog(line: str, year: int) -> Head | None:
     return None
 
 
-def _dated(time: float, rest: str) -> Head:
+def _dated(time: float | None, rest: str) -> Head:
     if match := _LOGGER.match(rest.lstrip()):
-        return Head("python", time, _WORDS[match[1]], match[2], match[3])
+        return Head("python", time, LEVEL_NAMES[match[1]], match[2], match[3])
     if match := _LEVEL.match(rest[:60]):
-        return _python(time, _WORDS[match[1]], rest[match.start(2) :])
+        return _python(time, LEVEL_NAMES[match[1]], rest[match.start(2) :])
     if match := _NAME_LEVEL.match(rest[:90]):
-        return Head("python", time, _WORDS[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip())
+        return Head(
+            "python", time, LEVEL_NAMES[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip()
+        )
     return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 MAX_LINE_CHARS = 32_768
 """Longer lines keep their head and tail."""
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
 _GLUED = re.compile(
     r"(?<=\S)(?=Traceback \(most recent call last\):"
@@ -85,7 +85,7 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
             yield from _split_glued(number, shorten(physical.rstrip()))
             continue
         if "\x1b" in physical:
-            physical = _ESCAPES.sub("", physical)
+            physical = ESCAPES.sub("", physical)
         for state in _states(physical):
             yield from _split_glued(number, shorten(_CONTROLS.sub("", state).rstrip()))
 

@@ -1,0 +1,170 @@
+"""Structured log entries (JSON objects) → lines as a program would have printed them.
+
+Level, logger, message and all other fields become one line, `ERROR:train:batch failed step=3 loss=nan`; an
+exception among the fields becomes the traceback below it. Known to hold for structlog, python-json-logger,
+loguru's `serialize=True`, Elastic Common Schema, Cloud Logging's `jsonPayload` and `journalctl -o json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analyzer.ingest.logs.prefixes import LEVEL_NAMES, head
+from analyzer.ingest.logs.text import storable
+
+Entry = Mapping[str, Any]
+
+MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message")
+LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "severity")
+TIME_KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "asctime", "receiveTimestamp", "created",
+             "__REALTIME_TIMESTAMP")  # fmt: skip
+_LOGGER_KEYS = ("logger", "logger_name", "log.logger", "name", "SYSLOG_IDENTIFIER")
+_EXCEPTION_KEYS = frozenset(
+    {"exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "error.stack_trace"}
+)
+_PAYLOAD_KEYS = ("jsonPayload", "record")
+"""Cloud Logging's and loguru's name for the object that holds the program's own fields."""
+_GROUP_KEYS = frozenset({"extra", "fields", "context", "data", "metrics", "error", "jsonPayload"})
+"""Objects whose members count as fields of the entry itself."""
+_SERVICE_KEYS = frozenset({
+    *MESSAGE_KEYS, *LEVEL_KEYS, *TIME_KEYS, *_LOGGER_KEYS, *_EXCEPTION_KEYS, *_PAYLOAD_KEYS,
+    "args", "caller", "elapsed", "file", "filename", "func_name", "funcName", "function", "insertId",
+    "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStreamName", "logtag", "module",
+    "msecs", "operation", "pathname", "process", "processName", "relativeCreated", "resource",
+    "sourceLocation", "spanId", "stack_info", "stream", "taskName", "text", "thread", "threadName", "trace",
+    "eventId", "ingestionTime", "_p", "@version",
+})  # fmt: skip
+"""Fields about the entry, not about the training."""
+_MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
+_LOGGER_NAME = re.compile(r"[A-Za-z_][\w.]*$")
+_PROGRESS_KEYS = ("step", "global_step", "epoch", "iteration")
+
+
+def parse(line: str) -> Entry | None:
+    """Return the JSON object that a line consists of, None for any other line."""
+    if not (line.startswith("{") and line.rstrip().endswith("}")):
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def is_log_entry(entry: Entry) -> bool:
+    """Return whether an object is a log entry: it has a message, or its time and a level or a step."""
+    fields = {**payload(entry), **entry}
+    if any(isinstance(fields.get(key), str) for key in MESSAGE_KEYS) or isinstance(
+        fields.get("MESSAGE"), list
+    ):
+        return True
+    has_subject = any(key in fields for key in (*LEVEL_KEYS, *_PROGRESS_KEYS))
+    return has_subject and any(key in fields for key in TIME_KEYS)
+
+
+def payload(entry: Entry) -> Entry:
+    """Return the object with the program's own fields: a nested one, or the entry itself."""
+    return next((entry[key] for key in _PAYLOAD_KEYS if isinstance(entry.get(key), dict)), entry)
+
+
+def render(entry: Entry) -> str:
+    """Return the text of an entry, without its time; lines are separated by line breaks."""
+    own = payload(entry)
+    message = _message(own) or ("" if own is not entry else _message(entry))
+    first, _, rest = message.partition("\n")
+    if not isinstance(entry.get("textPayload"), str) and head(first, 1970) is None:
+        fields = [] if first.startswith("Traceback") else list(_fields(own, first))
+        first = _prefix(own) + " ".join([*filter(None, [first]), *fields])
+    return storable("\n".join(part for part in (first, rest, _traceback(entry, own, message)) if part))
+
+
+def _message(fields: Entry) -> str:
+    for key in MESSAGE_KEYS:
+        value = fields.get(key)
+        if isinstance(value, str):
+            return value.rstrip("\n")
+        if key == "MESSAGE" and isinstance(value, list):  # journald's form of bytes that are no UTF-8
+            return bytes(byte & 255 for byte in value if isinstance(byte, int)).decode("utf-8", "replace")
+    return ""
+
+
+def _prefix(fields: Entry) -> str:
+    """Return level and logger as Python's `logging` prints them by default; empty without a level."""
+    level = next((_level_name(fields[key]) for key in LEVEL_KEYS if key in fields), "")
+    logger = next((name for key in _LOGGER_KEYS if isinstance(name := fields.get(key), str)), "root")
+    return f"{level}:{logger if _LOGGER_NAME.match(logger) else 'root'}:" if level else ""
+
+
+def _level_name(value: object) -> str:
+    name = value.get("name") if isinstance(value, dict) else value
+    return name.upper() if isinstance(name, str) and name.upper() in LEVEL_NAMES else ""
+
+
+def _fields(fields: Entry, message: str) -> Iterator[str]:
+    """Yield `key=value` of the program's own fields, a step or epoch first, unless the message has them."""
+    flat = dict(_flatten(fields))
+    in_order = sorted(flat.items(), key=lambda item: item[0] not in _PROGRESS_KEYS)
+    for key, value in in_order[:_MAX_FIELDS]:
+        if not re.search(rf"(?<!\w){re.escape(key)}\W{{1,3}}\d", message):
+            yield f"{key}={_value_text(value)}"
+
+
+def _flatten(fields: Entry, prefix: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            if not prefix and key not in _SERVICE_KEYS:
+                yield from _flatten(value, "" if key in _GROUP_KEYS else f"{key}.")
+        elif (prefix or (key not in _SERVICE_KEYS and not key.startswith("_"))) and value is not None:
+            yield prefix + key, value
+    if isinstance(host := fields.get("_HOSTNAME"), str):
+        yield "hostname", host
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, str) and value and not re.search(r"[\s\"=]", value):
+        return value[:_MAX_VALUE_CHARS]
+    text = repr(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)
+    return text[:_MAX_VALUE_CHARS]
+
+
+def _traceback(entry: Entry, fields: Entry, message: str) -> str:
+    """Return the traceback among the fields, empty if the message already has one."""
+    if "Traceback (most recent call last)" in message:
+        return ""
+    text = entry.get("text") if fields is not entry else None
+    if isinstance(text, str) and (start := text.find("Traceback (most recent call last)")) >= 0:
+        return text[start:].rstrip("\n")
+    error = fields.get("error")
+    candidates = [fields.get(key) for key in _EXCEPTION_KEYS]
+    candidates += [error.get("stack_trace") if isinstance(error, dict) else None]
+    return next((text for value in candidates if (text := _exception_text(value))), "")
+
+
+def _exception_text(value: object) -> str:
+    """Return an exception as Python prints it, from its text or from structlog's list of frames."""
+    if isinstance(value, str):
+        return value.strip("\n") if "Traceback" in value or 'File "' in value else ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return _exception_text("\n".join(line.rstrip("\n") for line in value))
+    if isinstance(value, list):
+        return "\n".join(_chained(value))
+    if isinstance(value, dict):
+        return next((text for key in _EXCEPTION_KEYS if (text := _exception_text(value.get(key)))), "")
+    return ""
+
+
+def _chained(exceptions: Sequence[object]) -> Iterator[str]:
+    """Yield the lines of structlog's `dict_tracebacks`, whose last entry is the first cause."""
+    known = [each for each in exceptions if isinstance(each, dict) and isinstance(each.get("exc_type"), str)]
+    for position, raised in enumerate(reversed(known)):
+        if position:
+            yield from ("", "During handling of the above exception, another exception occurred:", "")
+        yield "Traceback (most recent call last):"
+        for frame in raised.get("frames") or ():
+            if isinstance(frame, dict):
+                yield f'  File "{frame.get("filename")}", line {frame.get("lineno")}, in {frame.get("name")}'
+        value = raised.get("exc_value")
+        yield f"{raised['exc_type']}: {value}" if value else str(raised["exc_type"])
