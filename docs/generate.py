@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ from analyzer.engine.load import load
 from analyzer.engine.message_schema import message_schema
 from analyzer.engine.rule_schema import rule_schema
 from analyzer.ingest.raw_lines import line_templates
+from analyzer.model.log_template import template_of
+from analyzer.model.messages import MEANINGS, STATES
 from analyzer.model.schema import READ, TABLES
 from analyzer.trainer.catalogue import SAMPLE_RUNS
 from analyzer.trainer.scoring import holdout_results
@@ -21,6 +25,7 @@ from analyzer.trainer.scoring.scoreboard import first_scoreboard, known_misses_o
 
 HERE = Path(__file__).resolve().parent
 RULES = HERE.parent / "rules"
+TRAINER = HERE.parent / "analyzer" / "trainer"
 
 SCORES = """\
 # Scoreboard
@@ -53,6 +58,45 @@ Seven more were made and are not counted. Of five, what they were made for did n
 lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their
 fault, and a slow worker crashed in TensorFlow's profiler (which was told). Two were too large to be kept.
 
+"""
+
+MESSAGES = """\
+# Messages
+
+What TensorFlow, gRPC, Python and launchers print is written down in `rules/messages/`, one family a file;
+the code holds only what is done with it.
+A dialect that the analyzer does not know yet is a file more;
+`--rules DIR` takes those of `DIR/messages/`, too.
+`rules/message.schema.json` is their JSON Schema. Every fault is told with file and line.
+
+```yaml
+program: TensorFlow
+family: collective operations, and the check of health before them
+
+messages:
+  seems-down:
+    states: peer
+    as: down
+    any_of: [seems down, is down]
+    regex: '{task} (?:seems down|is down)'
+    versions: 2.4+
+    example: "WARNING:tensorflow:/job:worker/replica:0/task:1 seems down, retrying 1/3"
+    source: tensorflow/python/distribute/collective_all_reduce_strategy.py, _check_health
+```
+
+- `any_of` lists fixed words; a line that holds none of them is not looked at.
+  Those of a fact have three characters or more, for every byte of a log is searched for them.
+- `regex` says more, where that is needed. Its named groups are what the message tells.
+  `{task}` stands for a task as TensorFlow spells it, `(?i)` at its beginning for small or capital letters.
+- `example` is a line that the message matches, else loading fails.
+- `source` is the file or the public thread that shows it, `versions` those of the program that print it.
+- `in_errors: false`: a fact that does not count where a warning or an error mentions it.
+- `starts_process: true`: a fact that only a process states that is starting up.
+
+A line that is decisive by itself is no message but a signal of a rule: see [rules.md](rules.md).
+
+| `states` | `as` | meaning |
+|---|---|---|
 """
 
 COLLECT = """\
@@ -166,10 +210,44 @@ def formats() -> str:
 
 
 def healthy_lines() -> str:
-    """What the healthy recordings print, each line once, without what differs from run to run."""
+    """What TensorFlow prints in healthy recordings, each line once, as a template; nothing of our trainer."""
     runs = (path.parent / "run" for path in sorted(SAMPLE_RUNS.glob("*/expected.json")) if _is_healthy(path))
     lines = {line for run in runs for line in line_templates(discover([run]))}
-    return "".join(f"{line}\n" for line in sorted(lines - {""}))
+    ours = _printed_by_trainer()
+    return "".join(f"{line}\n" for line in sorted(lines - {""}) if not ours.fullmatch(line))
+
+
+def _printed_by_trainer() -> re.Pattern[str]:
+    """A regex for what the trainer's program says, and for its source that tracebacks quote, as templates."""
+    sources = [file.read_text(encoding="utf-8") for file in sorted((TRAINER / "program").glob("*.py"))]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    quoted = {line.strip() for source in sources for line in source.split("\n") if line.count("(")}
+    frames = [f"File .*, in {node.name}" for node in nodes if isinstance(node, ast.FunctionDef)]
+    says = [_template(node) for node in nodes if isinstance(node, ast.JoinedStr)]
+    ways = [
+        *(re.escape(template_of(line)) for line in quoted),
+        *frames,
+        *filter(None, says),
+        "training complete.*",
+    ]
+    return re.compile(rf"(?:.* INFO train: )?(?:{'|'.join(ways)})")
+
+
+def _template(text: ast.JoinedStr) -> str:
+    """A regex for what an f-string makes; empty unless it begins with a word."""
+    parts = [str(part.value) if isinstance(part, ast.Constant) else "" for part in text.values]
+    if not re.match(r"[A-Za-z]{4}", parts[0]):
+        return ""
+    return "".join(re.escape(part) if re.search(r"[a-z]", part) else ".*" for part in parts)
+
+
+def messages() -> str:
+    """How a file of messages is written, and what a message can state."""
+    rows = [
+        f"| `{name}` | {', '.join(f'`{way}`' for way in ways)} | {MEANINGS[name]} |"
+        for name, ways in STATES.items()
+    ]
+    return MESSAGES + "\n".join(rows) + "\n"
 
 
 def _is_healthy(expected: Path) -> bool:
@@ -179,6 +257,7 @@ def _is_healthy(expected: Path) -> bool:
 DOCUMENTS = {
     HERE / "collect.md": collect,
     HERE / "formats.md": formats,
+    HERE / "messages.md": messages,
     HERE / "scoreboard.md": scores,
     HERE / "tables.md": tables,
     RULES / "README.md": catalogue,

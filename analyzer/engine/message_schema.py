@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analyzer.model.messages import STATES
+from analyzer.model.messages import MEANINGS, STATES
 
 Schema = dict[str, Any]
 _TEXT: Schema = {"type": "string", "minLength": 1}
@@ -49,7 +49,7 @@ def _message() -> Schema:
     words = {"anyOf": [_TEXT, {"type": "array", "minItems": 1, "items": _TEXT}]}
     return _map(
         ("states", "any_of", "versions", "example", "source"),
-        states={"enum": list(STATES)},
+        states={"anyOf": [{"const": name, "description": MEANINGS[name]} for name in STATES]},
         **{"as": {**_TEXT, "description": "how, by which word, or the key of a fact"}},
         any_of={**words, "description": "fixed words, one of which every such line holds"},
         regex={**_TEXT, "description": "`{task}` stands for a task such as /job:worker/replica:0/task:1"},

@@ -32,6 +32,26 @@ STATES: Mapping[str, Sequence[str]] = MappingProxyType(
 )
 """What a message can state → the words that `as` may say of it, in the order in which they are tried."""
 
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "fact": "announces facts: each named group is one; without `regex`, the key that `as` names is `yes`",
+        "peer": "names a peer as lost, by `{task}`, a group `tasks` or `address`; `leader` needs none",
+        "remote_target": "names the peer to which a call failed, by `{task}`; a `reason` says how",
+        "wraps_status": "what follows is the status in which it began",
+        "reason": "says why a call failed",
+        "passed_on": "an exception that holds it only passes on what befell another worker",
+        "not_own": "types of exceptions that are never the fault of the user's code",
+        "raised_in": "a traceback that holds it came through this part of a program",
+        "continues": "a line that begins so belongs to the record before it",
+        "chains_traceback": "a line between two tracebacks of a chain begins so",
+        "dumps_threads": "a line in a dump of threads begins so",
+        "startup_origin": "source files whose records are part of starting up",
+        "done": "a script's line, behind its last step, that says that it is done",
+        "not_done": "a line that holds it says no such thing",
+    }
+)
+"""What a message can state → what that means."""
+
 
 class Message(NamedTuple):
     """One message, as a file of `rules/messages/` describes it; `id` is `<file>/<name>`.
