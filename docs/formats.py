@@ -23,7 +23,7 @@ from analyzer.ingest import ingest
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
 from analyzer.pipeline import load_rules
-from analyzer.render.phrasing import instant
+from analyzer.render.formatting import instant
 
 HERE = Path(__file__).resolve().parent
 OPENING = """\

@@ -1,4 +1,4 @@
-"""`mwms-analyze`: the diagnosis of one run, in the terminal and as a report."""
+"""`mwms-analyze`: diagnose one run; print the result and write the report."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from analyzer.render import FORMATS, render
 
 _EXIT_CODES = """exit status:
   0    healthy
-  1    failed or degraded, and the cause is known; with --verify, a citation does not hold
+  1    failed or degraded, and the cause is known; with --verify, a quote is not in the files
   2    wrong usage, or a rule file is wrong
-  3    failed with an unknown cause, or the files cannot tell
+  3    failed with an unknown cause, or not enough data
   4    nothing could be read
   70   internal error
   130  interrupted"""
 
 
 XPROF_SECONDS = 120.0
-"""What XProf may take for all traces of a run together; some take it minutes."""
+"""Time limit for XProf on all traces of a run; some take minutes."""
 
 
 def process() -> int:
@@ -56,9 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _help_formatter(prog: str) -> argparse.HelpFormatter:
-    """Help as wide as the terminal; argparse would ask `shutil` for that, which brings all compressions."""
-    told = os.environ.get("COLUMNS", "")
-    columns = int(told) if told.isdecimal() else 0
+    """Return a formatter as wide as the terminal; argparse's own imports `shutil` and its compressions."""
+    given = os.environ.get("COLUMNS", "")
+    columns = int(given) if given.isdecimal() else 0
     if not columns:
         with suppress(OSError):  # it is no terminal
             columns = os.get_terminal_size(1).columns
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "--fail-on",
         choices=("failed", "degraded"),
         default="degraded",
-        help="the least verdict that gives a non-zero exit status (default: degraded)",
+        help="lowest severity that exits non-zero (default: degraded)",
     )
     parser.add_argument(
         "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
@@ -101,13 +101,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="print how the verdict came about, from the files to the ranking",
+        help="print how the verdict follows from the files",
     )
     parser.add_argument(
-        "--against", metavar="GOOD_RUN", type=Path, help="a run that went well: say what differs from it"
+        "--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it"
     )
     parser.add_argument(
-        "--verify", metavar="REPORT", help="check every citation of an earlier JSON diagnosis against RUN"
+        "--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN"
     )
     parser.add_argument(
         "--xprof",
@@ -139,7 +139,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequence[str]) -> Diagnosis:
-    """Analyze the paths; the renderers of these formats are prepared while large logs are read."""
+    """Return the diagnosis; the renderers of these formats are loaded while large logs are read."""
 
     def warm_up() -> None:
         for each in formats:
@@ -166,7 +166,7 @@ def _directory(name: str) -> Path:
 
 @contextmanager
 def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
-    """The paths to analyze; standard input is kept in a temporary file meanwhile."""
+    """Yield the paths to analyze; standard input becomes a temporary file."""
     if "-" not in names:
         yield [Path(name) for name in names]
         return
@@ -185,7 +185,7 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def _print(text: str) -> None:
-    """A report on standard output is, as in a file, UTF-8."""
+    """Print a report to standard output as UTF-8, whatever the locale."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     write_stdout(text)
@@ -207,7 +207,7 @@ def _report(
 
 
 def _print_rule_errors(diagnosis: Diagnosis) -> None:
-    """Name the rules that could not be followed: a mistake in them or of ours."""
+    """Print the rules that failed with an error."""
     for finding in diagnosis.document["findings"]:
         if finding["outcome"] == Outcome.ERROR:
             print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)

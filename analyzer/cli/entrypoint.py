@@ -1,7 +1,7 @@
-"""How every command ends: what escapes it becomes an exit status, with a line that says why.
+"""Runs every command: turns exceptions into an exit status and a line on standard error.
 
-What a command prints never stops it: signs that the terminal cannot show are replaced, and a reader that has
-gone (`| head`) changes nothing about the status of a command that came to its end.
+Output never stops a command: characters that the terminal cannot show are replaced, and a closed pipe
+(`| head`) does not change the status of a command that has finished.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 _SIGPIPE_STATUS = 141
-"""The reader had gone before the work was done; what a shell says of a program that SIGPIPE ended."""
+"""128 + SIGPIPE, as a shell reports it: the reader closed the pipe before the work was done."""
 
 
 def run_command(name: str, work: Callable[[], int]) -> int:
-    """Do the work of a command and give its exit status; `errors.py` says which error is which."""
+    """Run a command and return its exit status; exceptions become messages (see `model/errors.py`)."""
     if sys.stdout is None:  # whoever started the process closed it
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -47,15 +47,15 @@ def run_command(name: str, work: Callable[[], int]) -> int:
         import traceback  # takes as long as some stages, and should never be needed
 
         traceback.print_exc()
-        print(f"{name}: this is a mistake of ours; please report it with the lines above", file=sys.stderr)
+        print(f"{name}: internal error; please report it with the lines above", file=sys.stderr)
         return 70
     return status
 
 
 def _resend_interrupt(lost: UnraisableHookArgs) -> None:
-    """Interrupt anew where Python had to swallow it: in a callback, as imports have many.
+    """Send SIGINT again if Python lost a KeyboardInterrupt in a callback (imports have many).
 
-    A moment later, for what is raised here is swallowed too.
+    With a delay, because an exception raised here would be lost too.
     """
     if issubclass(lost.exc_type, KeyboardInterrupt):
         Timer(0.01, signal.pthread_kill, (get_ident(), signal.SIGINT)).start()
@@ -64,10 +64,10 @@ def _resend_interrupt(lost: UnraisableHookArgs) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Print at once, whether or not anybody still reads.
+    """Write to standard output and flush; a closed pipe is no error.
 
     Raises:
-        UsageError: standard output takes no more.
+        UsageError: standard output cannot be written to.
 
     """
     try:
@@ -80,5 +80,5 @@ def write_stdout(text: str) -> None:
 
 
 def _silence_stdout() -> None:
-    """Let all further output go nowhere; else Python would complain of it at the very end."""
+    """Redirect standard output to the null device, or Python would report the closed pipe at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

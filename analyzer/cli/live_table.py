@@ -1,4 +1,4 @@
-"""What `mwms-train` shows of a running job: a table on a terminal, lines in a pipe."""
+"""Status of a running `mwms-train` job: a table on a terminal, lines in a pipe."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class LineObserver:
-    """Events only, a line each."""
+    """Prints each event as a line."""
 
     def note(self, line: str) -> None:
         """Print it."""
         print(f"  {line}", flush=True)
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
-        """Say nothing: a pipe has no use for what is overwritten."""
+        """Do nothing: lines in a pipe cannot be updated."""
 
 
 class TableObserver:
-    """A table of the workers that is drawn anew, with the events above it."""
+    """Shows a table of the workers that is updated in place, with the events above it."""
 
     def __init__(self, live: Live) -> None:
         self.live = live
@@ -37,7 +37,7 @@ class TableObserver:
         self.live.console.print(f"  {line}", markup=False, highlight=False)
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
-        """Draw the table."""
+        """Update the table."""
         from rich.table import Table
 
         table = Table("worker", "state", box=None)
@@ -49,7 +49,7 @@ class TableObserver:
 
 @contextmanager
 def job_observer() -> Iterator[JobObserver]:
-    """Return whom to tell while a job runs; the table needs the extra [trainer], which brings `rich`."""
+    """Yield the observer of a job: the table on a terminal with `rich` (extra [trainer]), else lines."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
         yield LineObserver()
         return

@@ -1,4 +1,4 @@
-"""How far the reading of a run has come: a line on a terminal, after two seconds, gone at the end."""
+"""The progress bar of reading a run: appears on the terminal after two seconds, is erased at the end."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from types import TracebackType
 from typing import Self, TextIO
 
 DELAY_SECONDS = 2.0
-"""Seconds that pass without a word."""
+"""Seconds before the bar appears."""
 
 _REDRAW_SECONDS = 0.1
-"""Seconds between two drawings."""
+"""Seconds between updates."""
 _BAR_WIDTH = 20
 _ERASE = "\r\x1b[K"
 
 
 class ProgressBar:
-    """Draws over its own line on standard error, and erases it at its end; in a pipe it says nothing."""
+    """Draws one line on standard error and erases it on exit; does nothing without a terminal."""
 
     def __init__(self, screen: TextIO | None = None) -> None:
         self._screen = screen or sys.stderr
@@ -30,7 +30,7 @@ class ProgressBar:
         return self
 
     def __call__(self, source: str, done: int, whole: int) -> None:
-        """Say that so many bytes of all are read, the last ones of this source."""
+        """Show that `done` of `whole` bytes are read; `source` is the current file."""
         now = time.monotonic()
         if self._seen and now >= self._next:
             self._next, self._drawn = now + _REDRAW_SECONDS, True
@@ -64,7 +64,7 @@ def _is_terminal(screen: TextIO | None) -> bool:
 
 
 def _line(source: str, done: int, whole: int) -> str:
-    from analyzer.render.phrasing import size
+    from analyzer.render.formatting import size
     from analyzer.render.sanitize import one_line  # most runs are read before anything is drawn
 
     share = min(done / whole, 1.0)

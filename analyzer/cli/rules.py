@@ -1,4 +1,4 @@
-"""`mwms-rules`: what a person who writes rules needs."""
+"""`mwms-rules`: list, check, test and draft rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from analyzer.storage.package_files import resource
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Follow one command; 1 when a case fails or a cause has no rule, 2 when a rule or the usage is wrong."""
+    """Run one command; return 1 if a case fails or a cause has no rule, 2 if a rule or the usage is wrong."""
     return run_command("mwms-rules", lambda: _run(_parser().parse_args(argv)))
 
 
@@ -43,26 +43,28 @@ def _parser() -> argparse.ArgumentParser:
         prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="name all rules")
+    listing = commands.add_parser("list", help="list all rules")
     listing.add_argument("--json", action="store_true", help="for programs")
     listing.set_defaults(command=_list)
     show = commands.add_parser("show", help="print one rule as a page")
     show.add_argument("id", metavar="ID", help="the rule's id")
     show.set_defaults(command=_print_terminal_page)
-    lint = commands.add_parser("lint", help="name every fault of every rule file")
+    lint = commands.add_parser("lint", help="report every fault of every rule file")
     lint.set_defaults(command=_lint)
-    test = commands.add_parser("test", help="try every case of every rule")
+    test = commands.add_parser("test", help="run every case of every rule")
     test.set_defaults(command=_test)
-    covered = commands.add_parser("coverage", help="say what the rules leave open")
-    covered.add_argument("--runs", metavar="DIR", type=Path, help="a directory of runs, to try the rules on")
+    covered = commands.add_parser("coverage", help="show causes and rules without tests or recordings")
+    covered.add_argument(
+        "--runs", metavar="DIR", type=Path, help="a directory of runs to evaluate the rules on"
+    )
     covered.set_defaults(command=_coverage)
     schema = commands.add_parser("schema", help="print the JSON Schema of a rule file")
     schema.set_defaults(command=_schema)
-    new = commands.add_parser("new", help="draft a rule from a run that no rule explains")
+    new = commands.add_parser("new", help="draft a rule for a run that no rule explains")
     new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
     new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
     new.set_defaults(command=_new)
-    causes = commands.add_parser("causes", help="name all causes and what they mean")
+    causes = commands.add_parser("causes", help="list all causes with their meaning")
     causes.set_defaults(command=_causes)
     for command in (lint, test):
         help_text = "your own rules (default: those of the package)"
@@ -76,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    rows = [coverage.described(rule) for rule in _kept(arguments).rules]
+    rows = [coverage.described(rule) for rule in _cached_rules(arguments).rules]
     if arguments.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
@@ -86,12 +88,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _causes(arguments: argparse.Namespace) -> int:
-    print(pages.table([("id", "meaning"), *_kept(arguments).causes.items()]))
+    print(pages.table([("id", "meaning"), *_cached_rules(arguments).causes.items()]))
     return 0
 
 
 def _print_terminal_page(arguments: argparse.Namespace) -> int:
-    pack = _kept(arguments)
+    pack = _cached_rules(arguments)
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:
         near = difflib.get_close_matches(arguments.id, rules, n=3)
@@ -104,7 +106,7 @@ def _print_terminal_page(arguments: argparse.Namespace) -> int:
 
 def _lint(arguments: argparse.Namespace) -> int:
     try:
-        own = _own(_pack(arguments), arguments)
+        own = _users_rules(_checked_rules(arguments), arguments)
     except RuleError as error:
         print(error)
         print(_counted(len(str(error).splitlines()), "fault"))
@@ -130,9 +132,9 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
-    """Every case of the user's own rules, tried; a recorded run lies beside the directory of its rule."""
+    """Run every case of the user's rules; recorded runs lie beside the directory of their rule."""
     homes = {file.stem: folder.parent for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
-    pack = _own(_pack(arguments), arguments)
+    pack = _users_rules(_checked_rules(arguments), arguments)
     for rule in pack.rules:
         for case in rule.cases:
             with tempfile.TemporaryDirectory(prefix="mwms-") as scratch:
@@ -140,13 +142,15 @@ def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
 
 
 def _coverage(arguments: argparse.Namespace) -> int:
-    pack = _kept(arguments)
+    pack = _cached_rules(arguments)
     causes = coverage.causes_without_rule(pack)
-    _listed("causes without a rule", causes)
-    _listed("rules without a firing case from a recorded run", coverage.rules_without_recording(pack))
+    _print_list("causes without a rule", causes)
+    _print_list("rules without a firing case from a recorded run", coverage.rules_without_recording(pack))
     if arguments.runs:
-        fired = _fired(pack, arguments.runs)
-        _listed(f"rules that fired on no run of {arguments.runs}", coverage.rules_never_fired(pack, fired))
+        fired = _fired_rules(pack, arguments.runs)
+        _print_list(
+            f"rules that fired on no run of {arguments.runs}", coverage.rules_never_fired(pack, fired)
+        )
     return 1 if causes else 0
 
 
@@ -160,7 +164,7 @@ def _new(arguments: argparse.Namespace) -> int:
     name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
     if not re.search(ID, name):
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
-    pack = _kept(arguments)
+    pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
     drafted = draft(tables, run.name, name)
     if explained := diagnose(run.name, match(pack, tables), tables, {}).document["rule"]:
@@ -178,7 +182,7 @@ def _words(text: str) -> list[str]:
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
-    """The user's own directories of rules, or that of the package."""
+    """Return the user's rule directories, or that of the package."""
     for name in arguments.directories:
         if not Path(name).is_dir():
             raise UsageError(f"{name}: no such directory")
@@ -187,18 +191,18 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     return [Path(name).resolve() for name in arguments.directories] or [resource("rules")]
 
 
-def _kept(arguments: argparse.Namespace) -> RulePack:
-    """The rules of the package and those of the user, kept between calls."""
+def _cached_rules(arguments: argparse.Namespace) -> RulePack:
+    """Return the rules of the package and of the user, from the disk cache if unchanged."""
     return load_rules([folder for folder in _folders(arguments) if folder != resource("rules")])
 
 
-def _pack(arguments: argparse.Namespace) -> RulePack:
-    """The same, read and checked anew."""
+def _checked_rules(arguments: argparse.Namespace) -> RulePack:
+    """Return the rules of the package and of the user, read and checked without the cache."""
     return load(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
 
 
-def _own(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
-    """Those rules of a pack that lie in the user's own directories."""
+def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
+    """Return the rules of a pack that are in the user's directories."""
     own = {file.stem for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
     return pack._replace(rules=tuple(rule for rule in pack.rules if rule.id in own))
 
@@ -207,8 +211,8 @@ def _read(run: Path, pack: RulePack) -> Tables:
     return load_tables(discover([run]), pack)
 
 
-def _fired(pack: RulePack, runs: Path) -> set[str]:
-    """The rules that fired on at least one run of a directory."""
+def _fired_rules(pack: RulePack, runs: Path) -> set[str]:
+    """Return the ids of the rules that fired on at least one run of a directory."""
     if not runs.is_dir():
         raise UsageError(f"--runs {runs}: no such directory")
     fired: set[str] = set()
@@ -227,7 +231,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _listed(heading: str, names: Sequence[str]) -> None:
+def _print_list(heading: str, names: Sequence[str]) -> None:
     print(f"{heading}: {len(names) or 'none'}")
     for name in names:
         print(f"  {name}")

@@ -1,4 +1,4 @@
-"""Where reports go. It is settled before anything is read, so that a bad target costs no diagnosis."""
+"""Where reports are written; checked before the run is read, so that a bad target fails early."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from analyzer.render import FORMATS
 
 
 class Targets(NamedTuple):
-    """A directory and, where one was asked for, the name of the file in it."""
+    """A directory, and the name of the file in it if `-o` gave one."""
 
     folder: Path
     file: str | None = None
 
     def paths(self, run: str, formats: Sequence[str]) -> list[Path]:
-        """The file of each format; without a name of their own they are called like the run."""
+        """Return the path of each format; without a given name, it is made of the run's name."""
         if self.file:
             return [self.folder / self.file]
         return [self.folder / f"mwms-report-{_file_name(run)}{FORMATS[each].suffix}" for each in formats]
 
 
 def chosen_formats(given: str | None, output: str | None) -> list[str]:
-    """The formats: those that were asked for, else the one that the file's suffix names, else HTML.
+    """Return the requested formats; by default the one of the file's suffix, else HTML.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: a format or suffix is unknown.
 
     """
     if given is None:
@@ -54,12 +54,12 @@ def _by_suffix(output: str | None) -> str | None:
 
 
 def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
-    """Where the reports of some inputs go: as asked for, else to the current directory.
+    """Return where the reports go: as given by `-o`, else the current directory. Creates nothing.
 
-    Nothing is made yet. Where the current directory is the run, or takes nothing, it is the temporary one.
+    If the current directory lies inside the run or is not writable, the system's temporary directory is used.
 
     Raises:
-        UsageError: it lies inside the run, or cannot be written to.
+        UsageError: the target lies inside the run, or is not writable.
 
     """
     if output is None:
@@ -87,7 +87,7 @@ def _is_folder(output: str) -> bool:
 
 
 def _default_folder(inputs: Sequence[Path]) -> Path:
-    """The run is the directory that some logs lie in, too; an archive is a run of its own."""
+    """Return the current directory, or the temporary one if it is read-only or part of the run."""
     runs = [
         each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
     ]

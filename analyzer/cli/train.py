@@ -1,4 +1,4 @@
-"""`mwms-train`: run the reference trainer and keep what it leaves."""
+"""`mwms-train`: run, record and score jobs of the reference trainer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Follow one command; 0 when all went well, 1 when a scenario could not be run, 2 for wrong usage."""
+    """Run one command; return 0 on success, 1 if a scenario could not be run, 2 for wrong usage."""
     return run_command("mwms-train", lambda: _follow(_parser().parse_args(argv)))
 
 
@@ -43,7 +43,7 @@ def _follow(args: argparse.Namespace) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
-    """Let SIGTERM end the workers on the same way as Ctrl-C."""
+    """Handle SIGTERM like Ctrl-C, so that the workers are ended too."""
     raise KeyboardInterrupt
 
 
@@ -131,7 +131,7 @@ def _record(args: argparse.Namespace) -> int:
 
 
 def _matrix(args: argparse.Namespace) -> int:
-    """Record what is not there yet, as far as it can be, and say how the analyzer does on all of it."""
+    """Record the missing cells, then print how the analyzer scores on all recordings."""
     names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
     chosen_formats = cells(
         names,
@@ -166,7 +166,7 @@ def _print_scores(home: Path, scores: Sequence[Score]) -> None:
 
 
 def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
-    """Work through the scenarios that were asked for, one job at a time."""
+    """Run the requested scenarios, one job at a time."""
     scenarios = [catalogue.find_scenario(name, guilty=args.guilty) for name in args.scenarios]
     if args.stall_timeout:
         scenarios = [dataclasses.replace(one, stall_timeout=args.stall_timeout) for one in scenarios]

@@ -1,4 +1,4 @@
-"""`mwms-triage`: every run of the last night, and what of it is new."""
+"""`mwms-triage`: diagnose the new runs below some roots and report what is new, known or recurring."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _EXIT_CODES = """exit status:
   0    nothing new failed
   1    a run that is new or changed failed or is degraded
   2    wrong usage, a rule file is wrong, or another mwms-triage is at work
-  3    nothing new failed, but of a new run the files cannot tell, or it could not be examined
-  4    there is nothing to look at
+  3    nothing new failed, but a new run is inconclusive or could not be examined
+  4    no run was found
   70   internal error
   130  interrupted; the next call goes on from there"""
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-triage",
-        description="Looks at every run that is new since last time, and tells what is new, known or back.",
+        description="Diagnoses the runs that are new since the last call; lists new and recurring failures.",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -46,10 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     add("roots", nargs="+", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
     add("-o", "--output", metavar="DIR", type=Path, required=True, help="reports, index page and history")
     add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
-    add("--since", metavar="WHEN", help="leave out runs last written before: 3d, 12h, or 2026-11-20")
-    add("--limit", metavar="N", type=int, help="examine so many runs at most; the rest is left for next time")
-    add("--timeout", metavar="TIME", default="15m", help="for one run, then it is given up (default: 15m)")
-    add("--settle", metavar="TIME", default="10m", help="a run written to so lately is left (default: 10m)")
+    add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
+    add("--limit", metavar="N", type=int, help="examine at most N runs; the rest waits for the next call")
+    add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
+    add(
+        "--settle", metavar="TIME", default="10m", help="skip runs written to within this time (default: 10m)"
+    )
     add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
@@ -59,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         "--fail-on",
         choices=("failed", "degraded"),
         default="degraded",
-        help="the least verdict that gives exit status 1 (default: degraded)",
+        help="lowest severity that exits with 1 (default: degraded)",
     )
     add("--now", help=argparse.SUPPRESS)
     add("--version", action="version", version=f"mwms-triage {__version__}")
@@ -67,11 +69,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    _need("sqlalchemy", "pebble", "fsspec")
+    _require_modules("sqlalchemy", "pebble", "fsspec")
     from analyzer.triage.database.history import default_history_url
     from analyzer.triage.night import TriageOptions, triage
 
-    now = _instant(arguments.now) if arguments.now else time.time()
+    now = _timestamp(arguments.now) if arguments.now else time.time()
     rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
     order = TriageOptions(
         roots=arguments.roots,
@@ -80,8 +82,8 @@ def _run(arguments: argparse.Namespace) -> int:
         now=now,
         since=_since(arguments.since, now) if arguments.since else 0.0,
         limit=arguments.limit,
-        settle=_length("--settle", arguments.settle),
-        keep=_length("--keep", arguments.keep),
+        settle=_seconds("--settle", arguments.settle),
+        keep=_seconds("--keep", arguments.keep),
         pattern=arguments.runs,
         rules=rules,
         digest=_digest(rules),
@@ -98,15 +100,15 @@ def _engine(arguments: argparse.Namespace) -> RunExaminer:
     if arguments.scheduler:
         from analyzer.triage.examine.cluster import DaskExaminer
 
-        _need("distributed")
-        return DaskExaminer(arguments.scheduler, _length("--timeout", arguments.timeout))
+        _require_modules("distributed")
+        return DaskExaminer(arguments.scheduler, _seconds("--timeout", arguments.timeout))
     return ProcessPoolExaminer(
-        arguments.processes or available_cores(), _length("--timeout", arguments.timeout)
+        arguments.processes or available_cores(), _seconds("--timeout", arguments.timeout)
     )
 
 
 def _digest(rules: Sequence[str]) -> str:
-    """Of all rules: loaded here first, so that a wrong one is told before anything is begun."""
+    """Return the digest of all rules; loading them first reports a wrong rule before any work."""
     from analyzer.pipeline import load_rules
 
     return load_rules([Path(each) for each in rules]).digest
@@ -128,7 +130,7 @@ def _status(night: TriageResult, fail_on: str) -> int:
     return 3 if cannot_tell or night.unlisted else 0
 
 
-def _need(*modules: str) -> None:
+def _require_modules(*modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
         raise UsageError(f"{', '.join(missing)} not installed; the extra [cluster] or [triage] brings it")
 
@@ -139,8 +141,8 @@ def _directory(name: str) -> Path:
     return Path(name)
 
 
-def _length(option: str, given: str) -> float:
-    """A length of time in seconds: `90`, `90s`, `15m`, `12h`, `3d`, `2w`."""
+def _seconds(option: str, given: str) -> float:
+    """Return a duration in seconds, given as `90`, `90s`, `15m`, `12h`, `3d` or `2w`."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhdw]?)", given)
     if not match:
         raise UsageError(f"{option} {given}: give a length of time, such as 90s, 15m, 12h or 3d")
@@ -148,17 +150,17 @@ def _length(option: str, given: str) -> float:
 
 
 def _since(given: str, now: float) -> float:
-    return now - _length("--since", given) if given[-1] in _UNITS else _instant(given)
+    return now - _seconds("--since", given) if given[-1] in _UNITS else _timestamp(given)
 
 
-def _instant(given: str) -> float:
+def _timestamp(given: str) -> float:
     try:
-        return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _dated(given)
+        return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _date_timestamp(given)
     except ValueError:
         raise UsageError(f"{given}: give a length of time such as 3d, or a date such as 2026-11-20") from None
 
 
-def _dated(given: str) -> float:
+def _date_timestamp(given: str) -> float:
     moment = datetime.fromisoformat(given)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 

@@ -1,9 +1,8 @@
-"""What must not travel with a report: secrets always, hosts and people where that is asked for.
+"""Removes from a diagnosis what must not leave: secrets always, hosts and people on request.
 
-Masked once, on the diagnosis document, so that no renderer ever sees a secret. `detect-secrets` was tried
-first: it takes 0.27 s to import, as long as a whole diagnosis, and looks at one line at a time for values
-that are quoted as in source code, which logs are not. So the patterns are our own, each behind a literal
-that must occur first: a document without one of them is only searched for words.
+Works once, on the diagnosis document, so that no renderer ever sees a secret. The patterns are our own, each
+behind a literal that must occur first: `detect-secrets` takes 0.27 s to import, as long as a whole diagnosis,
+and expects values quoted as in source code, which logs rarely have.
 """
 
 from __future__ import annotations
@@ -13,27 +12,27 @@ from typing import Any
 
 from analyzer.model.options import Redaction
 from analyzer.redact.secrets import Secrets
-from analyzer.redact.walk import rewritten, strings
+from analyzer.redact.walk import rewrite, texts_of_run
 
 
 def redact(document: Mapping[str, Any], redaction: Redaction = "secrets") -> dict[str, Any]:
-    """The document without its secrets, which are counted in `made_with.options`.
+    """Return the document with secrets masked and counted in `made_with.options`.
 
-    For `topology`, hosts, addresses and people get stable names too, so that it can leave the company.
+    With `topology`, hosts, addresses, users and directories get stable pseudonyms too.
     """
-    secrets = Secrets(strings(document))
+    secrets = Secrets(texts_of_run(document))
     made: dict[str, Any] = dict(document)
     if secrets.masked:
-        made = _noted(rewritten(made, secrets.found), masked=str(secrets.masked))
+        made = _with_options(rewrite(made, secrets.replacements), masked=str(secrets.masked))
     if redaction == "topology":
         from analyzer.redact.topology import Topology
 
-        made = _noted(rewritten(made, Topology(made).found), redact="topology")
+        made = _with_options(rewrite(made, Topology(made).replacements), redact="topology")
     return made
 
 
-def _noted(document: dict[str, Any], **options: str) -> dict[str, Any]:
-    """The document with more `made_with.options`, where it has such a place."""
+def _with_options(document: dict[str, Any], **options: str) -> dict[str, Any]:
+    """Return the document with these options added to `made_with.options`, if it has that field."""
     made_with = document.get("made_with")
     if not isinstance(made_with, Mapping) or not isinstance(made_with.get("options"), Mapping):
         return document

@@ -1,8 +1,8 @@
-"""Secrets that only their name gives away: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
+"""Detects secrets by the name before them: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
-Found by the name, whatever the dialect: environment dumps, JSON also inside a string, YAML, command
-lines, query strings, Python reprs, Kubernetes' pairs of name and value. Then the value is judged, for logs
-speak of tokens and passwords all the time without giving any away.
+Knows environment dumps, JSON (also inside a string), YAML, command lines, query strings, Python reprs and
+Kubernetes' pairs of name and value. Then the value is judged, because logs mention tokens and passwords all
+the time without revealing one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from analyzer.redact.vendors import Stretch
+from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
     r"pass(?:word|wd|phrase|code)|(?<=db_)pass|(?<=smtp_)pass|(?<=mysql_)pass|(?<=redis_)pass|(?<=user_)pass"
@@ -74,7 +74,7 @@ _REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:;,./\-]+){1,11}[^\S\n]*(?=\n|\Z)")
 
 
 class _Named(NamedTuple):
-    """A name that promises a secret, what stands before it, and the value."""
+    """A name that suggests a secret, the text before it, and the value with its start."""
 
     before: str
     match: re.Match[str]
@@ -99,15 +99,15 @@ class _Named(NamedTuple):
         return self.match["weak"] is not None
 
 
-def find_named(text: str) -> Iterator[Stretch]:
-    """Each value in a text whose name says that it is a secret."""
+def find_named(text: str) -> Iterator[SecretSpan]:
+    """Yield each value of a text whose name and form say that it is a secret."""
     at = 0
     while match := _NAMED.search(text, at):
         at = match.end("strong") if match["strong"] else match.end("weak")
         named = _read(text, match)
-        if named and _stands_for_a_value(text, named) and _is_secret(named):
+        if named and _is_assigned(text, named) and _is_secret(named):
             kind = "token" if named.is_weak else _kind(match["strong"].lower())
-            yield Stretch(named.start, named.start + len(named.value), kind)
+            yield SecretSpan(named.start, named.start + len(named.value), kind)
             at = max(at, named.start + len(named.value))
 
 
@@ -118,14 +118,14 @@ def _kind(word: str) -> str:
 
 
 def _read(text: str, match: re.Match[str]) -> _Named | None:
-    """The name and its value, without what follows the value."""
+    """Return the name and its value without trailing punctuation or parameters."""
     before = _BEFORE.search(text[max(0, match.start() - 80) : match.start()])
     group = "inner" if match["escaped"] else "quoted" if match["quote"] else "bare"
     start, value = match.start(group), match[group]
     named = _Named(before[0] if before else "", match, start, value)
     if group != "bare":
         return named
-    if _placed_alone(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
+    if _is_alone_on_line(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
         return named._replace(value=(value + rest[0]).rstrip())
     if not named.is_environment and (following := _NEXT.search(value)):
         value = value[: following.start()]
@@ -134,8 +134,8 @@ def _read(text: str, match: re.Match[str]) -> _Named | None:
     return named._replace(value=value.rstrip(",;)]}.:\\"))
 
 
-def _placed_alone(text: str, match: re.Match[str], named: _Named) -> bool:
-    """Whether a line has nothing but the name and its value, of several words: YAML, or an environment."""
+def _is_alone_on_line(text: str, match: re.Match[str], named: _Named) -> bool:
+    """Return True if the line holds only the name and its value, which may then have several words."""
     line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" -\t")
     alone = line == named.before or line == f"export {named.before}"
     first = (match["bare"] or "").strip(".,:;")
@@ -144,21 +144,21 @@ def _placed_alone(text: str, match: re.Match[str], named: _Named) -> bool:
     return alone and binds and not named.is_weak and not _NOTHING.fullmatch(first)
 
 
-def _stands_for_a_value(text: str, named: _Named) -> bool:
-    """Whether what stands between name and value binds them."""
+def _is_assigned(text: str, named: _Named) -> bool:
+    """Return True if the text between name and value connects them as in an assignment or option."""
     match, between = named.match, named.match["between"]
     ahead = text[max(0, match.start() - len(named.before) - 4) : match.start() - len(named.before)]
     if between == ">":
         return ahead.endswith("<")
     if between.isspace():
-        return named.is_option or _is_told(named)
+        return named.is_option or _is_revealed(named)
     if "," in between and "alue" not in between:
         return named.is_option or bool(re.search(r"\(\s?[bu]?\\*[\"']$", ahead))
     return not (ahead.endswith("/") and ":" in between and not named.match["quote"])
 
 
-def _is_told(named: _Named) -> bool:
-    """Whether a sentence quotes it (`with password s3cr3t`): it must look like no word at all."""
+def _is_revealed(named: _Named) -> bool:
+    """Return True if a sentence reveals it (`with password s3cr3t`); it must not look like a word."""
     is_odd = re.search(r"\d", named.value) and re.search(r"[A-Za-z]", named.value)
     least = 20 if named.is_weak else 6
     said = (named.match["strong"] or "pass").lower().startswith("pass")
@@ -166,7 +166,7 @@ def _is_told(named: _Named) -> bool:
 
 
 def _is_secret(named: _Named) -> bool:
-    """Whether the value is one, and not a word about it, a placeholder, a place or a piece of code."""
+    """Return True unless the value is a plain word, a placeholder, a path or a code expression."""
     value = named.value
     if len(value) < 3 or _NOTHING.fullmatch(value.strip(" .,:;!")) or _PLACEHOLDER.fullmatch(value):
         return False
@@ -174,11 +174,11 @@ def _is_secret(named: _Named) -> bool:
         return False
     if named.is_bare and not named.is_environment and not named.is_option and _EXPRESSION.fullmatch(value):
         return False
-    return _is_token(named) if named.is_weak else _is_given_away(named)
+    return _is_token(named) if named.is_weak else _is_clear_secret(named)
 
 
-def _is_given_away(named: _Named) -> bool:
-    """After a colon, in plain words, a sentence may follow instead of a secret."""
+def _is_clear_secret(named: _Named) -> bool:
+    """Return False for a plain word after a colon, which may begin a sentence."""
     value, between = named.value, named.match["between"]
     if not named.is_bare or "=" in between or between.isspace() or named.is_environment:
         return True
@@ -187,7 +187,7 @@ def _is_given_away(named: _Named) -> bool:
 
 
 def _is_token(named: _Named) -> bool:
-    """Tokens are words of a text, too, and counted."""
+    """Return True if a value named `token` is a credential, and not a number or a token of a text."""
     value, match = named.value, named.match
     spoken = _SPOKEN_OF.search(match.string[max(0, match.start() - 16) : match.start()])
     if _SPECIAL_TOKEN.search(named.before) or spoken or _NUMBER.fullmatch(value) or len(value) < 6:

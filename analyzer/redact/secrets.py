@@ -1,4 +1,4 @@
-"""The secrets of one document, each with the token that stands for it."""
+"""Finds the secrets of one document and gives each a token that replaces it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.model.placeholders import SECRET
-from analyzer.redact.vendors import DETECTORS, PRIVATE_KEYS, Stretch
-from analyzer.redact.walk import Change
+from analyzer.redact.vendors import DETECTORS, PRIVATE_KEYS, SecretSpan
+from analyzer.redact.walk import Replacement
 
-_ODD = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
-"""What is masked wherever it stands once it is known to be a secret: no word of any language."""
-_MOST_ODD = 400
+_UNMISTAKABLE = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
+"""Values that cannot be ordinary words: once known as a secret, they are masked wherever they occur."""
+_MAX_ODD = 400
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
 _NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
-"""A text without any of these has no name that `named` knows."""
+"""Literals of which `named` needs at least one to find anything."""
 
 
-def _find_named(text: str) -> Iterator[Stretch]:
+def _find_named(text: str) -> Iterator[SecretSpan]:
     from analyzer.redact.named import find_named
 
     return find_named(text)
@@ -30,33 +30,35 @@ _FINDERS = (*((each.literals, each.find) for each in (*PRIVATE_KEYS, *DETECTORS)
 
 
 class Secrets:
-    """What was found in some texts; the same secret gets the same token, whatever gave it away.
+    """The secrets found in some texts; equal secrets get equal tokens.
 
-    Tokens are made with a key that is made of all the texts: without them nobody can try out passwords,
-    nor tell whether two reports hide the same one.
+    Tokens are a hash keyed with a digest of all texts: without the texts nobody can test guessed passwords,
+    or see whether two reports mask the same one.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
         kept = list(dict.fromkeys(texts))
-        self._stretches = _all_stretches(kept)
+        self._spans = _spans_by_text(kept)
         self._kinds: dict[str, str] = {}
-        for text, stretches in self._stretches.items():
+        for text, stretches in self._spans.items():
             for each in stretches:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
         self._key = _key(kept) if self._kinds else b""
-        self._again = _any_of([value for value in self._kinds if _ODD.fullmatch(value)][:_MOST_ODD])
+        self._again = _alternation(
+            [value for value in self._kinds if _UNMISTAKABLE.fullmatch(value)][:_MAX_ODD]
+        )
 
     @property
     def masked(self) -> int:
-        """How many different secrets there are."""
+        """Number of different secrets."""
         return len(self._kinds)
 
-    def found(self, text: str) -> Sequence[Change]:
-        """Where they stand in a text, and their tokens."""
-        own = self._stretches.get(text, ())
-        again = (Stretch(*match.span(), "") for match in self._again.finditer(text)) if self._again else ()
+    def replacements(self, text: str) -> Sequence[Replacement]:
+        """Return the replacements that mask the secrets of a text."""
+        own = self._spans.get(text, ())
+        again = (SecretSpan(*match.span(), "") for match in self._again.finditer(text)) if self._again else ()
         return [
-            Change(each.start, each.end, self._token(text[each.start : each.end], each.kind))
+            Replacement(each.start, each.end, self._token(text[each.start : each.end], each.kind))
             for each in _merged([*own, *again])
         ]
 
@@ -65,11 +67,11 @@ class Secrets:
         return f"[secret:{self._kinds.get(value, kind)}:{mark}]"
 
 
-def _all_stretches(texts: Sequence[str]) -> dict[str, list[Stretch]]:
-    """The texts that hold secrets; who looks for what cannot be there is not even asked."""
+def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
+    """Return the secrets of each text that has any; detectors whose literals are absent do not run."""
     whole = "\n".join(texts).lower()
     asked = [(literals, find) for literals, find in _FINDERS if any(literal in whole for literal in literals)]
-    found: dict[str, list[Stretch]] = {}
+    found: dict[str, list[SecretSpan]] = {}
     for text in texts:
         lowered = text.lower()
         finds = [find for literals, find in asked if any(literal in lowered for literal in literals)]
@@ -79,26 +81,26 @@ def _all_stretches(texts: Sequence[str]) -> dict[str, list[Stretch]]:
     return found
 
 
-def _not_masked(text: str, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Without those that were masked before."""
+def _not_masked(text: str, stretches: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
+    """Drop the spans that overlap a token of an earlier redaction."""
     tokens = [match.span() for match in SECRET.finditer(text)] if "[secret:" in text else []
     for each in stretches:
         if not any(start < each.end and each.start < end for start, end in tokens):
             yield each
 
 
-def _merged(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """In order and apart: what overlaps is one secret, of the kind that was found first."""
-    made: list[Stretch] = []
+def _merged(stretches: Iterable[SecretSpan]) -> list[SecretSpan]:
+    """Return the spans in order, with overlapping ones merged into one of the first one's kind."""
+    made: list[SecretSpan] = []
     for each in sorted(stretches, key=lambda s: (s.start, -s.end)):
         if not made or each.start >= made[-1].end:
             made.append(each)
         elif each.end > made[-1].end:
-            made[-1] = Stretch(made[-1].start, each.end, made[-1].kind)
+            made[-1] = SecretSpan(made[-1].start, each.end, made[-1].kind)
     return made
 
 
-def _any_of(values: Sequence[str]) -> re.Pattern[str] | None:
+def _alternation(values: Sequence[str]) -> re.Pattern[str] | None:
     longest_first = sorted(values, key=lambda value: (-len(value), value))
     return re.compile("|".join(map(re.escape, longest_first))) if values else None
 

@@ -1,4 +1,4 @@
-"""Hosts, addresses, people and directories of one document, each with the stable name that stands for it."""
+"""Finds the hosts, addresses, users and directories of one document and gives each a pseudonym."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from itertools import chain
 from typing import Any
 
-from analyzer.redact.walk import Change, strings
+from analyzer.redact.walk import Replacement, texts_of_run
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
 _IN_HOST = re.compile(
@@ -35,7 +35,7 @@ _GENERIC = re.compile(
     r"|(?:host|address|user)-\d+",
     re.IGNORECASE,
 )
-"""Names that give nobody away."""
+"""Generic names, which identify nobody."""
 _SYSTEM_USERS = frozenset(
     {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default"}
 )
@@ -56,17 +56,17 @@ _PLACES = re.compile(
     r"|checkpoints?|ckpt|tb|tensorboard|secrets|kubernetes\.io|serviceaccount",
     re.IGNORECASE,
 )
-"""Directories that are called so everywhere."""
+"""Names of directories that are common everywhere."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
-"""What lies below it belongs to a library, and tells nothing of who uses it."""
-_OURS = re.compile(r"(?:host|address|user|dir)-\d+")
+"""Directories whose content belongs to a library, which identifies nobody."""
+_TRUSTED_KEYS = re.compile(r"(?:host|address|user|dir)-\d+")
 
 
 class Topology:
-    """Hosts, addresses, people and directories, numbered as the document comes to speak of them."""
+    """Pseudonyms of hosts, addresses, users and directories, numbered by first mention in the document."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        texts = list(strings(document))
+        texts = list(texts_of_run(document))
         declared = [name for name in _declared(document) if _names_machine(name)]
         told = (name for text in texts for name in _hosts(text) if _tells(name))
         hosts = dict.fromkeys([*declared, *told])
@@ -88,28 +88,28 @@ class Topology:
         self._as_host = _as_host(sorted(words, key=lambda name: (-len(name), name)))
 
     def _name(self, kind: str, owners: Mapping[str, object], names: Mapping[str, object]) -> None:
-        """A name for each owner; the long and the short form of a host are one."""
+        """Give each owner a pseudonym; the long and short form of a host share one."""
         given = {owner: f"{kind}-{number}" for number, owner in enumerate(owners, 1)}
         for name in (*names, *owners):
             self._names.setdefault(name.lower(), given[_short(name) if kind == "host" else name])
 
-    def found(self, text: str) -> Sequence[Change]:
-        """Where they stand in a text, and their names."""
+    def replacements(self, text: str) -> Sequence[Replacement]:
+        """Return the replacements that pseudonymize a text."""
         changes = [
-            Change(*m.span(), self._addresses[m[0].lower()])
+            Replacement(*m.span(), self._addresses[m[0].lower()])
             for m in _addresses(text)
             if m[0].lower() in self._addresses
         ]
         for pattern in filter(None, (self._any, self._as_host)):
-            changes += [Change(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
+            changes += [Replacement(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
         for start, end in _directories(text):
             if name := self._directories.get(text[start:end]):
-                changes.append(Change(start, end, name))
-        return list(_apart(changes))
+                changes.append(Replacement(start, end, name))
+        return list(_without_overlaps(changes))
 
 
 def _declared(document: Mapping[str, Any]) -> Iterator[str]:
-    """The hosts that the document itself gives its workers, and those of their clusters."""
+    """Yield the hosts of the document's workers and of their cluster specifications."""
     for worker in _rows(document, "workers"):
         if isinstance(worker.get("host"), str):
             yield worker["host"]
@@ -156,7 +156,7 @@ def _users(text: str) -> Iterator[str]:
 
 
 def _addresses(text: str) -> Iterator[re.Match[str]]:
-    """Addresses that lead to one machine; loopback stays, for it may be the cause."""
+    """Yield addresses that identify a machine; loopback stays, because it may be the cause."""
     for match in chain(_V4.finditer(text), _V6.finditer(text)):
         if _is_address(match[0]):
             address = ip_address(match[0])
@@ -165,7 +165,7 @@ def _addresses(text: str) -> Iterator[re.Match[str]]:
 
 
 def _directories(text: str) -> Iterator[tuple[int, int]]:
-    """Where the names of directories stand that somebody chose; the name of a file or checkpoint stays."""
+    """Yield (start, end) of directory names chosen by users; names of files and checkpoints stay."""
     for match in _PATH.finditer(text):
         at = match.start("path")
         *folders, last = match["path"].split("/")
@@ -173,7 +173,7 @@ def _directories(text: str) -> Iterator[tuple[int, int]]:
         for name in named:
             if _LIBRARY.fullmatch(name):
                 break
-            known = _PLACES.fullmatch(name) or _OURS.fullmatch(name) or name in _SYSTEM_USERS
+            known = _PLACES.fullmatch(name) or _TRUSTED_KEYS.fullmatch(name) or name in _SYSTEM_USERS
             if not known and len(name) > 1 and re.search(r"[A-Za-z]", name):
                 yield at, at + len(name)
             at += len(name) + 1
@@ -194,7 +194,7 @@ def _anywhere(names: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _as_host(words: Sequence[str]) -> re.Pattern[str] | None:
-    """Names that are words, too: found only where a host must stand, or as all that there is."""
+    """Return a pattern for host names that are ordinary words: only where a host is expected, or alone."""
     either = "|".join(map(re.escape, words))
     port, quote = r"(?=:\d{2,5}(?!\d))", r"(?=\\*[\"'])"
     before = r"(?:(?<=grpc://)|(?<=hostname=)|(?<=host=)|(?<=node=)|(?<=ssh )|(?<=\w@))"
@@ -202,7 +202,7 @@ def _as_host(words: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile(rf"{alone}|{before}(?:{either})(?![\w\-])", re.IGNORECASE) if words else None
 
 
-def _apart(changes: Sequence[Change]) -> Iterator[Change]:
+def _without_overlaps(changes: Sequence[Replacement]) -> Iterator[Replacement]:
     end = 0
     for change in sorted(changes, key=lambda each: (each.start, -each.end)):
         if change.start >= end:

@@ -1,4 +1,4 @@
-"""Secrets that can be told by their own looks."""
+"""Detectors of secrets with a recognizable form, such as the tokens of known vendors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
-class Stretch(NamedTuple):
-    """A part of a text that is a secret, and of what kind."""
+class SecretSpan(NamedTuple):
+    """A secret in a text: start, end and kind."""
 
     start: int
     end: int
@@ -16,24 +16,24 @@ class Stretch(NamedTuple):
 
 
 class Detector(NamedTuple):
-    """One kind of secret: a text without any of its literals, in small letters, has none.
+    """One kind of secret; a text without any of its lower-case literals has none.
 
-    What the group `s` matches is the secret, or the whole match without that group. The pattern is
-    compiled when a text first asks for it: most are never needed.
+    The secret is the group `s` of the pattern, or the whole match. The pattern is compiled on first use,
+    because most are never needed.
     """
 
     kind: str
     literals: Sequence[str]
     pattern: str
 
-    def find(self, text: str) -> Iterator[Stretch]:
-        """Each such secret in a text."""
+    def find(self, text: str) -> Iterator[SecretSpan]:
+        """Yield each such secret of a text."""
         for match in re.finditer(self.pattern, text):
-            yield Stretch(*match.span("s" if "s" in match.re.groupindex else 0), self.kind)
+            yield SecretSpan(*match.span("s" if "s" in match.re.groupindex else 0), self.kind)
 
 
 def _prefixed(kind: str, *rows: tuple[str, str, int]) -> Iterator[Detector]:
-    """Tokens by prefix, further characters and their least number; fewer do where the text was cut off."""
+    """Yield a detector for each (prefix, characters, minimum length); truncated texts may have fewer."""
     for prefix, characters, least in rows:
         literal = prefix.replace("\\", "").lower()
         pattern = (
@@ -157,4 +157,4 @@ PRIVATE_KEYS: Sequence[Detector] = (
         rf"(?:\r?\n[{_BASE64}]{{1,63}}={{0,2}}(?=\r?\n-----END|\r?\n?\Z))?(?![^\n])",
     ),
 )  # fmt: skip
-"""Keys in the PEM form: whole, cut at either end, or some of their lines."""
+"""Private keys in PEM format: whole, truncated at either end, or some of their lines."""

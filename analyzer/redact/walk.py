@@ -1,4 +1,4 @@
-"""Every text of a document: read in order, or written anew with stretches of it replaced."""
+"""Walks the texts of a document, to read them in order or to replace parts of them."""
 
 from __future__ import annotations
 
@@ -7,54 +7,64 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 
-class Change(NamedTuple):
-    """A stretch of a text, and what stands there instead."""
+class Replacement(NamedTuple):
+    """A part of a text, and what replaces it."""
 
     start: int
     end: int
     instead: str
 
 
-Finder = Callable[[str], Sequence[Change]]
-"""The changes to a text, in order, none overlapping another."""
+FindReplacements = Callable[[str], Sequence[Replacement]]
+"""Returns the replacements of a text, in order and without overlaps."""
 
-_OURS = frozenset(
+_TRUSTED_KEYS = frozenset(
     {"schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "role"}
 )
-_OURS |= {"outcome", "scope", "read", "key", "fingerprint", "rules_digest", "mwms_analyze", "id", "points"}
-_OURS |= {"worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause"}
-"""Keys whose values the contract or the rules choose; no file of a run does."""
+_TRUSTED_KEYS |= {
+    "outcome",
+    "scope",
+    "read",
+    "key",
+    "fingerprint",
+    "rules_digest",
+    "mwms_analyze",
+    "id",
+    "points",
+}
+_TRUSTED_KEYS |= {"worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause"}
+"""Keys whose values come from the schema or the rules, never from a file of the run."""
 
 
-def strings(value: object) -> Iterator[str]:
-    """The texts of a document that come from a run's files; lines that follow one another as one text."""
+def texts_of_run(value: object) -> Iterator[str]:
+    """Yield the texts of a document that come from the run's files; consecutive lines as one text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         if _is_evidence(value):
-            yield _together(value)
+            yield _joined_lines(value)
         for key, each in value.items():
-            if not (key in _OURS or (_is_evidence(value) and key in {"context", "excerpt"})):
-                yield from strings(each)
+            if not (key in _TRUSTED_KEYS or (_is_evidence(value) and key in {"context", "excerpt"})):
+                yield from texts_of_run(each)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from strings(each)
+            yield from texts_of_run(each)
 
 
-def rewritten(value: Any, finder: Finder) -> Any:  # noqa: ANN401 - any part of a document
-    """The document with the changes made that `finder` finds in its texts; keys stay."""
+def rewrite(value: Any, finder: FindReplacements) -> Any:  # noqa: ANN401 - any part of a document
+    """Return the document with the replacements of `finder` in all of its texts; keys stay."""
     if isinstance(value, str):
-        return changed(value, finder(value))
+        return replace_in(value, finder(value))
     if isinstance(value, Mapping):
-        made = {key: each if key in _OURS else rewritten(each, finder) for key, each in value.items()}
+        made = {key: each if key in _TRUSTED_KEYS else rewrite(each, finder) for key, each in value.items()}
         return {**made, **_evidence(value, finder)} if _is_evidence(value) else made
     if isinstance(value, list | tuple):
-        return [rewritten(each, finder) for each in value]
+        return [rewrite(each, finder) for each in value]
     return value
 
 
-def changed(text: str, changes: Sequence[Change]) -> str:
-    """The text with its changes made."""
+def replace_in(text: str, changes: Sequence[Replacement]) -> str:
+    """Return the text with its replacements."""
     if not changes:
         return text
     ends = [0, *(change.end for change in changes)]
@@ -62,8 +72,8 @@ def changed(text: str, changes: Sequence[Change]) -> str:
     return "".join(kept) + text[ends[-1] :]
 
 
-def moved(mark: Sequence[int], changes: Sequence[Change]) -> list[int] | None:
-    """Where the words of a mark stand after the changes; none where they are gone."""
+def moved_mark(mark: Sequence[int], changes: Sequence[Replacement]) -> list[int] | None:
+    """Return the mark's position after the replacements; None if one covers it."""
     start, end = mark
     for change in changes:
         if change.start <= start and end <= change.end:
@@ -73,8 +83,8 @@ def moved(mark: Sequence[int], changes: Sequence[Change]) -> list[int] | None:
     return [start + _growth(changes, start), end + _growth(changes, end)]
 
 
-def _growth(changes: Sequence[Change], at: int) -> int:
-    """By how much the text before a place becomes longer."""
+def _growth(changes: Sequence[Replacement], at: int) -> int:
+    """Return by how many characters the text before `at` grows."""
     return sum(len(each.instead) - (each.end - each.start) for each in changes if each.end <= at)
 
 
@@ -89,30 +99,30 @@ def _is_evidence(value: Mapping[Any, Any]) -> bool:
     )
 
 
-def _together(evidence: Mapping[str, Any]) -> str:
-    """Context and excerpt as they follow one another in the file: a key may span several of the lines."""
+def _joined_lines(evidence: Mapping[str, Any]) -> str:
+    """Return context and excerpt as one text, because a key may span several lines."""
     return "\n".join([*(text for _, text in evidence["context"]), evidence["excerpt"]])
 
 
-def _evidence(evidence: Mapping[str, Any], finder: Finder) -> dict[str, Any]:
-    """Context, excerpt and marks anew."""
+def _evidence(evidence: Mapping[str, Any], finder: FindReplacements) -> dict[str, Any]:
+    """Return context, excerpt and marks after the replacements."""
     numbers = [number for number, _ in evidence["context"]]
     lines = [*(text for _, text in evidence["context"]), evidence["excerpt"]]
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    found = finder(_together(evidence))
+    found = finder(_joined_lines(evidence))
     parts = [_within(found, start, after - 1) for start, after in pairwise(starts)]
-    *context, excerpt = (changed(line, part) for line, part in zip(lines, parts, strict=True))
-    marks = [moved(mark, parts[-1]) for mark in evidence["marks"]]
+    *context, excerpt = (replace_in(line, part) for line, part in zip(lines, parts, strict=True))
+    marks = [moved_mark(mark, parts[-1]) for mark in evidence["marks"]]
     numbered = [[number, text] for number, text in zip(numbers, context, strict=True)]
     return {"context": numbered, "excerpt": excerpt, "marks": [mark for mark in marks if mark is not None]}
 
 
-def _within(changes: Sequence[Change], start: int, end: int) -> list[Change]:
-    """The changes to one of several lines, counted from where it starts."""
+def _within(changes: Sequence[Replacement], start: int, end: int) -> list[Replacement]:
+    """Return the replacements inside one line, with positions relative to its start."""
     return [
-        Change(max(each.start, start) - start, min(each.end, end) - start, each.instead)
+        Replacement(max(each.start, start) - start, min(each.end, end) - start, each.instead)
         for each in changes
         if each.start < end and start < each.end
     ]

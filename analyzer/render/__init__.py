@@ -1,4 +1,4 @@
-"""Renderers: each a function of the diagnosis document alone, imported only when it is asked for."""
+"""Renderers, one module a format: each a function of the diagnosis document alone, imported on demand."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 Diagnosis = Mapping[str, Any]
 _SINCE: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
 _OF_FINDINGS: Mapping[str, Any] = MappingProxyType({"lacks": None})
-"""What the contract demands by now and the first documents did not have, and what that means."""
+"""Values of fields that documents of earlier versions lack."""
 
 
 class Renderer(NamedTuple):
@@ -18,15 +18,15 @@ class Renderer(NamedTuple):
     module: str
 
     def render(self, diagnosis: Diagnosis) -> str:
-        """Render a diagnosis document in this format."""
+        """Return the diagnosis document in this format."""
         return cast("str", self.load().render(completed(diagnosis)))
 
     def load(self) -> Any:  # noqa: ANN401  (a module)
-        """Import what renders it."""
+        """Import the module of this format."""
         return import_module(f"analyzer.render.{self.module}")
 
     def warm_up(self) -> None:
-        """Import what renders it, and its templates if it has some: that may take longer than rendering."""
+        """Import the module and load its templates; both may take longer than rendering itself."""
         getattr(self.load(), "warm_up", _nothing)()
 
 
@@ -43,11 +43,11 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
 
 
 def _nothing() -> None:
-    """It has no templates."""
+    """Do nothing, for formats without templates."""
 
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:
-    """Add what an old document lacks; one of today is as it was."""
+    """Fill in the fields that a document of an earlier version lacks."""
     findings = [{**_OF_FINDINGS, **finding} for finding in diagnosis["findings"]]
     for finding in findings:
         finding["evidence"] = [_numbered(place) for place in finding["evidence"]]
@@ -55,7 +55,7 @@ def completed(diagnosis: Diagnosis) -> Diagnosis:
 
 
 def _numbered(place: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return evidence with context in pairs: at first it was lines alone, and their numbers are not known."""
+    """Return evidence with its context as (number, line); earlier versions stored lines without numbers."""
     if not any(isinstance(line, str) for line in place["context"]):
         return place
     return {**place, "context": [[None, line] for line in place["context"]]}

@@ -1,28 +1,28 @@
-"""The chain from bytes to verdict: sources, evidence, signals, findings, what explains what, the ranking."""
+"""`--explain`: how the diagnosis follows from the files, from sources and signals to the ranking."""
 
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import phrasing
-from analyzer.render.finding_order import fired, where
+from analyzer.render import decision, formatting
+from analyzer.render.finding_order import fired_findings, location
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
-_MOST_TEXT, _MOST_PLACES, _MOST_SOURCES = 400, 8, 12
+_MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
 
 
 def explain(diagnosis: Json, width: int = 100) -> str:
-    """Say step by step how a diagnosis came about."""
+    """Return the steps that led to a diagnosis, wrapped at `width` columns."""
     parts = (
         ("What was read", _sources(diagnosis)),
         ("Clocks", _clocks(diagnosis.get("clocks", ()))),
-        ("Who came to which barrier", _barriers(diagnosis.get("barriers", ()))),
+        ("Barriers", _barriers(diagnosis.get("barriers", ()))),
         ("Evidence, signals, findings", _findings(diagnosis)),
         ("Ranking of the causes", _ranking(diagnosis)),
         ("What nearly fired", near_misses(diagnosis)),
-        ("What was tried", _tried(diagnosis)),
+        ("What was tried", _rule_outcomes(diagnosis)),
         ("Verdict", _verdict(diagnosis)),
     )
     lines = [line for title, body in parts for line in _section(title, list(body), width)]
@@ -30,15 +30,15 @@ def explain(diagnosis: Json, width: int = 100) -> str:
 
 
 def near_misses(diagnosis: Json) -> list[str]:
-    """Name the causes that lacked one signal, and what to collect so that the next run tells."""
-    return [_near(each) for each in diagnosis.get("near_misses", ())]
+    """Return a sentence for each cause that lacked one signal, with the file that would decide it."""
+    return [_near_miss(each) for each in diagnosis.get("near_misses", ())]
 
 
-def _near(near: Json) -> str:
+def _near_miss(near: Json) -> str:
     of = f" ({near['worker']})" if near["worker"] else ""
     collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"
     return (
-        f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: {phrasing.listed(near['held'])} held; "
+        f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: {formatting.listed(near['held'])} held; "
         f"not seen: {near['missing']}{collect}"
     )
 
@@ -59,13 +59,13 @@ def _section(title: str, body: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _sources(diagnosis: Json) -> Iterator[str]:
-    for source in diagnosis["sources"][:_MOST_SOURCES]:
-        lines = "" if source["lines"] is None else f", {phrasing.plural(source['lines'], 'line')}"
+    for source in diagnosis["sources"][:_MAX_SOURCES]:
+        lines = "" if source["lines"] is None else f", {formatting.plural(source['lines'], 'line')}"
         of = f" of {source['worker']}" if source["worker"] else ""
         reason = f": {one_line(source['reason'], 120)}" if source["reason"] else ""
         yield f"{one_line(source['name'], 80)}: {source['kind']}{of}{lines}, {source['read']}{reason}"
-    if (more := len(diagnosis["sources"]) - _MOST_SOURCES) > 0:
-        yield f"and {phrasing.plural(more, 'more file')}"
+    if (more := len(diagnosis["sources"]) - _MAX_SOURCES) > 0:
+        yield f"and {formatting.plural(more, 'more file')}"
 
 
 def _clocks(clocks: Sequence[Json]) -> Iterator[str]:
@@ -74,70 +74,70 @@ def _clocks(clocks: Sequence[Json]) -> Iterator[str]:
         if clock["basis"] == "none":
             yield f"{name}: unknown; its times are not compared with those of others"
         else:
-            off = "aligned" if clock["shift"] else "as it is"
-            steps = phrasing.plural(clock["steps"], "shared step")
-            yield f"{name}: {clock['offset']:+.2f} s, within {clock['residual']:.2f} s, by {steps}; {off}"
+            off = "corrected" if clock["shift"] else "not corrected"
+            steps = formatting.plural(clock["steps"], "shared step")
+            yield f"{name}: {clock['offset']:+.2f} ± {clock['residual']:.2f} s, by {steps}; {off}"
 
 
 def _barriers(barriers: Sequence[Json]) -> Iterator[str]:
     for barrier in barriers:
-        came = {key: phrasing.names(barrier[key]) or "nobody" for key in ("arrived", "awaited", "unknown")}
+        came = {key: formatting.names(barrier[key]) or "nobody" for key in ("arrived", "awaited", "unknown")}
         place = f" ({barrier['place']})" if barrier["place"] else ""
-        untold = f"; not told of {came['unknown']}" if barrier["unknown"] else ""
-        yield f"{barrier['barrier']}{place}: {came['arrived']} came, {came['awaited']} was awaited{untold}"
+        unknown = f"; unknown {came['unknown']}" if barrier["unknown"] else ""
+        yield f"{barrier['barrier']}{place}: arrived {came['arrived']}; missing {came['awaited']}{unknown}"
 
 
 def _findings(diagnosis: Json) -> Iterator[str]:
-    for _, finding in fired(diagnosis):
-        of = f" ({phrasing.names(finding['workers'])})" if finding["workers"] else ""
+    for _, finding in fired_findings(diagnosis):
+        of = f" ({formatting.names(finding['workers'])})" if finding["workers"] else ""
         cause = f", {finding['cause']}" if finding["cause"] else ""
         yield f"{finding['rule']}: {finding['role']}{cause}{of}"
-        for place in finding["evidence"][:_MOST_PLACES]:
+        for place in finding["evidence"][:_MAX_PLACES]:
             yield "  " + _place(place)
-        if (more := len(finding["evidence"]) - _MOST_PLACES) > 0:
-            yield f"  and {phrasing.plural(more, 'more place')}"
+        if (more := len(finding["evidence"]) - _MAX_PLACES) > 0:
+            yield f"  and {formatting.plural(more, 'more place')}"
         if finding["role"] == "cause" and finding.get("reckoned"):
             yield f"  confidence {finding['confidence']:.2f}: {', '.join(finding['reckoned'])}"
         if finding["explained_by"]:
-            yield f"  explained by {phrasing.listed(finding['explained_by'])}"
+            yield f"  explained by {formatting.listed(finding['explained_by'])}"
 
 
 def _place(place: Json) -> str:
-    at = where(place) or place["worker"] or "all files"
+    at = location(place) or place["worker"] or "all files"
     signals = f" → {', '.join(place['signals'])}" if place.get("signals") else ""
-    said = one_line(place["excerpt"] or place["says"], _MOST_TEXT // 2)
+    said = one_line(place["excerpt"] or place["says"], _MAX_TEXT // 2)
     return f"{one_line(at, 80)}: {said}{signals}" if said else f"{one_line(at, 80)}{signals}"
 
 
 def _ranking(diagnosis: Json) -> Iterator[str]:
-    causes = [f for _, f in fired(diagnosis) if f["role"] == "cause"]
+    causes = [f for _, f in fired_findings(diagnosis) if f["role"] == "cause"]
     against = {each["rule"]: each["against"] for each in diagnosis["alternatives"]}
     for n, finding in enumerate(causes, 1):
-        says = _standing(finding, diagnosis, against)
+        says = _choice_reason(finding, diagnosis, against)
         yield f"{n}. {finding['cause']}, rule {finding['rule']} ({finding['confidence']:.2f}): {says}"
 
 
-def _standing(finding: Json, diagnosis: Json, against: Mapping[str, str]) -> str:
+def _choice_reason(finding: Json, diagnosis: Json, against: Mapping[str, str]) -> str:
     if finding["rule"] == diagnosis["rule"]:
-        return "chosen: of the causes that nothing explains, the surest."
+        return "chosen: the most certain of the causes that no other finding explains."
     if finding["explained_by"]:
-        return f"not chosen: it follows from what {phrasing.listed(finding['explained_by'])} found."
+        return f"not chosen: it follows from what {formatting.listed(finding['explained_by'])} found."
     return f"not chosen: {against.get(finding['rule'], 'it says the same as the chosen one.')}"
 
 
-def _tried(diagnosis: Json) -> Iterator[str]:
+def _rule_outcomes(diagnosis: Json) -> Iterator[str]:
     counts = Counter(f["outcome"] for f in diagnosis["findings"])
     counted = [f"{counts[outcome]} {outcome}" for outcome in ("fired", "quiet", "not-applicable", "error")]
-    yield f"{phrasing.plural(len(diagnosis['findings']), 'rule')}: {', '.join(counted)}"
+    yield f"{formatting.plural(len(diagnosis['findings']), 'rule')}: {', '.join(counted)}"
 
 
 def _verdict(diagnosis: Json) -> Iterator[str]:
-    title, workers = phrasing.blamed(diagnosis)
+    title, workers = decision.blamed(diagnosis)
     cause = f", {diagnosis['cause']}" if diagnosis["cause"] else ""
     blamed = f", {title} {workers}" if workers else ""
     yield f"{diagnosis['verdict']}{cause}{blamed} ({diagnosis['confidence']:.2f})"
     if diagnosis["rule"] is None:
-        yield "No cause stands: the verdict rests on how the workers ended."
+        yield "No cause was found: the verdict rests on how the workers ended."
         for worker in diagnosis["workers"]:
             sure = "" if worker["ended"]["sure"] else ", as far as can be inferred"
             yield f"  {worker['id']} {worker['ended']['says']}{sure}"

@@ -1,4 +1,4 @@
-"""What comes first: the findings that fired, in the order in which a reader wants them."""
+"""The order in which findings, evidence and unread files are shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,36 +8,36 @@ _NO_READER = "no reader for this kind of file"
 _ROLES = ("cause", "symptom", "context", "benign")
 
 
-def fired(diagnosis: Json) -> list[tuple[int, Json]]:
-    """Return the findings that fired with their places in the document, the verdict's own rule first."""
+def fired_findings(diagnosis: Json) -> list[tuple[int, Json]]:
+    """Return (index in the document, finding) of all that fired: the verdict's rule first, then by role."""
     found = [(i, f) for i, f in enumerate(diagnosis["findings"]) if f["outcome"] == "fired"]
     return sorted(found, key=lambda f: (f[1]["rule"] != diagnosis["rule"], _ROLES.index(f[1]["role"]), f[0]))
 
 
-def places(diagnosis: Json, limit: int) -> list[Json]:
-    """Return evidence for a short report: the verdict's own, then a place of each other cause or symptom."""
+def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
+    """Return at most `limit` pieces of evidence: all of the verdict's rule, one of each other finding."""
     chosen: list[Json] = []
-    for _, finding in fired(diagnosis):
+    for _, finding in fired_findings(diagnosis):
         if finding["role"] in {"cause", "symptom"}:
             own = finding["rule"] == diagnosis["rule"]
             chosen += finding["evidence"] if own else finding["evidence"][:1]
-    return distinct(chosen)[:limit]
+    return unique_evidence(chosen)[:limit]
 
 
-def distinct(evidence: Sequence[Json]) -> list[Json]:
-    """Return the places without those that say what an earlier one said: the same line, or the same words."""
+def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
+    """Return the evidence without repeats of an earlier line, or of earlier marked words."""
     told: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
-        said = _said(place)
+        said = _identity_keys(place)
         if told.isdisjoint(said):
             kept.append(place)
         told |= said
     return kept
 
 
-def _said(place: Json) -> set[tuple[Any, ...]]:
-    """Return what a place shares with another one that tells a reader the same."""
+def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
+    """Return keys of a piece of evidence; two pieces that share a key tell a reader the same."""
     source, line, kind = place["source"], place["line"], place["kind"]
     if kind == "absence" or line is None:
         return {(kind, source, line, place["worker"], place["says"])}
@@ -45,31 +45,31 @@ def _said(place: Json) -> set[tuple[Any, ...]]:
     return {(source, line)} | ({(source, place["worker"], place["says"], marked)} if any(marked) else set())
 
 
-def where(place: Json) -> str:
-    """Name a place: `worker-1.log:123`, or the source alone, or nothing."""
+def location(place: Json) -> str:
+    """Return `worker-1.log:123`, or the source alone, or an empty text if the evidence has no source."""
     source, line = place["source"], place["line"]
     return "" if source is None else source if line is None else f"{source}:{line}"
 
 
-def unread(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return what could not be read, a name and why: first what is lost, then what no reader is for."""
+def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
+    """Return (name, reason) of all that was not read: damaged files first, then unsupported kinds."""
     told = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
     damage = [
         (d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"])
         for d in diagnosis["damage"]
         if d["line"] or (d["source"], d["what"]) not in told
     ]
-    return [*lost(diagnosis), *damage, *foreign(diagnosis)]
+    return [*incomplete_sources(diagnosis), *damage, *unsupported_sources(diagnosis)]
 
 
-def lost(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return the files that were not read, or not whole, though there is a reader; those tried come first."""
+def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
+    """Return (name, reason) of files of a supported kind that were not read, or not completely."""
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] != _NO_READER]
     return [(s["name"], _why(s)) for s in sorted(found, key=lambda s: s["read"] == "skipped")]
 
 
-def foreign(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return the files that no reader is for, as one."""
+def unsupported_sources(diagnosis: Json) -> list[tuple[str, str]]:
+    """Return one (name, reason) for all files of unsupported kinds together."""
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] == _NO_READER]
     if not found:
         return []

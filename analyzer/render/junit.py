@@ -1,15 +1,15 @@
-"""The diagnosis as JUnit XML, for a CI server: the job is a test case, and so is each worker."""
+"""The diagnosis as JUnit XML: one test case for the job, and one for each worker."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any, NamedTuple
 
-from analyzer.render import phrasing, text
+from analyzer.render import decision, formatting, text
 from analyzer.render.sanitize import one_line, visible
 
 Json = Mapping[str, Any]
-_MOST_NAME, _MOST_MESSAGE, _MOST_WORKERS = 120, 500, 1000
+_MAX_NAME, _MAX_MESSAGE, _MAX_WORKERS = 120, 500, 1000
 _OUTCOMES = ("failure", "error", "skipped")
 
 
@@ -24,41 +24,41 @@ class Case(NamedTuple):
 
 
 def render(diagnosis: Json) -> str:
-    """Render one suite; no character that XML forbids is in it."""
+    """Return one test suite; characters that XML forbids are replaced by visible ones."""
     d = diagnosis
-    cases = [_job(d), *map(_worker, _workers(d))]
+    cases = [_job_case(d), *map(_worker, _workers(d))]
     counts = {f"{o}s" if o != "skipped" else o: sum(c.outcome == o for c in cases) for o in _OUTCOMES}
-    took = _took(d["run"])
+    took = _duration(d["run"])
     totals = _attributes(name="mwms-analyze", tests=len(cases), **counts, time=took)
     suite = _attributes(
-        name=one_line(d["run"]["name"], _MOST_NAME),
+        name=one_line(d["run"]["name"], _MAX_NAME),
         tests=len(cases),
         **counts,
         time=took,
-        timestamp=_began(d["run"]),
+        timestamp=_timestamp(d["run"]),
     )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{totals}>", f"<testsuite{suite}>"]
-    lines += [line for case in cases for line in _written(case, d["run"]["name"])]
+    lines += [line for case in cases for line in _case_xml(case, d["run"]["name"])]
     return "\n".join([*lines, "</testsuite>", "</testsuites>"]) + "\n"
 
 
-def _job(d: Json) -> Case:
-    """Return the verdict; one that cannot be told is an error of the check, not a failure of the job."""
+def _job_case(d: Json) -> Case:
+    """Return the job's case: failed and degraded are failures; inconclusive is an error of the check."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
-    title, workers = phrasing.blamed(d)
-    said = ", ".join(part for part in (f"{title} {workers}".strip(), phrasing.surely(d)) if part)
-    message = f"{phrasing.VERDICTS[d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
+    title, workers = decision.blamed(d)
+    said = ", ".join(part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part)
+    message = f"{decision.VERDICTS[d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
     return Case("job", outcome, d["cause"] or d["verdict"], message, text.render(d) if outcome else "")
 
 
 def _workers(d: Json) -> list[Json]:
     rank = {"culprit": 0, "suspect": 1}
-    kept = sorted(d["workers"], key=lambda w: rank.get(w["part"], 2))[:_MOST_WORKERS]
-    return sorted(kept, key=lambda w: phrasing.worker_key(w["id"]))
+    kept = sorted(d["workers"], key=lambda w: rank.get(w["part"], 2))[:_MAX_WORKERS]
+    return sorted(kept, key=lambda w: formatting.worker_key(w["id"]))
 
 
 def _worker(worker: Json) -> Case:
-    """Return a worker: the blamed failed, of those that only lost a peer or left nothing nothing is said."""
+    """Return a worker's case: culprits and suspects fail; witnesses and workers without files are skipped."""
     part, ended = worker["part"], worker["ended"]
     if part in {"culprit", "suspect"}:
         return Case(worker["id"], "failure", part, ended["says"])
@@ -66,13 +66,13 @@ def _worker(worker: Json) -> Case:
     return Case(worker["id"], "" if passed else "skipped", part, ended["says"])
 
 
-def _written(case: Case, suite: str) -> Iterator[str]:
-    opened = f"<testcase{_attributes(name=case.name, classname=one_line(suite, _MOST_NAME), time='0')}"
+def _case_xml(case: Case, suite: str) -> Iterator[str]:
+    opened = f"<testcase{_attributes(name=case.name, classname=one_line(suite, _MAX_NAME), time='0')}"
     if not case.outcome:
         yield f"{opened}/>"
         return
-    message = one_line(case.message, _MOST_MESSAGE)
-    kind = one_line(case.kind, _MOST_NAME) if case.outcome != "skipped" else None
+    message = one_line(case.message, _MAX_MESSAGE)
+    kind = one_line(case.kind, _MAX_NAME) if case.outcome != "skipped" else None
     said = _attributes(message=message, type=kind)
     yield f"{opened}>"
     yield f"<{case.outcome}{said}>{escape(visible(case.body))}</{case.outcome}>"
@@ -83,12 +83,12 @@ def _attributes(**values: object) -> str:
     return "".join(f' {name}="{escape(visible(str(v)))}"' for name, v in values.items() if v is not None)
 
 
-def _took(run: Json) -> str:
+def _duration(run: Json) -> str:
     known = run["started"] is not None and run["ended"] is not None
     return f"{max(run['ended'] - run['started'], 0.0):.3f}" if known else "0"
 
 
-def _began(run: Json) -> str | None:
+def _timestamp(run: Json) -> str | None:
     if run["started"] is None:
         return None
     try:

@@ -1,27 +1,27 @@
-"""The diagnosis as Markdown that fits a post on GitHub, Jira or Slack; run text cannot become markup.
+"""The diagnosis as Markdown short enough for GitHub, Jira or Slack; text of the run is never markup.
 
-GitHub takes 65,536 characters, Slack 40,000, Jira 32,767. So a post has at most 30,000, as Java and
-JavaScript count them; what is left out for that, the least telling first, is said. Decision and reasons come
-first: they are what fits one block of a Slack message, 3,000 characters.
+GitHub takes 65,536 characters, Slack 40,000, Jira 32,767; a post has at most 30,000 UTF-16 code units.
+Sections that do not fit are dropped from the end and named. Decision and reasons come first: they fit one
+block of a Slack message (3,000 characters).
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import phrasing
-from analyzer.render.finding_order import places, unread, where
+from analyzer.render import decision, formatting, phrasing
+from analyzer.render.finding_order import leading_evidence, location, unread_sources
 from analyzer.render.sanitize import one_line, shorten, visible
 
 Json = Mapping[str, Any]
-MOST_CHARACTERS = 30_000
-_MOST_TEXT, _MOST_EVIDENCE, _MOST_EXCERPT, _MOST_UNREAD, _MOST_ITEMS = 500, 5, 400, 5, 12
+MAX_CHARACTERS = 30_000
+_MAX_TEXT, _MAX_EVIDENCE, _MAX_EXCERPT, _MAX_UNREAD, _MAX_ITEMS = 500, 5, 400, 5, 12
 _ESCAPED = re.compile(r"([\\`*_{}\[\]#|~!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 
 
 def render(diagnosis: Json) -> str:
-    """Render the decision, why, next, and the evidence that carries it."""
+    """Return the decision, its reasons, the next steps and the evidence."""
     d = diagnosis
     why, following = phrasing.headings(d)
     head = [_heading(d), prose(d["summary"]), _answers(d)]
@@ -44,39 +44,39 @@ def render(diagnosis: Json) -> str:
 
 
 def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str) -> str:
-    """Put a post together, without as many of its last parts as make it too long."""
+    """Return the post; while it is too long, drop its last section and name it."""
     kept = dict(parts)
     while True:
         cut = [title for title in parts if title not in kept]
         said = [f"*Left out, to fit a post: {'; '.join(cut)}. The HTML report has it.*"] if cut else []
         text = "\n\n".join([*filter(None, head), *kept.values(), *said, footer]) + "\n"
-        if not kept or _units(text) <= MOST_CHARACTERS:
+        if not kept or _units(text) <= MAX_CHARACTERS:
             return text
         kept.popitem()
 
 
 def _units(text: str) -> int:
-    """Count characters as Java and JavaScript do: one beyond the first 65,536 of Unicode counts twice."""
+    """Return the number of UTF-16 code units, by which Slack and Jira count."""
     return len(text) + sum(char > "\uffff" for char in text)
 
 
 def prose(text: str) -> str:
-    """Write run text as prose on one line: nothing in it is markup, a mention or a tag."""
-    escaped = _ESCAPED.sub(r"\\\1", one_line(text, _MOST_TEXT))
+    """Return text of a run as one line with markup, mentions and tags escaped."""
+    escaped = _ESCAPED.sub(r"\\\1", one_line(text, _MAX_TEXT))
     return re.sub(r"[&<>@]", lambda m: _ENTITIES[m[0]], escaped)
 
 
 def code(text: str) -> str:
-    """Write run text as a code span that it cannot leave."""
-    line = one_line(text, _MOST_TEXT).replace("|", "¦")
+    """Return text of a run as a code span that its own backticks cannot close."""
+    line = one_line(text, _MAX_TEXT).replace("|", "¦")
     fence = "`" * (_longest_run(line) + 1)
     edge = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{edge}{line}{edge}{fence}"
 
 
 def block(text: str, indent: str = "") -> str:
-    """Write run text as a fenced block that it cannot close."""
-    shown = visible(text[: 4 * _MOST_EXCERPT])
+    """Return text of a run as a fenced block that its own backticks cannot close."""
+    shown = visible(text[: 4 * _MAX_EXCERPT])
     fence = "`" * max(_longest_run(shown) + 1, 3)
     return "\n".join(indent + line for line in (fence + "text", *shown.split("\n"), fence))
 
@@ -86,32 +86,34 @@ def _longest_run(text: str) -> int:
 
 
 def _heading(d: Json) -> str:
-    sign, verdict = phrasing.VERDICTS[d["verdict"]]
-    title, workers = phrasing.blamed(d)
+    sign, verdict = decision.VERDICTS[d["verdict"]]
+    title, workers = decision.blamed(d)
     known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
-    said = " · ".join(part for part in (f"{title} {workers}".strip(), known, phrasing.surely(d)) if part)
+    said = " · ".join(
+        part for part in (f"{title} {workers}".strip(), known, decision.confidence_phrase(d)) if part
+    )
     return (
         f"### {sign} {verdict}: {prose(d['run']['name'])}\n\n**{said}**" if said else f"### {sign} {verdict}"
     )
 
 
 def _answers(d: Json) -> str:
-    rows = [f"| {a.question} | **{prose(a.answer)}** | {prose(a.detail)} |" for a in phrasing.decision(d)]
+    rows = [f"| {a.question} | **{prose(a.answer)}** | {prose(a.detail)} |" for a in decision.answers(d)]
     return "\n".join(["| Decision | | |", "|---|---|---|", *rows])
 
 
 def _list(title: str, texts: Sequence[str], sign: str = "1.") -> str:
-    return _section(title, iter([*(f"{sign} {prose(text)}" for text in texts[:_MOST_ITEMS]), *_more(texts)]))
+    return _section(title, iter([*(f"{sign} {prose(text)}" for text in texts[:_MAX_ITEMS]), *_more(texts)]))
 
 
 def _more(items: Sequence[Any]) -> list[str]:
-    left = len(items) - _MOST_ITEMS
+    left = len(items) - _MAX_ITEMS
     return [f"- and {left:,} more"] if left > 0 else []
 
 
 def _steps(title: str, steps: Sequence[Json]) -> str:
     lines: list[str] = []
-    for n, step in enumerate(steps[:_MOST_ITEMS], 1):
+    for n, step in enumerate(steps[:_MAX_ITEMS], 1):
         lines.append(f"{n}. {prose(step['text'])}")
         if step["command"]:
             lines += ["", block(step["command"], "   "), ""]
@@ -120,60 +122,62 @@ def _steps(title: str, steps: Sequence[Json]) -> str:
 
 def _evidence(d: Json) -> str:
     return _section(
-        "Evidence", (line for place in places(d, _MOST_EVIDENCE) for line in _place(place))
+        "Evidence", (line for place in leading_evidence(d, _MAX_EVIDENCE) for line in _place(place))
     ).rstrip()
 
 
 def _place(place: Json) -> Iterator[str]:
-    name = code(where(place)) if where(place) else "(no file)"
+    name = code(location(place)) if location(place) else "(no file)"
     yield f"- {name} {'(absent) ' if place['kind'] == 'absence' else ''}{prose(place['says'])}"
     if place["excerpt"]:
-        yield from ("", block(shorten(place["excerpt"], _MOST_EXCERPT), "  "), "")
+        yield from ("", block(shorten(place["excerpt"], _MAX_EXCERPT), "  "), "")
 
 
 def _quoted(title: str, places: Sequence[Json]) -> str:
-    return _section(title, (line for place in places[:_MOST_EVIDENCE] for line in _place(place))).rstrip()
+    return _section(title, (line for place in places[:_MAX_EVIDENCE] for line in _place(place))).rstrip()
 
 
 def _against(good: Json | None) -> str:
-    """Say what differs from a good run, and quote the lines that it does not have."""
+    """Return what differs from a good run, with the lines that it does not have."""
     if good is None:
         return ""
     title = f"Against {prose(good['run'])}, which went well"
-    found = phrasing.against(good) or ["Facts, pace and curves are those of the good run."]
+    found = phrasing.against(good) or ["No difference in facts, pace and curves."]
     quoted = _quoted("Lines that it does not have", good["lines"])
     return "\n\n".join(filter(None, [_list(title, found, "-"), quoted]))
 
 
 def _last_words(d: Json) -> str:
-    return _section("Last words", (line for place in d["last_words"] for line in _spoken(place))).rstrip()
+    return _section(
+        "Last words", (line for place in d["last_words"] for line in _final_lines(place))
+    ).rstrip()
 
 
-def _spoken(place: Json) -> Iterator[str]:
+def _final_lines(place: Json) -> Iterator[str]:
     lines = "\n".join([*(text for _, text in place["context"]), place["excerpt"]])
-    yield f"- {prose(place['says'])} ({code(where(place))}):"
-    yield from ("", block(shorten(lines, 3 * _MOST_EXCERPT), "  "), "")
+    yield f"- {prose(place['says'])} ({code(location(place))}):"
+    yield from ("", block(shorten(lines, 3 * _MAX_EXCERPT), "  "), "")
 
 
 def _consequences(d: Json) -> str:
     found = phrasing.consequences(d)
-    said = [f"- {prose(text)}" for text in found[:_MOST_UNREAD]]
-    more = [f"- and {len(found) - _MOST_UNREAD:,} more"] if len(found) > _MOST_UNREAD else []
+    said = [f"- {prose(text)}" for text in found[:_MAX_UNREAD]]
+    more = [f"- and {len(found) - _MAX_UNREAD:,} more"] if len(found) > _MAX_UNREAD else []
     return _section("Also seen, explained by the above", iter(said + more))
 
 
 def _alternatives(d: Json) -> str:
     said = (
-        f"- {prose(a['cause'])} ({phrasing.confidence(a['confidence'])}): {prose(a['against'])}"
-        for a in d["alternatives"][:_MOST_ITEMS]
+        f"- {prose(a['cause'])} ({formatting.confidence(a['confidence'])}): {prose(a['against'])}"
+        for a in d["alternatives"][:_MAX_ITEMS]
     )
     return _section("What else it could be", iter([*said, *_more(d["alternatives"])]))
 
 
 def _unread(d: Json) -> str:
-    found = unread(d)
-    said = [f"- {code(name)}: {prose(reason)}" for name, reason in found[:_MOST_UNREAD]]
-    more = [f"- and {len(found) - _MOST_UNREAD:,} more"] if len(found) > _MOST_UNREAD else []
+    found = unread_sources(d)
+    said = [f"- {code(name)}: {prose(reason)}" for name, reason in found[:_MAX_UNREAD]]
+    more = [f"- and {len(found) - _MAX_UNREAD:,} more"] if len(found) > _MAX_UNREAD else []
     return _section("What could not be read", iter(said + more))
 
 

@@ -1,7 +1,7 @@
-"""Text of a run made safe to show: what is invisible, or moves other text, is written out.
+"""Makes text of a run safe to show: control and invisible characters become visible ones.
 
-A log is written by whoever could reach the job. Escape codes, bidirectional marks and zero-width characters
-could hide or reorder what the reader sees, so each becomes a sign that can be seen.
+Logs are untrusted input: escape codes, bidirectional marks and zero-width characters could hide or reorder
+what the reader sees.
 """
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")  # printable by Unicode, yet nothing is seen
@@ -9,14 +9,14 @@ _SPACES = frozenset("\u00a0\u2002\u2003\u2009\u202f\u3000")
 
 
 def visible(text: str) -> str:
-    """Write out every control and invisible character but line ends and tabs."""
+    """Return the text with every control and invisible character replaced, except line ends and tabs."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_sign, text.replace("\r\n", "\n")))
+    return "".join(map(_visible_character, text.replace("\r\n", "\n")))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Write `text` visibly on a single line of at most `limit` characters."""
+    """Return the text as a single line of visible characters, at most `limit` of them."""
     if limit is not None:
         text = text[: limit + 1]
     line = visible(" ⏎ ".join(text.strip("\n").split("\n")).replace("\t", " "))
@@ -24,11 +24,11 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut `text` to `limit` characters, the last an ellipsis where something is cut."""
+    """Return at most `limit` characters of the text; the last is an ellipsis if something was cut."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 
-def _sign(char: str) -> str:
+def _visible_character(char: str) -> str:
     if char in "\n\t" or (char.isprintable() and char not in _BLANK) or char in _SPACES:
         return char
     code = ord(char)

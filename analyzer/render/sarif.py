@@ -1,37 +1,37 @@
-"""The diagnosis as SARIF 2.1.0: a result for each finding that fired, its evidence as locations."""
+"""The diagnosis as SARIF 2.1.0: one result for each finding that fired, with its evidence as locations."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from analyzer.render.finding_order import distinct, fired, unread
+from analyzer.render.finding_order import fired_findings, unique_evidence, unread_sources
 from analyzer.render.sanitize import shorten, visible
 
 Json = Mapping[str, Any]
-_MOST_TEXT, _MOST_EXCERPT, _MOST_PLACES = 2000, 2000, 20
-_UNEXPLAINED, _NO_RULE = "unexplained", "No rule explains what became of the job"
+_MAX_TEXT, _MAX_EXCERPT, _MAX_PLACES = 2000, 2000, 20
+_UNEXPLAINED, _NO_RULE = "unexplained", "No rule explains how the job ended"
 _LEVELS = {"failed": "error", "degraded": "warning", "inconclusive": "warning"}
 _ROLES = {"cause": "warning", "symptom": "warning", "context": "note"}
 
 
 def render(diagnosis: Json) -> str:
-    """Render one run; a healthy one has no result of kind `fail`."""
+    """Return a log of one run; a healthy run has no result of kind `fail`."""
     log = {"version": "2.1.0", "runs": [_run(diagnosis)]}
-    return json.dumps(_seen(log), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_sanitized(log), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _seen(value: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Return the log with nothing invisible in any of its texts."""
+def _sanitized(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Return the log with control and invisible characters replaced in all texts."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
-        return {key: _seen(each) for key, each in value.items()}
-    return [_seen(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _sanitized(each) for key, each in value.items()}
+    return [_sanitized(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _run(d: Json) -> Json:
-    results = [_result(d, finding) for _, finding in fired(d)]
+    results = [_result(d, finding) for _, finding in fired_findings(d)]
     rules = {f["rule"]: _rule(f) for f in d["findings"] if f["outcome"] in {"fired", "error"}}
     if d["rule"] is None and d["verdict"] != "healthy":
         results.insert(0, _unexplained(d))
@@ -75,7 +75,7 @@ def _result(d: Json, finding: Json) -> Json:
         "kind": "fail" if level else "informational",
         "level": level or "none",
         "message": {"text": _message(says) or finding["rule"]},
-        **_locations(distinct(finding["evidence"]), finding["workers"]),
+        **_locations(unique_evidence(finding["evidence"]), finding["workers"]),
         "rank": round(100.0 * finding["confidence"], 1),
         "partialFingerprints": {"mwmsDiagnosis/v1": f"{d['fingerprint']}:{finding['rule']}"},
         "properties": {
@@ -99,11 +99,11 @@ def _unexplained(d: Json) -> Json:
 
 
 def _locations(evidence: Sequence[Json], workers: Sequence[str]) -> dict[str, list[Json]]:
-    """Return the first place as the location, the others as related ones; without any, the workers."""
+    """Return the first evidence as location and the rest as related ones; without any source, the workers."""
     placed = [place for place in evidence if place["source"] is not None]
     if not placed:
         return {"locations": [{"logicalLocations": [_worker(name)]} for name in workers[:1]]}
-    first, *rest = placed[:_MOST_PLACES]
+    first, *rest = placed[:_MAX_PLACES]
     made: dict[str, list[Json]] = {"locations": [_location(first)]}
     if rest:
         made["relatedLocations"] = [{"id": n, **_location(place)} for n, place in enumerate(rest, 1)]
@@ -115,7 +115,7 @@ def _location(place: Json) -> Json:
     if place["line"] is not None:
         physical["region"] = {"startLine": place["line"]}
         if place["excerpt"]:
-            physical["region"]["snippet"] = {"text": shorten(place["excerpt"], _MOST_EXCERPT)}
+            physical["region"]["snippet"] = {"text": shorten(place["excerpt"], _MAX_EXCERPT)}
     made: dict[str, Any] = {"physicalLocation": physical}
     if place["worker"] is not None:
         made["logicalLocations"] = [_worker(place["worker"])]
@@ -130,7 +130,7 @@ def _worker(name: str) -> Json:
 
 
 def uri(source: str) -> str:
-    """Write the name of a source as a relative reference that leads nowhere else."""
+    """Return the name of a source as a relative URI without `..` or empty parts."""
     parts = [quote(part, safe="", errors="replace") for part in source.split("/")]
     return "/".join(part for part in parts if part not in {"", ".", ".."}) or "run"
 
@@ -157,17 +157,17 @@ def _failed(d: Json) -> list[Json]:
 
 
 def _unread(d: Json) -> list[Json]:
-    """What could not be read: a result that is missing may lie there."""
+    """Return a warning for each file that was not read, since a finding may be missing because of it."""
     return [
         {"level": "warning", "message": {"text": _message(f"{name}: {why}")}}
-        for name, why in unread(d)[:_MOST_PLACES]
+        for name, why in unread_sources(d)[:_MAX_PLACES]
     ]
 
 
 def _text(text: str) -> str:
-    return shorten(text, _MOST_TEXT)
+    return shorten(text, _MAX_TEXT)
 
 
 def _message(text: str) -> str:
-    """Write a text as a message: in those, braces are placeholders and `](` makes a link."""
+    """Escape a text for a SARIF message, where braces are placeholders and `](` makes a link."""
     return _text(text).replace("](", "] (").replace("{", "{{").replace("}", "}}")

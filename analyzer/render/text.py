@@ -1,32 +1,32 @@
-"""The terminal page: the decision first, then why, what to do, and where it stands written."""
+"""The diagnosis as text for a terminal: the decision first, then reasons, next steps and evidence."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render import phrasing
+from analyzer.render import decision, formatting, phrasing
 from analyzer.render.explain import near_misses
-from analyzer.render.finding_order import places, unread, where
+from analyzer.render.finding_order import leading_evidence, location, unread_sources
 from analyzer.render.sanitize import one_line, shorten, visible
 
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
-_MOST_TEXT, _MOST_EVIDENCE, _MOST_UNREAD, _MOST_SEEN = 600, 12, 6, 6
+_MAX_TEXT, _MAX_EVIDENCE, _MAX_UNREAD, _MAX_SEEN = 600, 12, 6, 6
 
 
 def render(diagnosis: Json) -> str:
-    """Render plain text, without colour, at 100 columns."""
+    """Return plain text without colour, 100 columns wide."""
     return terminal(diagnosis, colour=False, width=100)
 
 
 def terminal(diagnosis: Json, *, colour: bool, width: int) -> str:
-    """Render the page for a terminal `width` columns wide."""
+    """Return the page for a terminal `width` columns wide, with ANSI colours if `colour` is set."""
     page = _Page(diagnosis, _Paint(colour, _TONES[diagnosis["verdict"]]), max(width, 40))
     return "\n".join(page.lines()) + "\n"
 
 
 class _Paint(NamedTuple):
-    """Colour, only where it is asked for."""
+    """Wraps text in ANSI colour codes, if `on`."""
 
     on: bool
     tone: str
@@ -65,34 +65,34 @@ class _Page(NamedTuple):
         yield from self.section("What XProf says", self.bullets(phrasing.of_xprof(d)))
         yield from self.section("What else it could be", self.alternatives())
         yield from self.section("Also seen, explained by the above", self.consequences())
-        yield from self.section("What could not be read", self.unread())
+        yield from self.section("What could not be read", self.unread_sources())
         yield from self.section("Not collected", self.bullets(phrasing.uncollected(d)))
         if masked := d["made_with"]["options"].get("masked"):
             yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
 
     def decision(self) -> Iterator[str]:
         d = self.diagnosis
-        sign, verdict = phrasing.VERDICTS[d["verdict"]]
-        title, workers = phrasing.blamed(d)
+        sign, verdict = decision.VERDICTS[d["verdict"]]
+        title, workers = decision.blamed(d)
         known = d["cause"] if d["cause"] not in (None, "healthy") else ""
         parts = [
             f"{title} {workers}" if workers else "",
             one_line(known, 80),
-            phrasing.surely(d),
+            decision.confidence_phrase(d),
         ]
         head = self.paint(f"{sign} {verdict.upper()}") + "".join(
             f"  {self.paint.bold(p)}" for p in parts if p
         )
         yield head + self.paint.faint(f"  {one_line(d['run']['name'], 60)}")
         yield ""
-        yield from self.wrapped(one_line(d["summary"], _MOST_TEXT))
+        yield from self.wrapped(one_line(d["summary"], _MAX_TEXT))
         yield ""
-        answers = phrasing.decision(d)
+        answers = decision.answers(d)
         column = max(len(a.question) for a in answers) + 2
         for a in answers:
             detail = f" ({a.detail})" if a.detail else ""
             label = f"  {a.question:<{column}}"
-            yield from self.wrapped(one_line(a.answer, _MOST_TEXT) + detail, label, " " * len(label))
+            yield from self.wrapped(one_line(a.answer, _MAX_TEXT) + detail, label, " " * len(label))
 
     def section(self, title: str, lines: Iterator[str]) -> Iterator[str]:
         body = list(lines)
@@ -106,23 +106,23 @@ class _Page(NamedTuple):
 
     def numbered(self, texts: Sequence[str]) -> Iterator[str]:
         for n, text in enumerate(texts, 1):
-            yield from self.wrapped(one_line(text, _MOST_TEXT), f"  {n}. ", "     ")
+            yield from self.wrapped(one_line(text, _MAX_TEXT), f"  {n}. ", "     ")
 
     def bullets(self, texts: Sequence[str]) -> Iterator[str]:
         for text in texts:
-            yield from self.wrapped(one_line(text, _MOST_TEXT), "  - ", "    ")
+            yield from self.wrapped(one_line(text, _MAX_TEXT), "  - ", "    ")
 
     def steps(self, steps: Sequence[Json]) -> Iterator[str]:
         for n, step in enumerate(steps, 1):
-            yield from self.wrapped(one_line(step["text"], _MOST_TEXT), f"  {n}. ", "     ")
-            for line in visible(step["command"] or "")[: 4 * _MOST_TEXT].splitlines():
+            yield from self.wrapped(one_line(step["text"], _MAX_TEXT), f"  {n}. ", "     ")
+            for line in visible(step["command"] or "")[: 4 * _MAX_TEXT].splitlines():
                 yield "       " + self.paint(line, "36")
 
     def evidence(self) -> Iterator[str]:
-        for place in places(self.diagnosis, _MOST_EVIDENCE):
-            name = where(place) or place["worker"] or "all files"
+        for place in leading_evidence(self.diagnosis, _MAX_EVIDENCE):
+            name = location(place) or place["worker"] or "all files"
             absent = "(absent) " if place["kind"] == "absence" else ""
-            said = place["says"] if where(place) else place["says"].removeprefix(f"{name} ")
+            said = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
             yield from self.place(name, f"{absent}{said}")
             if place["excerpt"]:
                 room = self.width - 6
@@ -130,55 +130,55 @@ class _Page(NamedTuple):
 
     def place(self, name: str, said: str) -> Iterator[str]:
         name = one_line(name, 60)
-        said = one_line(said, _MOST_TEXT)
+        said = one_line(said, _MAX_TEXT)
         first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
         yield first.replace(name, self.paint(name, "36"), 1)
         yield from rest
 
     def last_words(self) -> Iterator[str]:
         for place in self.diagnosis["last_words"]:
-            said = f"{one_line(place['says'], 80)} ({one_line(where(place), 80)}):"
+            said = f"{one_line(place['says'], 80)} ({one_line(location(place), 80)}):"
             yield from self.wrapped(said, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
                 yield " " * 6 + one_line(text, self.width - 6)
 
     def quoted(self, evidence: Sequence[Json]) -> Iterator[str]:
         for place in evidence:
-            yield from self.place(where(place), place["says"])
+            yield from self.place(location(place), place["says"])
             yield " " * 6 + self.paint.faint(one_line(place["excerpt"], self.width - 6))
 
     def against(self, good: Json) -> Iterator[str]:
         found = phrasing.against(good)
-        yield from self.bullets(found or ["Facts, pace and curves are those of the good run."])
+        yield from self.bullets(found or ["No difference in facts, pace and curves."])
         yield from self.quoted(good["lines"])
 
     def alternatives(self) -> Iterator[str]:
         for other in self.diagnosis["alternatives"]:
-            workers = f" of {phrasing.names(other['culprits'])}" if other["culprits"] else ""
-            sure = f"{phrasing.confidence(other['confidence'])}, {phrasing.percent(other['confidence'])}"
+            workers = f" of {formatting.names(other['culprits'])}" if other["culprits"] else ""
+            sure = f"{formatting.confidence(other['confidence'])}, {formatting.percent(other['confidence'])}"
             said = (
-                f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MOST_TEXT)}"
+                f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MAX_TEXT)}"
             )
             yield from self.wrapped(said, "  - ", "    ")
 
     def consequences(self) -> Iterator[str]:
         found = phrasing.consequences(self.diagnosis)
-        yield from self.bullets(found[:_MOST_SEEN])
-        if len(found) > _MOST_SEEN:
-            yield f"  - and {len(found) - _MOST_SEEN:,} more"
+        yield from self.bullets(found[:_MAX_SEEN])
+        if len(found) > _MAX_SEEN:
+            yield f"  - and {len(found) - _MAX_SEEN:,} more"
 
-    def unread(self) -> Iterator[str]:
-        found = unread(self.diagnosis)
-        for name, reason in found[:_MOST_UNREAD]:
+    def unread_sources(self) -> Iterator[str]:
+        found = unread_sources(self.diagnosis)
+        for name, reason in found[:_MAX_UNREAD]:
             yield from self.wrapped(
                 f"{shorten(one_line(name, 80), 80)}: {one_line(reason, 200)}", "  - ", "    "
             )
-        if len(found) > _MOST_UNREAD:
-            yield f"  - and {len(found) - _MOST_UNREAD:,} more"
+        if len(found) > _MAX_UNREAD:
+            yield f"  - and {len(found) - _MAX_UNREAD:,} more"
 
 
 def _from_mark(place: Json, text: str, room: int) -> str:
-    """Start a long excerpt just before its first mark, so that the mark is seen."""
+    """Return a long excerpt from just before its first mark, so that the mark fits in `room` characters."""
     first = min((a for a, _ in place["marks"]), default=0)
     start = text.rfind("\n", 0, max(first, 0)) + 1
     if first - start > room // 2:

@@ -1,4 +1,4 @@
-"""A diagnosis cut to a size that a page can show, with every cut counted and said."""
+"""Trims a diagnosis to a size that a page can show, and counts what it removes."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 Json = Any
 _LEAVES = frozenset({int, float, bool, type(None)})
-"""Types of most values, which stay as they are: asked for first, for `isinstance` of `Mapping` is slow."""
+"""Scalar types, checked first: `isinstance` of `Mapping` is slow."""
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
     | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
@@ -22,7 +22,7 @@ _NOUNS |= {"next": "steps of what to do", "lines": "lines that a good run lacks"
 
 
 class Limits(NamedTuple):
-    """How many rows, entries in a row, characters and points a page shows at most."""
+    """Upper bounds: rows of tables, entries of other lists, characters of texts, points of all curves."""
 
     rows: int = 400
     entries: int = 12
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     excerpt: int = 1600
     points: int = 8000
 
-    def tighter(self) -> "Limits":
+    def halved(self) -> "Limits":
         """Return limits of about half the size."""
         return Limits(
             self.rows // 2 + 1,
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
 
 @dataclass
 class Trimmed:
-    """A diagnosis that was cut, and what was cut from it."""
+    """A trimmed diagnosis with counts of what was removed: items by key, and lengths of shortened texts."""
 
     limits: Limits
     dropped: Counter[str] = field(default_factory=Counter)
@@ -51,7 +51,7 @@ class Trimmed:
     diagnosis: Json = None
 
     def notes(self) -> list[str]:
-        """Say what was cut, a sentence each."""
+        """Return a sentence for each kind of item that was removed."""
         said = [
             f"{count:,} {_NOUNS.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
         ]
@@ -62,15 +62,15 @@ class Trimmed:
 
 
 def trim(diagnosis: Mapping[str, Json], limits: Limits) -> Trimmed:
-    """Cut a diagnosis to the limits; what matters most is kept."""
+    """Return a diagnosis within the limits; culprits, fired findings and errors are kept first."""
     result = Trimmed(limits)
     curves = sum(len(w["curves"]) for w in diagnosis["workers"])
-    cut = _Cutter(result, max(limits.points // max(curves, 1), 4))
+    cut = _Trimmer(result, max(limits.points // max(curves, 1), 4))
     result.diagnosis = cut.value("", diagnosis)
     return result
 
 
-class _Cutter(NamedTuple):
+class _Trimmer(NamedTuple):
     result: Trimmed
     points: int
 

@@ -2,7 +2,8 @@
 "use strict";
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const diagnosis = read("diagnosis");
+  const link = document.getElementById("diagnosis").getAttribute("href");
+  const diagnosis = JSON.parse(decodeURIComponent(link.slice(link.indexOf(",") + 1)));
   document.documentElement.classList.add("scripted");
 
   const button = (label, act) => {

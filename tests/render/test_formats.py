@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analyzer.render import FORMATS, phrasing, render
+from analyzer.render import FORMATS, decision, formatting, render
 from analyzer.render.text import terminal
 from analyzer.storage.package_files import resource
 from tests.render.documents import ALL, document, load, long_line, many_workers
@@ -119,7 +119,10 @@ def test_json_needs_no_template_engine() -> None:
         ),
         ("r111", ["FAILED", "one of worker:0, worker:1", "likely", "ckpt/ckpt-20", "4 steps lost"]),
         ("r031", ["HEALTHY", "2 of 2"]),
-        ("inconclusive", ["INCONCLUSIVE", "not cleared worker:1–3", "What to collect", "Cannot be told yet"]),
+        (
+            "inconclusive",
+            ["INCONCLUSIVE", "not cleared worker:1–3", "What to collect", "Unknown (not enough data)"],
+        ),
         ("unknown", ["FAILED", "What is known", "What differs", "2.21.0 (worker:2)", "core.gz: skipped"]),
     ],
 )
@@ -132,10 +135,10 @@ def test_text_says(name: str, words: list[str]) -> None:
 def test_decision_comes_first() -> None:
     """The decision stands before why, and why before what to do."""
     text = render(load("r101"), "text")
-    places = [
+    leading_evidence = [
         text.index(word) for word in ("FAILED", "Restart as is?", "\nWhy\n", "\nNext\n", "\nEvidence\n")
     ]
-    assert places == sorted(places)
+    assert leading_evidence == sorted(leading_evidence)
 
 
 def test_colour_only_when_asked() -> None:
@@ -185,10 +188,10 @@ def evidence(says: str, worker: str | None = None, line: int | None = None, exce
     return made | {"marks": [], "time": None, "context": []}
 
 
-def with_evidence(*places: Json) -> Json:
+def with_evidence(*leading_evidence: Json) -> Json:
     """A run whose verdict rests on these places."""
     made = load("r101")
-    made["findings"] = [made["findings"][0] | {"evidence": [*places]}]
+    made["findings"] = [made["findings"][0] | {"evidence": [*leading_evidence]}]
     return made
 
 
@@ -217,10 +220,12 @@ def test_evidence_says_what_it_shows() -> None:
 @pytest.mark.parametrize("kind", ["text", "html"])
 def test_a_message_that_comes_again_is_told_once(kind: str) -> None:
     """The same words, for the same reason, in the same file."""
-    places = [evidence("says so", "worker:1", line, f"{line}: expected type 9") for line in (12, 28)]
-    for place in places:
+    leading_evidence = [
+        evidence("says so", "worker:1", line, f"{line}: expected type 9") for line in (12, 28)
+    ]
+    for place in leading_evidence:
         place["marks"] = [[place["excerpt"].index("expected"), len(place["excerpt"])]]
-    page = render(with_evidence(*places), kind)
+    page = render(with_evidence(*leading_evidence), kind)
     assert page.partition('id="diagnosis"')[0].count("says so") == 1
 
 
@@ -249,14 +254,14 @@ def test_consequences_are_no_alternatives(kind: str) -> None:
 
 def answers(diagnosis: Json, **action: Any) -> dict[str, str]:
     """Question and answer, with what qualifies it."""
-    decision = phrasing.decision(diagnosis | {"action": diagnosis["action"] | action})
-    return {a.question: f"{a.answer} ({a.detail})" for a in decision}
+    given = decision.answers(diagnosis | {"action": diagnosis["action"] | action})
+    return {a.question: f"{a.answer} ({a.detail})" for a in given}
 
 
 def test_a_degraded_job_did_not_fail() -> None:
     """So it would not fail again, and no machine is condemned for being slow once."""
     told = load("r101") | {"verdict": "degraded"}
-    assert answers(told)["Restart as is?"] == "No (mend the cause first; it would come out the same)"
+    assert answers(told)["Restart as is?"] == "No (fix the cause first; it would degrade again)"
     slow = answers(told, retry="exclude_host", exclude=["node-0"])
     assert slow["Exclude a machine?"] == "Not yet (only if it happens again: node-0)"
     assert slow["Restart as is?"].startswith("Yes")
@@ -266,13 +271,13 @@ def test_a_degraded_job_did_not_fail() -> None:
 def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
     """Not by a job that reached its end, nor by one that never made a step."""
     question, told = "From which checkpoint?", load("r101")
-    assert answers(told)[question] == "The files name none (look in your checkpoint directory)"
+    assert answers(told)[question] == "No checkpoint found in the logs (look in your checkpoint directory)"
     for worker in told["workers"]:
         worker["ended"]["how"] = "finished"
     assert answers(told | {"verdict": "degraded"})[question] == "Not needed (the job reached its end)"
     for worker in told["workers"]:
         worker |= {"curves": [], "last_step": {"epoch": 1, "step": 0}}
-    assert answers(told)[question] == "Not needed (the files show no step)"
+    assert answers(told)[question] == "Not needed (no step found in the files)"
     assert answers(told, resume_from="ckpt/4")[question].startswith("ckpt/4")
 
 
@@ -292,8 +297,10 @@ def test_last_words_are_told(kind: str) -> None:
         evidence("The last lines of worker:1", "worker:1", 5, "bye") | {"context": [[4, "going"]]}
     ]
     page = re.sub(r"<.*?>", "", render(told, kind))
-    places = [page.index(word) for word in ("The last lines of worker:1", "worker:1.log:5", "going", "bye")]
-    assert places == sorted(places)
+    leading_evidence = [
+        page.index(word) for word in ("The last lines of worker:1", "worker:1.log:5", "going", "bye")
+    ]
+    assert leading_evidence == sorted(leading_evidence)
 
 
 @pytest.mark.parametrize("kind", ["text", "markdown", "html"])
@@ -324,7 +331,7 @@ def test_what_is_lost_comes_before_what_nobody_reads() -> None:
 )
 def test_certain_is_not_said_lightly(value: float, word: str) -> None:
     """A sixth of such verdicts would be wrong."""
-    assert phrasing.confidence(value) == word
+    assert formatting.confidence(value) == word
 
 
 def overgrown() -> Json:

@@ -49,7 +49,7 @@ def test_opens_quietly_and_fits(browser: Any, file: Path, width: int, scheme: st
     visit.context.close()
     assert seen == [width, False, "rgb(20, 21, 23)" if scheme == "dark" else "rgb(252, 252, 251)"]
     assert "never seen before" in heading
-    assert "node-17 is guilty again and again" in heading
+    assert "node-17 is a repeat offender" in heading
     assert folded == 0
     assert visit.wrong == []
 

@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.render.document import ordered
+from analyzer.render.document import in_schema_order
 from analyzer.render.page.template import fill, warm_up
-from analyzer.render.page.view import in_ascii, view
+from analyzer.render.page.view import ascii_json, view
 from analyzer.render.trim import Limits, trim
 
-__all__ = ["MOST_BYTES", "render", "warm_up"]
+__all__ = ["MAX_BYTES", "render", "warm_up"]
 
-MOST_BYTES = 960_000
-_ROUNDS = 8
+MAX_BYTES = 960_000
+_MAX_ROUNDS = 8
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
-    """Render the page, cutting the diagnosis further until the page is small enough."""
+    """Return the page as HTML, with the diagnosis trimmed further until the page has at most `MAX_BYTES`."""
     limits = Limits()
-    for n in range(_ROUNDS):
+    for n in range(_MAX_ROUNDS):
         trimmed = trim(diagnosis, limits)
-        document = in_ascii(ordered(trimmed.diagnosis))
-        # The page holds its diagnosis as JSON twice; what it shows is never smaller.
-        if n == _ROUNDS - 1 or 3 * len(document) < MOST_BYTES:
+        document = ascii_json(in_schema_order(trimmed.diagnosis))
+        # The page shows at least as many bytes as the JSON that it embeds.
+        if n == _MAX_ROUNDS - 1 or 2 * len(document) < MAX_BYTES:
             page = fill(view(trimmed, document))
-            if len(page.encode()) <= MOST_BYTES:
+            if len(page.encode()) <= MAX_BYTES:
                 break
-        limits = limits.tighter()
+        limits = limits.halved()
     return page

@@ -1,54 +1,55 @@
-"""Workers and their facts as tables: what differs is lit, what is equal is folded."""
+"""Workers and their facts as tables: differing values are highlighted, equal ones folded."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.phrasing import of_each, worker_key
+from analyzer.render.formatting import worker_key
+from analyzer.render.phrasing import differs_by_nature
 
 Json = Mapping[str, Any]
-MOST_ROWS = 16
-"""Workers that a table shows without folding any."""
+MAX_ROWS = 16
+"""Workers up to which a table folds none."""
 
 
 class Cell(NamedTuple):
-    """A worker's value of a fact; `odd` where most workers say something else."""
+    """A worker's value of a fact; `odd` if most workers have another value."""
 
     value: str | None
     odd: bool
 
 
 class Row(NamedTuple):
-    """One worker's facts that differ."""
+    """The differing facts of one worker."""
 
     worker: str
     cells: tuple[Cell, ...]
 
 
 class Facts(NamedTuple):
-    """The table of what differs, and the list of what does not."""
+    """Facts that differ between workers, are equal (label, value, number of workers), or are per worker."""
 
     columns: tuple[Json, ...]
     rows: tuple[Row, ...]
     equal: tuple[tuple[str, str, int], ...]
     own: tuple[Json, ...]
-    """Facts of which each worker has a value of its own."""
+    """Facts expected to differ per worker, such as its host."""
 
     @property
-    def apart(self) -> tuple[Row, ...]:
-        """Return the rows that stand out; of few, all do."""
-        few = len(self.rows) <= MOST_ROWS
+    def outliers(self) -> tuple[Row, ...]:
+        """Return the rows with an odd value; with few workers, all rows."""
+        few = len(self.rows) <= MAX_ROWS
         return self.rows if few else tuple(r for r in self.rows if any(c.odd for c in r.cells))
 
     @property
-    def alike(self) -> tuple[Row, ...]:
-        """Return the other rows."""
-        return tuple(r for r in self.rows if r not in self.apart)
+    def typical(self) -> tuple[Row, ...]:
+        """Return all other rows."""
+        return tuple(r for r in self.rows if r not in self.outliers)
 
 
 def facts(diagnosis: Json) -> Facts:
-    """Split the facts into what differs between workers and what is equal."""
-    own = [f for f in diagnosis["facts"] if not f["equal"] and of_each(f)]
+    """Split the facts of a diagnosis into differing, equal and per-worker ones."""
+    own = [f for f in diagnosis["facts"] if not f["equal"] and differs_by_nature(f)]
     differing = [f for f in diagnosis["facts"] if not f["equal"] and f not in own]
     workers = sorted({w for f in differing for w in f["values"]}, key=worker_key)
     usual = [_usual(list(f["values"].values())) for f in differing]
@@ -64,29 +65,29 @@ def facts(diagnosis: Json) -> Facts:
     return Facts(tuple(differing), rows, equal, tuple(own))
 
 
-class Fates(NamedTuple):
-    """The workers of a large cluster: those that stand out, and those that fared like most."""
+class Endings(NamedTuple):
+    """The workers of a large cluster: those that ended unlike most (`outliers`), and the others."""
 
-    apart: tuple[Json, ...]
-    alike: tuple[Json, ...]
+    outliers: tuple[Json, ...]
+    typical: tuple[Json, ...]
 
 
-def fates(diagnosis: Json) -> Fates:
-    """Tell who stands out: the blamed, the unseen, and whoever ended otherwise than most; of few, all do."""
+def endings(diagnosis: Json) -> Endings:
+    """Split the workers: outliers are blamed, unseen, or ended unlike most; all, if there are few."""
     workers = tuple(sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])))
-    if len(workers) <= MOST_ROWS:
-        return Fates(workers, ())
+    if len(workers) <= MAX_ROWS:
+        return Endings(workers, ())
     usual = _usual([w["ended"]["says"] for w in workers])
-    alike = tuple(
+    typical = tuple(
         w
         for w in workers
         if w["seen"] and w["part"] not in {"culprit", "suspect"} and w["ended"]["says"] == usual
     )
-    return Fates(tuple(w for w in workers if w not in alike), alike)
+    return Endings(tuple(w for w in workers if w not in typical), typical)
 
 
 def _usual(values: Sequence[str]) -> str | None:
-    """Return what most workers say, or None where no value is more usual than others."""
+    """Return the most frequent value, or None if none is more frequent than the others."""
     (value, count), *rest = Counter(values).most_common(2)
     return value if count > 1 and (not rest or rest[0][1] < count) else None
 

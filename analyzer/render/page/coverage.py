@@ -1,9 +1,9 @@
-"""What each worker left behind, by kind of file: what is missing is what the verdict had to do without."""
+"""How many files of each kind each worker left, which shows what the verdict had to do without."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from analyzer.render.phrasing import worker_key
+from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
 _KINDS = (
@@ -17,14 +17,14 @@ _KINDS = (
 
 
 class Row(NamedTuple):
-    """One worker, and how many files of each kind it left."""
+    """One worker with its number of files of each kind."""
 
     worker: str
     counts: tuple[int, ...]
 
 
 class Coverage(NamedTuple):
-    """The table of who left what; `absent` are the kinds that nobody left."""
+    """File counts by worker and kind; `absent` are the kinds of which nobody left a file."""
 
     kinds: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -32,12 +32,12 @@ class Coverage(NamedTuple):
 
     @property
     def even(self) -> bool:
-        """Say whether no worker lacks what another one left."""
+        """Return True if every worker left every kind of file."""
         return all(all(row.counts) for row in self.rows)
 
 
 def coverage(diagnosis: Json) -> Coverage:
-    """Count the files that were read, for each worker and kind; an exit code counts where it is known."""
+    """Count the files that were read, by worker and kind; a known exit code counts as a file."""
     read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]
     workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
     counts = {w["id"]: [_count(w, kind, read) for kind, _ in _KINDS] for w in workers}

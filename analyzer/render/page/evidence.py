@@ -1,44 +1,44 @@
-"""Evidence as the page shows it: numbered places, excerpts with line numbers and marked words."""
+"""Evidence as the page shows it: numbered pieces, excerpts with line numbers and marked words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.finding_order import distinct, fired, where
+from analyzer.render.finding_order import fired_findings, location, unique_evidence
 from analyzer.render.page.template import anchor
 
 Json = Mapping[str, Any]
 
 
-class Piece(NamedTuple):
-    """A stretch of a line, matched by the rule or not."""
+class TextPart(NamedTuple):
+    """A part of a line; `marked` if the rule matched it."""
 
     text: str
     marked: bool
 
 
 class Line(NamedTuple):
-    """A line of an excerpt, numbered as in its file where known; a hit is evidence, the rest its context."""
+    """A line of an excerpt with its number in the file, if known; a `hit` is evidence, others are context."""
 
     number: int | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPart, ...]
     hit: bool
 
 
 class Place(NamedTuple):
-    """One piece of evidence, numbered through the page."""
+    """One piece of evidence with its number on the page (from 1)."""
 
     n: int
     item: Json
     lines: tuple[Line, ...]
 
     @property
-    def where(self) -> str:
-        """Name the place: `worker-1.log:123`."""
-        return where(self.item)
+    def location(self) -> str:
+        """Return the source and line as `worker-1.log:123`."""
+        return location(self.item)
 
 
 class Claim(NamedTuple):
-    """A finding that fired, with its places."""
+    """A finding that fired, with its evidence; `leads` if it is shown unfolded."""
 
     finding: Json
     anchor: str
@@ -47,11 +47,11 @@ class Claim(NamedTuple):
 
 
 def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[Claim]:
-    """Return the findings that fired, the verdict's own rule first, their evidence numbered in that order."""
+    """Return the findings that fired, the verdict's rule first, with evidence numbered in that order."""
     made: list[Claim] = []
-    for i, finding in fired(diagnosis):
+    for i, finding in fired_findings(diagnosis):
         n = sum(len(c.places) for c in made)
-        places = tuple(place(n + k, e) for k, e in enumerate(distinct(finding["evidence"]), 1))
+        places = tuple(place(n + k, e) for k, e in enumerate(unique_evidence(finding["evidence"]), 1))
         leads = finding["rule"] == diagnosis["rule"] or (
             diagnosis["rule"] is None and diagnosis["verdict"] != "healthy"
         )
@@ -60,12 +60,12 @@ def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[Claim]:
 
 
 def place(n: int, item: Json) -> Place:
-    """Return a piece of evidence as the n-th of the page, cut into its lines."""
+    """Return a piece of evidence as number `n` of the page, split into lines."""
     return Place(n, item, tuple(_lines(item)))
 
 
-class Cited(NamedTuple):
-    """A line that the timeline tells of and no finding quotes; `events` are the numbers that it proves."""
+class CitedLine(NamedTuple):
+    """A line that only timeline events refer to, and no finding; `events` has their numbers."""
 
     anchor: str
     events: tuple[int, ...]
@@ -73,19 +73,19 @@ class Cited(NamedTuple):
     lines: tuple[Line, ...]
 
 
-def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[Cited]:
-    """Return the places of the events that are no evidence of a finding, each once, in their order."""
+def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[CitedLine]:
+    """Return the distinct lines of timeline events that no finding quotes, in order of the events."""
     places: dict[tuple[str, int], list[Json]] = {}
     for event in diagnosis["timeline"]:
         place = (event["source"], event["line"])
         if event["source"] is not None and event["line"] is not None and place not in told:
             places.setdefault(place, []).append(event)
     return [
-        Cited(
+        CitedLine(
             f"line-{first['n']}",
             tuple(event["n"] for event in events),
             first,
-            (Line(first["line"], (Piece(first["excerpt"], marked=False),), hit=True),)
+            (Line(first["line"], (TextPart(first["excerpt"], marked=False),), hit=True),)
             if first.get("excerpt")
             else (),
         )
@@ -94,7 +94,7 @@ def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[Cited]:
 
 
 def finding_anchors(findings: Sequence[Json]) -> dict[int, str]:
-    """Give every finding an anchor of its own, by its rule."""
+    """Return a unique HTML id for each finding (by index), made of its rule."""
     taken: dict[str, int] = {}
     anchors = {}
     for i, finding in enumerate(findings):
@@ -105,7 +105,7 @@ def finding_anchors(findings: Sequence[Json]) -> dict[int, str]:
 
 
 def places_by_line(made: Iterable[Claim]) -> dict[tuple[str, int], int]:
-    """Return the number of the evidence at a source and line."""
+    """Return the number of the first evidence at each (source, line)."""
     found: dict[tuple[str, int], int] = {}
     for claim in made:
         for place in claim.places:
@@ -116,30 +116,30 @@ def places_by_line(made: Iterable[Claim]) -> dict[tuple[str, int], int]:
 def _lines(item: Json) -> Iterable[Line]:
     first = item["line"]
     for number, text in item["context"]:
-        yield Line(number, (Piece(text, marked=False),), hit=False)
+        yield Line(number, (TextPart(text, marked=False),), hit=False)
     if item["excerpt"]:
-        for k, pieces in enumerate(_split(_pieces(item["excerpt"], item["marks"]))):
+        for k, pieces in enumerate(_split(_text_parts(item["excerpt"], item["marks"]))):
             yield Line(first + k if first else None, pieces, hit=True)
 
 
-def _pieces(text: str, marks: Sequence[Sequence[int]]) -> Iterable[Piece]:
-    """Cut a text at its marks; marks out of order, overlapping or outside it are put right."""
+def _text_parts(text: str, marks: Sequence[Sequence[int]]) -> Iterable[TextPart]:
+    """Split a text at its marks; marks may be unordered, overlap, or lie outside the text."""
     at = 0
     for start, end in sorted((max(a, 0), min(b, len(text))) for a, b in marks):
         if end > max(start, at):
-            yield Piece(text[at : max(start, at)], marked=False)
-            yield Piece(text[max(start, at) : end], marked=True)
+            yield TextPart(text[at : max(start, at)], marked=False)
+            yield TextPart(text[max(start, at) : end], marked=True)
             at = end
-    yield Piece(text[at:], marked=False)
+    yield TextPart(text[at:], marked=False)
 
 
-def _split(pieces: Iterable[Piece]) -> Iterable[tuple[Piece, ...]]:
-    line: list[Piece] = []
+def _split(pieces: Iterable[TextPart]) -> Iterable[tuple[TextPart, ...]]:
+    line: list[TextPart] = []
     for piece in pieces:
         first, *rest = piece.text.split("\n")
-        line.append(Piece(first, piece.marked))
+        line.append(TextPart(first, piece.marked))
         for text in rest:
             yield tuple(p for p in line if p.text)
-            line = [Piece(text, piece.marked)]
+            line = [TextPart(text, piece.marked)]
     if any(p.text for p in line):
         yield tuple(p for p in line if p.text)

@@ -1,16 +1,16 @@
-"""The curves' geometry: one plot a tag, all workers in it, what is not finite marked at the top edge."""
+"""Geometry of the curves: one plot a tag with all workers; values that are not finite are marked on top."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.phrasing import worker_key
+from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
 STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
-_MOST_PLOTS, _MOST_LABELS, _LABEL_PITCH = 6, 10, 14.0
+_MAX_PLOTS, _MAX_LABELS, _LABEL_PITCH = 6, 10, 14.0
 
 
 class Series(NamedTuple):
@@ -31,18 +31,18 @@ class Series(NamedTuple):
 
     @property
     def finite(self) -> list[float]:
-        """Return the values that can be drawn."""
+        """Return the finite values."""
         return [value for _, value, _ in self.points if value is not None]
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Return the lowest and the highest value that can be drawn."""
+        """Return the lowest and highest finite value, or None if there are none."""
         values = self.finite
         return (min(values), max(values)) if values else None
 
 
 class Plot(NamedTuple):
-    """Everything the template draws."""
+    """Everything that the template needs to draw one plot."""
 
     tag: str
     series: tuple[Series, ...]
@@ -60,12 +60,12 @@ class Plot(NamedTuple):
 
     @property
     def layers(self) -> list[Series]:
-        """Return the curves in the order in which they are drawn: the blamed lie on top."""
+        """Return the curves in drawing order: blamed workers last, so that they lie on top."""
         return sorted(self.series, key=lambda s: s.part in {"culprit", "suspect"})
 
 
 class Scale(NamedTuple):
-    """Values to places; halves are subtracted, for the difference of two huge numbers is not finite."""
+    """Maps values to coordinates; computes with halves, since the difference of huge values can overflow."""
 
     low: float
     high: float
@@ -74,11 +74,11 @@ class Scale(NamedTuple):
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """Return the place of a value."""
+        """Return the coordinate of a value."""
         return self.places([value])[0]
 
     def places(self, values: Sequence[float]) -> list[float]:
-        """Return the places of values."""
+        """Return the coordinates of several values."""
         low, high = self.low, self.high
         if self.log:
             low, high, values = math.log10(low), math.log10(high), [math.log10(value) for value in values]
@@ -89,24 +89,24 @@ class Scale(NamedTuple):
 
 
 def plots(diagnosis: Json) -> list[Plot]:
-    """Lay out the plots: the loss first, then how long steps took."""
+    """Return the plots in order: the loss, the step time, other losses, the rest; at most six."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
         for curve in worker["curves"]:
             if curve["points"]:
                 tags.setdefault(curve["tag"], []).append(_series(worker, curve))
     moments = _moments(diagnosis)
-    return [_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MOST_PLOTS]]
+    return [_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MAX_PLOTS]]
 
 
 def undrawn(diagnosis: Json) -> list[str]:
-    """Return the tags for which there is no room."""
+    """Return the tags beyond the first six plots."""
     tags = {curve["tag"] for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]}
-    return sorted(tags, key=_rank)[_MOST_PLOTS:]
+    return sorted(tags, key=_rank)[_MAX_PLOTS:]
 
 
 def _rank(tag: str) -> tuple[int, str]:
-    """Put the loss first, then the step time, then other losses."""
+    """Return a sort key: the loss, the step time, other losses, the rest."""
     low = tag.lower()
     return (0 if low in {"loss", "epoch_loss"} else 1 if low == STEP_TIME else 2 if "loss" in low else 3, tag)
 
@@ -123,7 +123,7 @@ def _finite(value: float | str) -> float | None:
 
 
 def _moments(diagnosis: Json) -> dict[str, str]:
-    """Say of each blamed worker which step was its last: `epoch 2, step 14`."""
+    """Return the last step of each blamed worker as `epoch 2, step 14`."""
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     return {
         w["id"]: ("" if w["last_step"]["epoch"] is None else f"epoch {w['last_step']['epoch']}, ")
@@ -134,7 +134,7 @@ def _moments(diagnosis: Json) -> dict[str, str]:
 
 
 def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, str] | None:
-    """Return where the curve of a blamed worker ends, of several the first, and which step that is."""
+    """Return the step at which the first blamed worker's curve ends, and its text."""
     ends = [(one.points[-1][0], moments[one.worker]) for one in made if one.worker in moments]
     return min(ends, default=None)
 
@@ -190,13 +190,13 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
 
 
 def _labelled(made: Sequence[Series]) -> list[Series]:
-    """Name the curves at their ends, moved apart; of too many, the blamed and one for all others."""
+    """Add labels at the curves' ends without overlap; of too many, for blamed workers and one other."""
     ends = [s for s in made if s.label_y is not None]
     rank = {"culprit": 0, "suspect": 1}
     wanted = sorted(ends, key=lambda s: rank.get(s.part, 2))
     names = {s.worker: s.worker + _SCOPES.get(s.scope, "") for s in wanted}
-    if len(wanted) > _MOST_LABELS:
-        blamed = [s for s in wanted if s.part in rank][: _MOST_LABELS - 1]
+    if len(wanted) > _MAX_LABELS:
+        blamed = [s for s in wanted if s.part in rank][: _MAX_LABELS - 1]
         rest = [s for s in wanted if s not in blamed]
         middle = sorted(rest, key=lambda s: s.label_y or 0.0)[len(rest) // 2]
         wanted, names[middle.worker] = [*blamed, middle], f"{len(rest)} others"

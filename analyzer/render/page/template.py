@@ -1,4 +1,4 @@
-"""The template engine: escaping is always on, invisible characters are always written out."""
+"""Jinja templates with autoescaping, and with control and invisible characters replaced in every value."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analyzer.render import phrasing
+from analyzer.render import formatting
 from analyzer.render.sanitize import one_line, visible
 from analyzer.storage.package_files import cache_directory, resource
 
@@ -19,12 +19,12 @@ _JSON_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&"}
 
 
 def fill(view: Mapping[str, Any]) -> str:
-    """Fill the report's template."""
+    """Return the report page filled with the variables of `view`."""
     return _environment().get_template("report.html.j2").render(view)
 
 
 def warm_up() -> None:
-    """Load all templates: a template loads what it includes as late as when it is filled."""
+    """Load all templates; Jinja would load included ones only when a page is filled."""
     environment = _environment()
     for name in environment.list_templates(["j2"]):
         environment.get_template(name)
@@ -44,20 +44,20 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "anchor": anchor,
-        "coded": coded,
-        "confidence": phrasing.confidence,
-        "duration": phrasing.duration,
+        "with_code": with_code,
+        "confidence": formatting.confidence,
+        "duration": formatting.duration,
         "embedded": embedded,
-        "instant": phrasing.instant,
-        "linked": linked,
-        "names": phrasing.names,
-        "number": phrasing.number,
+        "instant": formatting.instant,
+        "download_url": download_url,
+        "names": formatting.names,
+        "number": formatting.number,
         "one_line": one_line,
-        "percent": phrasing.percent,
-        "size": phrasing.size,
+        "percent": formatting.percent,
+        "size": formatting.size,
     }
     environment.globals |= {
-        "plural": phrasing.plural,
+        "plural": formatting.plural,
         "style": _asset("report.css"),
         "script": _asset("report.js"),
     }
@@ -66,12 +66,12 @@ def _environment() -> Environment:
 
 
 def anchor(name: str) -> str:
-    """Make a name fit for an id: `worker:1` becomes `worker-1`."""
+    """Return a name as an HTML id: `worker:1` becomes `worker-1`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:80]
 
 
-def coded(text: str) -> Markup:
-    """Write a sentence of a rule, with what stands between backticks as code."""
+def with_code(text: str) -> Markup:
+    """Return a sentence of a rule as HTML, with text between backticks as code."""
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return escape(visible(text))
@@ -85,13 +85,13 @@ def embedded(text: str) -> Markup:
     return Markup(_escaped(text, _JSON_ESCAPES))  # noqa: S704  (every character that means something is escaped)
 
 
-def linked(text: str) -> Markup:
-    """Write JSON, all in ASCII, as the address of a download, fit for an attribute between single quotes."""
+def download_url(text: str) -> Markup:
+    """Return ASCII JSON as a `data:` URL that is safe in an attribute in single quotes."""
     return Markup("data:application/json," + _escaped(text, _URL_ESCAPES))  # noqa: S704  (as above)
 
 
 def _escaped(text: str, escapes: Mapping[str, str]) -> str:
-    """Sign by sign, in the order of the escapes: that is ten times as fast as `str.translate`."""
+    """Replace each character in the order of `escapes`; ten times as fast as `str.translate`."""
     for sign, escape_ in escapes.items():
         text = text.replace(sign, escape_)
     return text
@@ -115,7 +115,7 @@ def _text(name: str) -> str:
 
 
 def fill_with(template: str, styles: Sequence[str], scripts: Sequence[str], view: Mapping[str, Any]) -> str:
-    """Fill another page's template, with styles and scripts of its own, by the same rules."""
+    """Return another page filled with the variables of `view`, with its own styles and scripts."""
     style, script = ("".join(map(_text, names)) for names in (styles, scripts))
     assets = {
         "style": Markup(style),  # noqa: S704  (our own files)

@@ -1,35 +1,35 @@
-"""The timeline's geometry: a lane for each worker, on an axis stretched where much happens."""
+"""Geometry of the timeline: a lane for each worker, on an axis stretched where many events are."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from analyzer.render import phrasing
+from analyzer.render import formatting
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 WIDTH, LEFT, RIGHT, TOP = 1080.0, 118.0, 340.0, 34.0
-_MOST_LANES, _MOST_TOLD, _NUMBER_GAP, _MOST_ENDED = 80, 12, 15.0, 50
+_MAX_LANES, _MAX_TOLD, _NUMBER_GAP, _MAX_ENDED = 80, 12, 15.0, 50
 _TROUBLE = frozenset({"error", "signal", "silence", "end"})
-_LATER = {
+_EXPECTED_AT_END = {
     "finished": frozenset({"end"}),
     "aborted_by_peer": frozenset({"end"}),
     "stopped": frozenset({"end", "signal"}),
     "running": frozenset({"end", "signal"}),
 }
-"""By how a worker ended: what then says nothing of when its trouble began."""
+"""Event kinds that are expected for each way to end, so they are not the first sign of trouble."""
 PAUSES: Mapping[str, str] = {
     "compile": "compiles",
     "checkpoint": "writes a checkpoint",
     "evaluation": "evaluates",
     "pause": "makes no step",
 }
-_LOUD = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
+_LABEL_PRIORITY = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
 class Mark(NamedTuple):
-    """An event on a lane; `shown` is whether there is room for its number, `dated` whether it has a time."""
+    """An event on a lane; `shown` if there is room for its number, `dated` if it has a time."""
 
     n: int
     x: float
@@ -39,15 +39,15 @@ class Mark(NamedTuple):
     dated: bool
 
 
-class Stretch(NamedTuple):
-    """A part of a lane, from `x` to `end`: steps, or silence."""
+class Interval(NamedTuple):
+    """A part of a lane from `x` to `end`: the worker's life, its steps, or silence."""
 
     x: float
     end: float
 
 
 class Pause(NamedTuple):
-    """A part of a lane in which no step was made, and what the worker did instead."""
+    """A part of a lane without steps, and what the worker did instead."""
 
     kind: str
     x: float
@@ -56,28 +56,28 @@ class Pause(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """One worker's life."""
+    """Everything that the template draws for one worker."""
 
     worker: str
     part: str
     ended: str
     y: float
-    life: Stretch | None
-    steps: Stretch | None
-    silence: Stretch | None
+    life: Interval | None
+    steps: Interval | None
+    silence: Interval | None
     marks: tuple[Mark, ...]
     pauses: tuple[Pause, ...] = ()
 
 
 class Moment(NamedTuple):
-    """Where the trouble of a blamed worker shows first."""
+    """The first sign of trouble of a blamed worker."""
 
     x: float
     text: str
 
 
 class Chart(NamedTuple):
-    """Everything the template draws."""
+    """Everything that the template needs to draw the timeline."""
 
     height: float
     lanes: tuple[Lane, ...]
@@ -95,7 +95,7 @@ class Chart(NamedTuple):
 
 
 class Axis:
-    """Time to place: half of the width follows the clock, half is shared by the instants with events."""
+    """Maps times to x: half of the width is linear in time, half is divided equally between instants."""
 
     def __init__(self, times: Sequence[float], dated: Sequence[float]) -> None:
         self.dated = {*dated}
@@ -115,19 +115,19 @@ class Axis:
         return round(x0 + (x1 - x0) * min(max((time - t0) / (t1 - t0), 0), 1), 1)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Label instants at which something happens, as many as there is room for."""
+        """Return (x, label) of as many instants with events as fit."""
         known = [(t, x) for t, x in zip(self.knots, self.places, strict=True) if t in self.dated]
-        last = (known[-1][1], phrasing.instant(known[-1][0], date=False))
+        last = (known[-1][1], formatting.instant(known[-1][0], date=False))
         ticks: list[tuple[float, str]] = []
         for time, x in known:
             room = x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124
             if room:
-                ticks.append((round(x, 1), phrasing.instant(time, date=False)))
+                ticks.append((round(x, 1), formatting.instant(time, date=False)))
         return [*ticks, (round(last[0], 1), last[1])]
 
 
 def chart(diagnosis: Json) -> Chart | None:
-    """Lay out the timeline, or return None where no event has a time."""
+    """Return the timeline, or None if no event has a time."""
     dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
     if not dated:
         return None
@@ -135,9 +135,11 @@ def chart(diagnosis: Json) -> Chart | None:
         _Placed(e, t) for e, t in zip(diagnosis["timeline"], _times(diagnosis["timeline"]), strict=True)
     ]
     axis = Axis([e.time for e in events], dated)
-    workers = _shown(diagnosis["workers"])
+    workers = _workers_with_lanes(diagnosis["workers"])
     pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
-    lanes = _told_once([_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)])
+    lanes = _merge_repeated_endings(
+        [_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)]
+    )
     marks = [m for lane in lanes for m in lane.marks]
     return Chart(
         height=TOP + 22 + pitch * len(workers) + 14,
@@ -153,14 +155,14 @@ def chart(diagnosis: Json) -> Chart | None:
 
 
 class _Placed(NamedTuple):
-    """An event, and a time at which it can be drawn."""
+    """An event with the time at which it is drawn."""
 
     event: Json
     time: float
 
 
 def _times(events: Sequence[Json]) -> list[float]:
-    """Return a time for each event; those without one stand evenly between their neighbours in the order."""
+    """Return a time for each event; events without one are spread evenly between their neighbours."""
     known = [(i, e["time"]) for i, e in enumerate(events) if e["time"] is not None]
     known = [(-1, known[0][1]), *known, (len(events), known[-1][1])]
     times: list[float] = []
@@ -171,9 +173,9 @@ def _times(events: Sequence[Json]) -> list[float]:
 
 
 def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | None:
-    """Return the first sign that a blamed worker of a failed job was in trouble.
+    """Return the first sign of trouble of a blamed worker; None if the job did not fail.
 
-    How a worker ended is none where others, or whoever collected the files, put an end to it.
+    An ending caused by peers, or by the collection of the files, is no sign of trouble.
     """
     if diagnosis["verdict"] != "failed":
         return None
@@ -181,15 +183,15 @@ def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | 
     ended = {w["id"]: w["ended"]["how"] for w in diagnosis["workers"]}
     for event, time in events:
         worker = event["worker"]
-        kinds = _TROUBLE - _LATER.get(ended.get(worker, ""), frozenset())
+        kinds = _TROUBLE - _EXPECTED_AT_END.get(ended.get(worker, ""), frozenset())
         if worker in blamed and event["kind"] in kinds:
             return Moment(axis(time), f"first sign of trouble of {worker}")
     return None
 
 
-def _told_once(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
-    """Leave out the end of a lane where many lanes in a row end alike."""
-    if len(lanes) <= _MOST_TOLD:
+def _merge_repeated_endings(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """Replace the ending of a lane by `″` if it equals that of the lane above, in large clusters."""
+    if len(lanes) <= _MAX_TOLD:
         return tuple(lanes)
     above = ["", *(lane.ended for lane in lanes)]
     return tuple(
@@ -198,10 +200,10 @@ def _told_once(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
     )
 
 
-def _shown(workers: Sequence[Json]) -> list[Json]:
+def _workers_with_lanes(workers: Sequence[Json]) -> list[Json]:
     rank = {"culprit": 0, "suspect": 1}
-    kept = sorted(workers, key=lambda w: rank.get(w["part"], 2))[:_MOST_LANES]
-    return sorted(kept, key=lambda w: phrasing.worker_key(w["id"]))
+    kept = sorted(workers, key=lambda w: rank.get(w["part"], 2))[:_MAX_LANES]
+    return sorted(kept, key=lambda w: formatting.worker_key(w["id"]))
 
 
 def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane:
@@ -214,11 +216,11 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane
     return Lane(
         worker=worker["id"],
         part=worker["part"],
-        ended=one_line(worker["ended"]["says"], _MOST_ENDED),
+        ended=one_line(worker["ended"]["says"], _MAX_ENDED),
         y=y,
-        life=Stretch(min(xs), max(xs)) if xs else None,
-        steps=Stretch(first_step, last_step) if first_step is not None and last_step is not None else None,
-        silence=Stretch(at["silence"], silent_to) if "silence" in at else None,
+        life=Interval(min(xs), max(xs)) if xs else None,
+        steps=Interval(first_step, last_step) if first_step is not None and last_step is not None else None,
+        silence=Interval(at["silence"], silent_to) if "silence" in at else None,
         marks=tuple(_marks(own, axis)),
         pauses=tuple(_pause(each, axis) for each in worker.get("pauses", ())),
     )
@@ -226,13 +228,16 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane
 
 def _pause(pause: Json, axis: Axis) -> Pause:
     start, end = axis(pause["start"]), axis(pause["end"])
-    said, took = PAUSES.get(pause["kind"], PAUSES["pause"]), phrasing.duration(pause["end"] - pause["start"])
-    title = f"{said}: {took}, from {phrasing.instant(pause['start'], date=False)}"
+    said, took = (
+        PAUSES.get(pause["kind"], PAUSES["pause"]),
+        formatting.duration(pause["end"] - pause["start"]),
+    )
+    title = f"{said}: {took}, from {formatting.instant(pause['start'], date=False)}"
     return Pause(pause["kind"], start, round(max(end - start, 2.0), 1), title)
 
 
 def _marks(events: Sequence[_Placed], axis: Axis) -> list[Mark]:
-    order = sorted(events, key=lambda e: _loudness(e.event["kind"]))
+    order = sorted(events, key=lambda e: _label_priority(e.event["kind"]))
     numbered: list[float] = []
     marks = []
     for event, time in order:
@@ -245,5 +250,5 @@ def _marks(events: Sequence[_Placed], axis: Axis) -> list[Mark]:
     return sorted(marks, key=lambda m: m.n)
 
 
-def _loudness(kind: str) -> int:
-    return _LOUD.index(kind) if kind in _LOUD else len(_LOUD)
+def _label_priority(kind: str) -> int:
+    return _LABEL_PRIORITY.index(kind) if kind in _LABEL_PRIORITY else len(_LABEL_PRIORITY)

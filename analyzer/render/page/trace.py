@@ -1,22 +1,22 @@
-"""Where the traced time of each worker went, for whom the others waited, and who came last to what."""
+"""Geometry of the trace section: how each worker spent its time, and who was last to each collective."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render import phrasing
+from analyzer.render import formatting
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 BAR = 240.0
-_MOST_ROWS = 16
-"""Workers that have a row each, whether or not they ever came last."""
-_ROOM, _LEFT, _TOP, _PITCH, _COLUMN, _SMALLEST = 1080.0, 118.0, 16.0, 22.0, 40.0, 1.5
-_NOT_WORTH_A_WORD, _NOT_SEEN = 0.1, 0.01
+_MAX_ROWS = 16
+"""Workers up to which each has a row, even if it was never last."""
+_CHART_WIDTH, _LEFT, _TOP, _PITCH, _COLUMN, _SMALLEST = 1080.0, 118.0, 16.0, 22.0, 40.0, 1.5
+_NOTABLE_SHARE, _VISIBLE_SHARE = 0.1, 0.01
 
 
 class Part(NamedTuple):
-    """A part of a bar, from `x`, as wide as its share of the time."""
+    """A part of a bar; its width is its share of the time."""
 
     kind: str
     x: float
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One worker: its bar and its figures."""
+    """One worker's bar and figures."""
 
     item: Json
     parts: tuple[Part, ...]
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One collective: where it is drawn, and who came last to it."""
+    """One collective operation as a dot in the row of its last worker."""
 
     x: float
     y: float
@@ -44,7 +44,7 @@ class Call(NamedTuple):
 
 
 class Latecomers(NamedTuple):
-    """Who came last to which collective: a row for a worker, a column for a collective."""
+    """Which worker was last to each collective: a row for each worker, a column for each collective."""
 
     names: tuple[tuple[str, float, bool], ...]
     calls: tuple[Call, ...]
@@ -56,43 +56,43 @@ class Latecomers(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Everything the template draws."""
+    """Everything that the template needs to draw the bars."""
 
     rows: tuple[Row, ...]
-    alike: tuple[Row, ...]
-    """Of many workers, those that nobody waits for."""
-    told: str
+    typical: tuple[Row, ...]
+    """In large clusters, the workers that nobody waits for."""
+    summary: str
     width: float = BAR
 
 
 def trace(diagnosis: Json) -> Trace | None:
-    """Lay out the bars, or return None where no trace was read."""
+    """Return the bars of all traced workers, or None if no trace was read."""
     traced = diagnosis.get("trace", [])
     if not traced:
         return None
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
-    ordered = sorted(traced, key=lambda t: phrasing.worker_key(t["worker"]))
-    rows = tuple(_row(t, t["worker"] in blamed) for t in ordered)
-    apart = rows if len(rows) <= _MOST_ROWS else tuple(row for row in rows if _stands_out(row))
-    return Trace(apart, tuple(row for row in rows if row not in apart), _told(ordered))
+    in_schema_order = sorted(traced, key=lambda t: formatting.worker_key(t["worker"]))
+    rows = tuple(_row(t, t["worker"] in blamed) for t in in_schema_order)
+    outliers = rows if len(rows) <= _MAX_ROWS else tuple(row for row in rows if _stands_out(row))
+    return Trace(outliers, tuple(row for row in rows if row not in outliers), _summary(in_schema_order))
 
 
 def _stands_out(row: Row) -> bool:
-    return row.blamed or row.item["last"] or (row.item["delay_share"] or 0.0) >= _NOT_WORTH_A_WORD
+    return row.blamed or row.item["last"] or (row.item["delay_share"] or 0.0) >= _NOTABLE_SHARE
 
 
 def latecomers(diagnosis: Json) -> Latecomers | None:
-    """Lay out who came last to which collective, or return None where that cannot be told."""
+    """Return who was last to each collective, or None if the traces have no matching collectives."""
     called = diagnosis.get("collectives", [])
     if not called:
         return None
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     traced = {t["worker"] for t in diagnosis["trace"]}
     late = {c["last"] for c in called}
-    workers = sorted(traced | late if len(traced) <= _MOST_ROWS else late, key=phrasing.worker_key)
+    workers = sorted(traced | late if len(traced) <= _MAX_ROWS else late, key=formatting.worker_key)
     rows = {worker: _TOP + _PITCH * n for n, worker in enumerate(workers)}
     longest = max(c["waited"] for c in called) or 1.0
-    pitch = min(_COLUMN, (_ROOM - _LEFT) / len(called))
+    pitch = min(_COLUMN, (_CHART_WIDTH - _LEFT) / len(called))
     calls = tuple(
         Call(
             round(_LEFT + pitch * (n + 0.5), 1),
@@ -100,7 +100,7 @@ def latecomers(diagnosis: Json) -> Latecomers | None:
             round(_SMALLEST + (min(pitch, _PITCH) / 2 - _SMALLEST) * math.sqrt(c["waited"] / longest), 1),
             c["last"] in blamed,
             c,
-            f"{_called(c)}: {c['last']} last, waited for {phrasing.duration(c['waited'])}",
+            f"{_call_label(c)}: {c['last']} last, waited for {formatting.duration(c['waited'])}",
         )
         for n, c in enumerate(called)
     )
@@ -109,12 +109,12 @@ def latecomers(diagnosis: Json) -> Latecomers | None:
         calls,
         diagnosis.get("collectives_left_out", 0),
         longest,
-        _ROOM,
+        _CHART_WIDTH,
         _TOP + _PITCH * (len(workers) - 1) + _TOP,
     )
 
 
-def _called(call: Json) -> str:
+def _call_label(call: Json) -> str:
     step = "" if call["step"] is None else f", step {call['step']:,}"
     return f"{one_line(call['name'], 80)}{step}, call {call['nth']:,}"
 
@@ -125,7 +125,7 @@ def _row(item: Json, blamed: bool) -> Row:
         return Row(item, (), None, blamed)
     collective = min(collective, 1.0)
     waiting = min(own_input or 0.0, 1.0 - collective)
-    waiting = waiting if waiting >= _NOT_SEEN else 0.0
+    waiting = waiting if waiting >= _VISIBLE_SHARE else 0.0
     rest = 1.0 - collective - waiting
     ends = [0.0, rest, rest + waiting, 1.0]
     parts = [
@@ -135,23 +135,23 @@ def _row(item: Json, blamed: bool) -> Row:
     return Row(item, tuple(p for p in parts if p.width), rest, blamed)
 
 
-def _told(traced: Sequence[Json]) -> str:
+def _summary(traced: Sequence[Json]) -> str:
     last = [t for t in traced if t["last"]]
     if len(traced) == 1:
-        return "Only one worker was traced, so nobody can be compared with it."
+        return "Only one worker was traced, so there is no comparison."
     if last:
         share, took = (
-            phrasing.percent(last[0]["delay_share"] or 0),
-            phrasing.duration(last[0]["delay_seconds"] or 0),
+            formatting.percent(last[0]["delay_share"] or 0),
+            formatting.duration(last[0]["delay_seconds"] or 0),
         )
         return (
-            f"{last[0]['worker']} comes last to the collectives: "
+            f"{last[0]['worker']} is last to the collectives: "
             f"the others wait for it {share} of the time ({took})."
         )
     most = max(traced, key=lambda t: t["delay_share"] or 0.0)
-    if (most["delay_share"] or 0.0) < _NOT_WORTH_A_WORD:
-        return "Nobody comes last: all workers wait about equally long."
+    if (most["delay_share"] or 0.0) < _NOTABLE_SHARE:
+        return "Nobody is last: all workers wait about equally long."
     return (
-        f"Nobody alone comes last; {most['worker']} keeps the others waiting the longest, "
-        f"{phrasing.percent(most['delay_share'])} of the time."
+        f"No single worker is last; {most['worker']} keeps the others waiting the longest, "
+        f"{formatting.percent(most['delay_share'])} of the time."
     )

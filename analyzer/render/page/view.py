@@ -1,11 +1,11 @@
-"""What the template is given: the trimmed diagnosis and everything that is computed from it."""
+"""The variables of the report's template, computed from the trimmed diagnosis."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import markdown, phrasing
-from analyzer.render.finding_order import foreign, lost
+from analyzer.render import decision, formatting, markdown, phrasing
+from analyzer.render.finding_order import incomplete_sources, unsupported_sources
 from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
@@ -28,7 +28,7 @@ _LEGEND = (
 
 
 def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
-    """Compute the variables of the report's template; `document` is the trimmed diagnosis as JSON."""
+    """Return the variables of the report's template; `document` is the trimmed diagnosis as JSON."""
     diagnosis = trimmed.diagnosis
     anchors = evidence.finding_anchors(diagnosis["findings"])
     claims = evidence.claims(diagnosis, anchors)
@@ -41,16 +41,16 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     return {
         "d": diagnosis,
         "run": diagnosis["run"],
-        "sign": phrasing.VERDICTS[diagnosis["verdict"]][0],
-        "verdict": phrasing.VERDICTS[diagnosis["verdict"]][1],
-        "blamed": phrasing.blamed(diagnosis),
+        "sign": decision.VERDICTS[diagnosis["verdict"]][0],
+        "verdict": decision.VERDICTS[diagnosis["verdict"]][1],
+        "blamed": decision.blamed(diagnosis),
         "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
-        "answers": phrasing.decision(diagnosis),
+        "answers": decision.answers(diagnosis),
         "why_heading": why,
         "next_heading": following,
         "open_questions": phrasing.open_questions(diagnosis),
         "differences": phrasing.differences(diagnosis),
-        "workers_seen": phrasing.workers_seen(diagnosis["run"]),
+        "workers_seen": decision.workers_seen(diagnosis["run"]),
         "chart": timeline.chart(diagnosis),
         "events": _events(diagnosis, _targets(told, cited, files, shown)),
         "cited": cited,
@@ -68,17 +68,17 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "plots": plot.plots(diagnosis),
         "undrawn": plot.undrawn(diagnosis),
         "facts": facts,
-        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=phrasing.worker_key),
+        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=formatting.worker_key),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "trace": trace.trace(diagnosis),
         "latecomers": trace.latecomers(diagnosis),
         "coverage": coverage.coverage(diagnosis),
-        "fates": cluster.fates(diagnosis),
+        "endings": cluster.endings(diagnosis),
         "files_of": _files(diagnosis),
         "calm": diagnosis["verdict"] == "healthy",
-        "lost": lost(diagnosis),
-        "foreign": foreign(diagnosis),
-        "surely": phrasing.surely(diagnosis),
+        "lost": incomplete_sources(diagnosis),
+        "foreign": unsupported_sources(diagnosis),
+        "surely": decision.confidence_phrase(diagnosis),
         "notes": phrasing.notes(diagnosis),
         "consequences": phrasing.consequences(diagnosis),
         "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
@@ -87,12 +87,12 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "long_run": _long(diagnosis["run"]),
         "cuts": trimmed.notes(),
         "document": document,
-        "ticket": in_ascii(markdown.render(diagnosis)),
+        "ticket": ascii_json(markdown.render(diagnosis)),
     }
 
 
-def in_ascii(value: Any) -> str:  # noqa: ANN401  (JSON)
-    """Write it as JSON, in ASCII, in as few signs as can be."""
+def ascii_json(value: Any) -> str:  # noqa: ANN401  (JSON)
+    """Return a value as compact ASCII JSON."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
@@ -101,11 +101,11 @@ Target = Callable[[Json], tuple[str, str]]
 
 def _targets(
     told: Mapping[tuple[str, int], int],
-    cited: Sequence[evidence.Cited],
+    cited: Sequence[evidence.CitedLine],
     files: Mapping[str, str],
     shown: Collection[str],
 ) -> Target:
-    """Return what finds the place on the page that proves an event: its id, and what to call it."""
+    """Return a function that maps an event to its proof on the page: an HTML id and a label."""
     lines = {(c.item["source"], c.item["line"]): c.anchor for c in cited}
 
     def target(event: Json) -> tuple[str, str]:
@@ -123,12 +123,12 @@ def _targets(
 
 
 def _events(diagnosis: Json, target: Target) -> list[dict[str, Any]]:
-    """Return the events, each with the place that it links to."""
+    """Return the events with the proof that each links to."""
     return [{**e, "target": target(e)} for e in diagnosis["timeline"]]
 
 
 def _good(diagnosis: Json) -> dict[str, Any] | None:
-    """Return what differs from a good run, its lines as evidence."""
+    """Return the differences from a good run, with its lines as numbered evidence."""
     good = diagnosis.get("against")
     if good is None:
         return None
@@ -137,13 +137,13 @@ def _good(diagnosis: Json) -> dict[str, Any] | None:
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:
-    """Return the files of each worker, its logs first."""
+    """Return the files of each worker, logs first."""
     logs = {s["name"] for s in diagnosis["sources"] if s["kind"] == "log"}
     return {w["id"]: sorted(w["sources"], key=lambda name: name not in logs) for w in diagnosis["workers"]}
 
 
 def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[str, list[tuple[Json, str]]]]:
-    """Group the findings by outcome, the fired first."""
+    """Return (outcome, findings with their anchors), fired ones first."""
     groups = [(o, [(f, anchors[i]) for i, f in enumerate(findings) if f["outcome"] == o]) for o in _OUTCOMES]
     return [(outcome, group) for outcome, group in groups if group]
 
@@ -171,5 +171,5 @@ def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
 
 
 def _long(run: Json) -> bool:
-    """Say whether a time of this run needs its date."""
+    """Return True if times need dates: the run passes midnight (UTC), or its times are unknown."""
     return run["started"] is None or run["ended"] is None or run["started"] // 86400 != run["ended"] // 86400

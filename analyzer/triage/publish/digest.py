@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzer.render.formatting import plural
 from analyzer.render.markdown import code, prose
-from analyzer.render.phrasing import plural
 from analyzer.triage.night_summary import NightSummary
 from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
 

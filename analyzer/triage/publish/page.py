@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analyzer import __version__
+from analyzer.render.decision import VERDICTS
 from analyzer.render.page.template import fill_with
-from analyzer.render.phrasing import VERDICTS
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark
 from analyzer.triage.publish.phrasing import STATES, guilt, headline, when

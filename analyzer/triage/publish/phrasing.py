@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from analyzer.render.phrasing import plural
+from analyzer.render.formatting import plural
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
 
 STATES = {
     "new": ("✚", "new"),
-    "regressed": ("↺", "came back"),
+    "regressed": ("↺", "recurring"),
     "known": ("=", "known"),
-    "gone": ("✓", "gone"),
+    "gone": ("✓", "resolved"),
 }
 """State of a group → its sign, and what people call it."""
 
@@ -19,7 +19,7 @@ def headline(summary: NightSummary) -> str:
     night = summary.tonight
     if not night.runs:
         return "No run was new or changed"
-    said = f"{night.bad} of {plural(night.runs, 'run')} failed or came out worse than asked"
+    said = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
     if not night.bad:
         said = f"{plural(night.runs, 'run')}, and none of them failed"
     return said + "".join(f"; {part}" for part in (_news(summary), _guilt(summary)) if part)
@@ -27,10 +27,10 @@ def headline(summary: NightSummary) -> str:
 
 def _news(summary: NightSummary) -> str:
     new, back = summary.count("new"), summary.count("regressed")
-    parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} came back"] * (back > 0)
+    parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} recurring"] * (back > 0)
     if parts:
         return " and ".join(parts)
-    return "all of it is known" if summary.tonight.bad else ""
+    return "all of them known" if summary.tonight.bad else ""
 
 
 def _guilt(summary: NightSummary) -> str:
@@ -38,8 +38,8 @@ def _guilt(summary: NightSummary) -> str:
     if not names:
         return ""
     if len(names) == 1:
-        return f"{names[0]} is guilty again and again"
-    return f"{len(names)} machines are guilty again and again"
+        return f"{names[0]} is a repeat offender"
+    return f"{len(names)} machines are repeat offenders"
 
 
 def guilt(guilty: AccusedHost) -> str:

@@ -1,0 +1,138 @@
+"""The decision that a diagnosis asks for: restart, exclude a machine, resume from where, who fixes it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from analyzer.render.formatting import confidence, duration, instant, names, percent, plural
+
+VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "failed": ("✕", "Failed"),
+        "degraded": ("▲", "Degraded"),
+        "healthy": ("✓", "Healthy"),
+        "inconclusive": ("?", "Inconclusive"),
+    }
+)
+OWNERS: Mapping[str, str] = MappingProxyType(
+    {
+        "user_code": "The training code",
+        "data": "The data and the input pipeline",
+        "config": "The job's configuration",
+        "platform": "The platform: scheduler, network, storage",
+        "hardware": "The hardware",
+        "unknown": "Unknown (not enough data)",
+    }
+)
+_RETRY: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "as_is": ("Yes", "start it again as it is"),
+        "after_fix": ("No", "fix the cause first; it would fail again"),
+        "exclude_host": ("No", "exclude the machine first"),
+        "unknown": ("Unknown (not enough data)", ""),
+    }
+)
+_RETRY_DEGRADED: Mapping[str, tuple[str, str]] = {
+    **_RETRY,
+    "after_fix": ("No", "fix the cause first; it would degrade again"),
+    "exclude_host": ("Yes", "it did not fail; no machine needs to be excluded yet"),
+}
+_EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
+_TRAINS = ("worker", "chief")
+
+
+class Answer(NamedTuple):
+    """One question of the decision, its short answer, and a detail (may be empty)."""
+
+    question: str
+    answer: str
+    detail: str
+
+
+def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
+    """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty if there are none."""
+    if diagnosis["culprits"]:
+        several = len(diagnosis["culprits"]) > 1
+        return ("culprits" if several else "culprit", names(diagnosis["culprits"]))
+    if suspects := diagnosis["suspects"]:
+        title = "one of" if len(suspects) > 1 else "suspect"
+        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", names(suspects))
+    return ("", "")
+
+
+def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return the answers that the person on call needs: restart, exclude a machine, checkpoint, owner."""
+    if diagnosis["verdict"] == "healthy":
+        return _healthy_answers(diagnosis)
+    action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
+    retry, why = (_RETRY_DEGRADED if degraded else _RETRY)[action["retry"]]
+    owner = OWNERS[action["owner"]]
+    return [
+        Answer("Restart as is?", retry, why),
+        _later_exclusion(action) if degraded else _exclusion(action),
+        _checkpoint(diagnosis),
+        Answer("Who should fix it?", owner, ""),
+    ]
+
+
+def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    run = diagnosis["run"]
+    steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
+    took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else None
+    answers = [Answer("Workers", workers_seen(run), "left their files")]
+    if steps:
+        answers.append(Answer("Last step", f"{max(steps):,}", ""))
+    if took is not None:
+        answers.append(Answer("Took", duration(took), f"ended {instant(run['ended'])}"))
+    return answers
+
+
+def workers_seen(run: Mapping[str, Any]) -> str:
+    """Return how many of the expected workers left a source: `3 of 4`."""
+    seen, expected = run["workers_seen"], run["workers_expected"]
+    return f"{seen:,}" if expected is None else f"{seen:,} of {expected:,}"
+
+
+def _later_exclusion(action: Mapping[str, Any]) -> Answer:
+    """Return the answer for a degraded job: one slow run is not enough to exclude a machine."""
+    if action["retry"] != "exclude_host":
+        return _exclusion(action)
+    hosts = ", ".join(action["exclude"]) or "the files do not name the machine"
+    return Answer(_EXCLUDE, "Not yet", f"only if it happens again: {hosts}")
+
+
+def _exclusion(action: Mapping[str, Any]) -> Answer:
+    question = _EXCLUDE
+    if action["exclude"]:
+        return Answer(question, "Yes: " + ", ".join(action["exclude"]), "start again without it")
+    if action["retry"] == "exclude_host":
+        return Answer(question, "Yes", "the files do not name the machine")
+    if action["retry"] == "unknown":
+        return Answer(question, "Unknown (not enough data)", "no sign of a bad machine so far")
+    return Answer(question, "No", "no sign of a bad machine")
+
+
+def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
+    action, workers = diagnosis["action"], diagnosis["workers"]
+    trainers = [w for w in workers if w["id"].partition(":")[0] in _TRAINS]
+    if diagnosis["verdict"] == "degraded" and all(w["ended"]["how"] == "finished" for w in trainers):
+        return Answer(_RESUME, "Not needed", "the job reached its end")
+    lost = action["steps_lost"]
+    if action["resume_from"]:
+        detail = "number of lost steps unknown" if lost is None else f"{plural(lost, 'step')} lost"
+        return Answer(_RESUME, action["resume_from"], detail)
+    if diagnosis["verdict"] == "failed" and not any(map(_stepped, workers)):
+        return Answer(_RESUME, "Not needed", "no step found in the files")
+    return Answer(_RESUME, "No checkpoint found in the logs", "look in your checkpoint directory")
+
+
+def _stepped(worker: Mapping[str, Any]) -> bool:
+    last = worker["last_step"]
+    return bool(worker["curves"]) or (last["step"] or 0) > 0 or (last["epoch"] or 1) > 1
+
+
+def confidence_phrase(diagnosis: Mapping[str, Any]) -> str:
+    """Return the verdict's confidence as `likely (75 %)`; empty if no cause is known."""
+    if diagnosis["cause"] in (None, "unknown"):
+        return ""
+    return f"{confidence(diagnosis['confidence'])} ({percent(diagnosis['confidence'])})"

@@ -1,0 +1,89 @@
+"""Values as text, the same in every renderer: confidence, times, sizes, numbers, workers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+
+
+def confidence(value: float) -> str:
+    """Return the word for a confidence between 0 and 1: possible, likely, very likely or certain."""
+    if value >= 0.85:
+        return "certain" if value >= 0.97 else "very likely"
+    return "likely" if value >= 0.6 else "possible"
+
+
+def percent(value: float) -> str:
+    """Return a share between 0 and 1 as a percentage: `75 %`."""
+    return f"{value:.0%}".replace("%", " %")
+
+
+def instant(value: float | None, *, date: bool = True) -> str:
+    """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`, or `01:40:37.754` without `date`."""
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
+    except (OverflowError, ValueError):
+        at = None
+    if at is None:
+        return "time unknown"
+    clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
+    return f"{at.date().isoformat()} {clock} UTC" if date else clock
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as `4.2 ms`, `0.21 s`, `51.9 s` or `3 h 26 min`."""
+    if 0 < seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def size(count: int) -> str:
+    """Return bytes as `512 B`, `14.6 kB` or `880 MB` (powers of 1000)."""
+    if count < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 999.5:
+            return f"{value:.3g} {unit}"
+    return f"{value / 1000:,.3g} TB"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun: `1 step`, `4 steps`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def worker_key(worker: str) -> tuple[str, int]:
+    """Return a sort key of a worker: `worker:2` comes before `worker:10`."""
+    role, _, index = worker.partition(":")
+    return (role, int(index)) if index.isascii() and index.isdigit() else (worker, 0)
+
+
+def names(workers: Sequence[str]) -> str:
+    """Return worker names in order: `worker:0, worker:2`; three or more consecutive ones as `worker:0–63`."""
+    in_schema_order = sorted(set(workers), key=worker_key)
+    rows = [[w for _, w in run] for _, run in groupby(enumerate(in_schema_order), _row)]
+    said = [[f"{row[0]}–{row[-1].partition(':')[2]}"] if len(row) > 2 else row for row in rows]
+    return ", ".join(name for part in said for name in part)
+
+
+def _row(place: tuple[int, str]) -> tuple[str, int]:
+    role, index = worker_key(place[1])
+    return role, index - place[0]
+
+
+def number(value: float | str) -> str:
+    """Return a curve's value with four digits; values that are not finite are texts already."""
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence: `a, b and c`."""
+    *most, last = texts or [""]
+    return f"{', '.join(most)} and {last}" if most else last
