@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import hyperscan
 
-from analyzer.ingest.scan.prefilter import Prefilter, unpacked
+from analyzer.ingest.scan.prefilter import Prefilter, load_database
 from analyzer.model.messages import NONE, Message, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached
@@ -146,7 +146,7 @@ def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
     if not literals:
         return None
     key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
-    return cached("literals", key, lambda: _compiled(literals), hyperscan.dumpb, unpacked)
+    return cached("literals", key, lambda: _compiled(literals), hyperscan.dumpb, load_database)
 
 
 def _compiled(literals: Sequence[bytes]) -> hyperscan.Database:

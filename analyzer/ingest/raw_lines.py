@@ -9,11 +9,11 @@ from pathlib import Path
 
 from analyzer.ingest.logs.collectors import Stream, detect_style, split_streams
 from analyzer.ingest.logs.text import Utf8, lines
-from analyzer.ingest.scan.blocks import blocks
+from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
-from analyzer.storage.decompress import Parts
+from analyzer.storage.decompress import Chunks
 
 Lines = Mapping[int, list[str]]
 """Texts by line number; a progress bar leaves several on one line."""
@@ -49,7 +49,7 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> 
 
 def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
     """Split the lines with these numbers, and those that may continue them, into streams by writer."""
-    file_blocks = blocks(Utf8(Parts(path)))
+    file_blocks = split_into_blocks(Utf8(Chunks(path)))
     first = next(file_blocks, b"")
     style = detect_style(_text(first).split("\n"))
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
@@ -86,7 +86,7 @@ def line_templates(run: RunDir) -> frozenset[str]:
 
 def _all_lines(source: Source) -> Iterator[str]:
     with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
-        file_blocks = blocks(Utf8(Parts(source.path)))
+        file_blocks = split_into_blocks(Utf8(Chunks(source.path)))
         first = next(file_blocks, b"")
         style, read = detect_style(_text(first).split("\n")), 0
         for block in chain([first], file_blocks):

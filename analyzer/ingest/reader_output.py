@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer.ingest.logs.text import decode
 from analyzer.model.run import Source
-from analyzer.storage.decompress import unpacked
+from analyzer.storage.decompress import read_whole
 
 MANY = 500
 """Rows of a source from which on it pays to hold them as columns; to begin one takes as long as hundreds."""
@@ -92,7 +92,7 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
         OSError: the file cannot be read.
 
     """
-    data, damage = unpacked(output.source.path)
+    data, damage = read_whole(output.source.path)
     if damage:
         output.add_damage(damage)
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -1,229 +1,198 @@
-"""Archives, taken apart into a scratch directory: a whole run is often handed over as one file.
+"""Unpack an archive that holds a run into a scratch directory.
 
-Members are named, not trusted: nothing leaves the scratch directory, links and devices are not made, and
-what exceeds the limits is said and left out.
+Members are not trusted: nothing is written outside the scratch directory, links and devices are not made,
+and what exceeds the limits is left out with a reason.
 """
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import shutil
 import stat
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple, Protocol, Self, cast
+from typing import IO, NamedTuple, Self, cast
 
 from analyzer.model.task_names import ARCHIVE_SUFFIX
+from analyzer.storage.decompress import decompress_members, is_compressed
 
-MOST_MEMBERS = 20_000
-MOST_BYTES = 64 << 30
-MOST_RATIO = 1_000
+MAX_MEMBERS = 20_000
+MAX_BYTES = 64 << 30
+MAX_RATIO = 1_000
 """Unpacked over packed size; a log compresses well, but not like this."""
-
-_STEP = 1 << 10
-"""Bytes that are taken at once."""
-_MOST_ZEROS = 1 << 16
-"""Steps behind the end of an archive that are looked at."""
-_Opened = Callable[[], IO[bytes]]
+_MIN_BUDGET_BYTES = 1 << 30
+"""Bytes to which any archive may unpack, however small it is."""
+_PADDING_STEP = 1 << 10
+_MAX_PADDING_STEPS = 1 << 16
+_Open = Callable[[], IO[bytes]]
 
 
 class Member(NamedTuple):
-    """One file of an archive: its name in it, where it lies now, or why it was left out."""
+    """One file of an archive: its name there, where it lies now, and why it was left out (else empty)."""
 
     name: str
     path: Path
     skip: str = ""
 
 
-def unpack(archive: Path, scratch: Path) -> list[Member]:
-    """Every file of an archive, unpacked below `scratch`; a broken one gives what stood before the break.
+class _Entry(NamedTuple):
+    """A member before it is unpacked; `size` is -1 if it is no regular file."""
 
-    What a directory would hide is left out without a word. A member that is broken costs itself alone.
+    name: str
+    size: int
+    open: _Open
+
+
+def unpack(archive: Path, scratch: Path) -> list[Member]:
+    """Unpack every file of an archive below `scratch`; a broken archive gives what stands before the break.
+
+    Hidden files are left out without mention. A broken member does not affect the others. What is wrong with
+    the archive itself is a last member without a name.
     """
     members: list[Member] = []
     broken: list[str] = []
-    budget = min(MOST_BYTES, max(1 << 30, archive.stat().st_size * MOST_RATIO))
+    budget = min(MAX_BYTES, max(_MIN_BUDGET_BYTES, archive.stat().st_size * MAX_RATIO))
     try:
-        for stated, size, opened in _entries(archive):
-            name = str(PurePosixPath(stated))
+        for entry in _entries(archive):
+            name = str(PurePosixPath(entry.name))
             if _is_hidden(name):
                 continue
             target = scratch / str(len(members))
-            reason = _refuse(name, size, len(members), budget)
-            budget -= 0 if reason else size
-            fault = "" if reason else _copy(opened, target)
+            reason = _refuse(name, entry.size, len(members), budget)
+            budget -= 0 if reason else entry.size
+            fault = "" if reason else _copy(entry.open, target)
             if fault and target.exists() and target.stat().st_size:
                 broken.append(f"{name} breaks off: {fault}")
                 fault = ""
             members.append(Member(name, target, reason or (fault and f"cannot be unpacked: {fault}")))
-            if len(members) > MOST_MEMBERS:
+            if len(members) > MAX_MEMBERS:
                 break
-    except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common name
+    except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common base
         broken.append(f"the archive is broken: {error}")
     return [*members, Member("", archive, "; ".join(broken[:3]))] if broken else members
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether it is for some program and not for people: names with a dot in front, and what macOS adds."""
+    """Return whether a file is meant for programs: a dotted name, or what macOS adds to archives."""
     parts = PurePosixPath(name).parts
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
 
 
 def _refuse(name: str, size: int, number: int, budget: int) -> str:
+    """Return why a member is not unpacked; empty if it is."""
     if name.startswith("/") or ".." in PurePosixPath(name).parts:
         return "its name leads out of the archive"
     if size < 0:
         return "no regular file"
     if ARCHIVE_SUFFIX.search(name):
         return "an archive inside an archive is not opened; unpack it first"
-    if number >= MOST_MEMBERS:
-        return f"the archive holds more than {MOST_MEMBERS} files"
+    if number >= MAX_MEMBERS:
+        return f"the archive holds more than {MAX_MEMBERS} files"
     return f"the archive unpacks to more than {budget} bytes here" if size > budget else ""
 
 
-def _copy(opened: _Opened, target: Path) -> str:
-    """Unpack a member; what went wrong, empty when nothing did."""
+def _copy(open_member: _Open, target: Path) -> str:
+    """Unpack a member; return what went wrong, empty if nothing did."""
     try:
-        with opened() as source, target.open("wb") as copy:
+        with open_member() as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 16)
     except Exception as error:  # noqa: BLE001 - as above
         return str(error) or type(error).__name__
     return ""
 
 
-def _entries(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
-    if archive.name.lower().endswith(".zip"):
-        yield from _zipped(archive)
-        return
+def _entries(archive: Path) -> Iterator[_Entry]:
+    return _zip_entries(archive) if archive.name.lower().endswith(".zip") else _tar_entries(archive)
+
+
+def _tar_entries(archive: Path) -> Iterator[_Entry]:
     with (
         archive.open("rb") as packed,
-        tarfile.open(fileobj=_plain(packed), mode="r|", tarinfo=_Header) as tar,
+        tarfile.open(fileobj=_decompressed(packed), mode="r|", tarinfo=_StrictHeader) as tar,
     ):
         for member in tar:
             if not member.isdir():
-                yield member.name, member.size if member.isreg() else -1, partial(_file, tar, member)
+                size = member.size if member.isreg() else -1
+                yield _Entry(member.name, size, partial(_open_tar_member, tar, member))
         _check_end(tar)
 
 
-def _zipped(archive: Path) -> Iterator[tuple[str, int, _Opened]]:
+def _zip_entries(archive: Path) -> Iterator[_Entry]:
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
             if not info.filename.endswith("/"):
-                link = stat.S_ISLNK(info.external_attr >> 16)
-                yield info.filename, -1 if link else info.file_size, partial(packed.open, info)
+                is_link = stat.S_ISLNK(info.external_attr >> 16)
+                yield _Entry(info.filename, -1 if is_link else info.file_size, partial(packed.open, info))
         before = min((info.header_offset for info in packed.infolist()), default=0)
         if before:
             raise OSError(f"its list of files leaves out its first {before} bytes")
 
 
-class _Header(tarfile.TarInfo):
-    """The header of a member. Where one is damaged or missing, Python would take it for the end."""
+class _StrictHeader(tarfile.TarInfo):
+    """A member's header that raises if it is damaged or missing; Python's would take it for the end."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         try:
             return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
-            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the mark of the end
+            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the end-of-archive marker
                 raise
             what = f"a damaged header: {error}" if buf else "it is cut short"
             raise tarfile.ReadError(what) from error
 
 
 def _check_end(tar: tarfile.TarFile) -> None:
-    """Raise where an archive goes on behind the mark of its end; only zeros fill it up."""
+    """Raise OSError if anything but zeros follows the end-of-archive marker."""
     read = cast(IO[bytes], tar.fileobj).read
-    for _ in range(_MOST_ZEROS):
-        block = read(_STEP)
+    for _ in range(_MAX_PADDING_STEPS):
+        block = read(_PADDING_STEP)
         if not block:
             return
         if block.count(0) < len(block):
             raise OSError("there is more behind its end, as of a second archive")
 
 
-def _file(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_tar_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     file = tar.extractfile(member)
     if file is None:
         raise OSError("no regular file")
     return file
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+class _DeferringStream:
+    """A stream of chunks that raises an error only after all bytes before it have been read."""
 
-
-class _Plain:
-    """Pieces of a file as one stream; what they raise comes behind all that stands before it."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._left = pieces, b""
-        self._fault: OSError | None = None
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._held = chunks, b""
+        self._error: OSError | None = None
 
     def read(self, size: int) -> bytes:
-        """The next bytes; none at the end.
+        """Return the next bytes, none at the end.
 
         Raises:
-            OSError: here the file is broken.
+            OSError: the file is broken here.
 
         """
         try:
             while (
-                len(self._left) < size
-                and self._fault is None
-                and (piece := next(self._pieces, None)) is not None
+                len(self._held) < size
+                and self._error is None
+                and (chunk := next(self._chunks, None)) is not None
             ):
-                self._left += piece
+                self._held += chunk
         except OSError as error:
-            self._fault = error
-        found, self._left = self._left[:size], self._left[size:]
-        if self._fault and not found:
-            raise self._fault
+            self._error = error
+        found, self._held = self._held[:size], self._held[size:]
+        if self._error and not found:
+            raise OSError(f"it {self._error}") from self._error
         return found
 
 
-def _plain(packed: IO[bytes]) -> IO[bytes]:
-    """The contents of a file, decompressed where its first bytes say that it is compressed; names lie."""
-    begins = packed.read(_LONGEST_MAGIC)
+def _decompressed(packed: IO[bytes]) -> IO[bytes]:
+    """Return the contents of a file as a stream, decompressed if its first bytes tell a compression."""
+    head = packed.read(8)
     packed.seek(0)
-    new = next((new for magic, new in _MAGIC.items() if begins.startswith(magic)), None)
-    return cast(IO[bytes], _Plain(_decompressed(packed, new))) if new else packed
-
-
-def _decompressed(packed: IO[bytes], new: Callable[[], _Decompressor]) -> Iterator[bytes]:
-    """The contents of all members of a compressed file; little is taken at once, for a break costs that."""
-    member = new()
-    while data := packed.read(_STEP):
-        while data := data.lstrip(b"\0") if member.eof else data:
-            member = new() if member.eof else member
-            try:
-                yield member.decompress(data)
-            except Exception as error:
-                raise OSError(f"it is compressed, and broken: {error}") from error
-            data = member.unused_data if member.eof else b""
-    if not member.eof:
-        raise OSError("it is compressed, and cut short")
-
-
-def _zstandard() -> _Decompressor:
-    import zstandard
-
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-_MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
-    b"\x1f\x8b": lambda: zlib.decompressobj(31),
-    b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
-    b"\x5d\x00\x00\x80": lzma.LZMADecompressor,
-    b"\x28\xb5\x2f\xfd": _zstandard,
-}
-_LONGEST_MAGIC = 6
+    return cast(IO[bytes], _DeferringStream(decompress_members(packed))) if is_compressed(head) else packed

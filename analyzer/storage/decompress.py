@@ -1,7 +1,7 @@
-"""The bytes of a file, decompressed where it is compressed, a part at a time.
+"""Read files chunk by chunk, decompressing those that are compressed.
 
-What a file is compressed with, its first bytes tell; names lie. One that breaks off keeps what stands before
-the break, and one that was made to fill a memory is cut where it exceeds the limit.
+The first bytes of a file tell how it is compressed; names are not trusted. A file that breaks off gives what
+stands before the break, and one that decompresses to more than a limit is cut there.
 """
 
 from __future__ import annotations
@@ -11,28 +11,25 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import IO, BinaryIO, NamedTuple, Protocol
 
-LARGEST = 64 << 30
-"""Bytes that a compressed file may grow to."""
+MAX_DECOMPRESSED_BYTES = 64 << 30
+MAX_WHOLE_BYTES = 64 << 20
+"""Limit for files that are held in memory as a whole; logs, event files and traces never are."""
 
-LARGEST_WHOLE = 64 << 20
-"""Bytes of a file that is held as a whole, as logs, event files and traces never are."""
+CHUNK_BYTES = 512 << 10
+"""Bytes of an uncompressed file that are read at a time."""
+COMPRESSED_STEP = 1 << 10
+"""Compressed bytes that are read at a time: a break costs at most these, and they grow to 30 MB at most."""
+_LINE_SEARCH_BYTES = 4 << 10
+"""Bytes before the end of a chunk in which the end of a line is looked for."""
 
-PART = 512 << 10
-"""Bytes of a plain file that are read at once."""
-
-_LINE = 4 << 10
-"""Bytes before the end of a part in which the end of a line is looked for."""
-_CUT = "is compressed, and cut short"
+_CUT_SHORT = "is compressed, and cut short"
 _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
-_STEP = 1 << 10
-"""Compressed bytes that are taken at once; in all four formats they grow to some 30 MB at most."""
 
-
-class Unpacked(NamedTuple):
-    """The contents of a file, and what is wrong with it; `damage` is empty where they are whole."""
+class WholeFile(NamedTuple):
+    """The contents of a file; `damage` says what is wrong with them, empty if nothing is."""
 
     data: bytes
     damage: str = ""
@@ -46,8 +43,8 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-class Parts:
-    """The contents of a file, a part at a time; once they are taken, `damage` says what is wrong with them.
+class Chunks:
+    """Iterates over the contents of a file; afterwards, `damage` says what is wrong with it.
 
     A file that grows is read as far as it reached when it was opened.
     """
@@ -55,136 +52,147 @@ class Parts:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damage = ""
-        self.taken = 0
-        """Bytes of the file itself that have been taken so far."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """Open the file and read it.
+        """Open the file and yield its contents.
 
         Raises:
             OSError: it cannot be read, or not one byte of it can be decompressed.
+
         """
         with self.path.open("rb") as file:
-            begins = file.read(8)
-            magic = _magic(begins)
+            head = file.read(8)
             file.seek(0)
-            yield from self._decompressed(file, magic) if magic else self._plain(file)
-        if _is_cut_at_once(self.path, begins):
-            self.damage = _CUT
+            yield from self._decompressed(file) if is_compressed(head) else self._plain(file)
+        if _is_cut_inside_magic(self.path, head):
+            self.damage = _CUT_SHORT
 
     def _plain(self, file: BinaryIO) -> Iterator[bytes]:
-        size = os.fstat(file.fileno()).st_size
-        while self.taken < size and (part := os.pread(file.fileno(), self._most(file, size), self.taken)):
-            self.taken += len(part)
-            yield part
+        size, read = os.fstat(file.fileno()).st_size, 0
+        while read < size and (chunk := os.pread(file.fileno(), _chunk_size(file, read, size), read)):
+            read += len(chunk)
+            yield chunk
         now = os.fstat(file.fileno()).st_size
-        self.damage = changed(size, self.taken if self.taken < size else max(size, now))
+        self.damage = describe_change(size, read if read < size else max(size, now))
 
-    def _most(self, file: BinaryIO, size: int) -> int:
-        """Bytes of the next part: all that are left, or so many that a line ends there, where one does."""
-        if size - self.taken <= PART:
-            return size - self.taken
-        last = os.pread(file.fileno(), _LINE, self.taken + PART - _LINE)
-        return PART - len(last) + (last.rfind(b"\n") + 1 or len(last))
-
-    def _decompressed(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+    def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
         size = 0
         try:
-            for part in self._members(file, magic):
-                yield part[: LARGEST - size]
-                size += len(part)
-                if size > LARGEST:
-                    self.damage = f"unpacks to more than {LARGEST} bytes; the rest is left out"
+            for chunk in decompress_members(file):
+                yield chunk[: MAX_DECOMPRESSED_BYTES - size]
+                size += len(chunk)
+                if size > MAX_DECOMPRESSED_BYTES:
+                    self.damage = f"unpacks to more than {MAX_DECOMPRESSED_BYTES} bytes; the rest is left out"
                     return
-        except Exception as error:  # noqa: BLE001 - each of the four libraries has errors of its own
-            self.damage = f"is compressed, and broken: {error}"
-        if self.damage and not size:
-            raise OSError(self.damage)
-
-    def _members(self, file: BinaryIO, magic: bytes) -> Iterator[bytes]:
-        """All members of a compressed file, one behind the other."""
-        member, packed = _MAGIC[magic](), b""
-        while packed := packed or file.read(_STEP):
-            self.taken = file.tell()
-            if part := member.decompress(packed):
-                yield part
-            packed = b""
-            if member.eof:
-                packed = _next_member(member.unused_data, file)
-                if not packed:
-                    return
-                if not packed.startswith(magic):
-                    self.damage = "bytes that are not compressed follow the compressed ones"
-                    return
-                member = _MAGIC[magic]()
-        self.damage = _CUT
+        except OSError as error:
+            if not size:
+                raise
+            self.damage = str(error)
 
 
-def changed(size: int, now: int) -> str:
-    """What has become of a file of that size while it was read; empty where nothing has."""
+def _chunk_size(file: BinaryIO, read: int, size: int) -> int:
+    """Return the size of the next chunk: all that is left, or up to the end of a line if there is one."""
+    if size - read <= CHUNK_BYTES:
+        return size - read
+    last = os.pread(file.fileno(), _LINE_SEARCH_BYTES, read + CHUNK_BYTES - _LINE_SEARCH_BYTES)
+    return CHUNK_BYTES - len(last) + (last.rfind(b"\n") + 1 or len(last))
+
+
+def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the contents of all members of a compressed file, one after the other.
+
+    Raises:
+        OSError: the file is cut short or broken; all that stands before that has been yielded.
+
+    """
+    magic = _magic(packed := file.read(COMPRESSED_STEP))
+    if magic is None:
+        raise OSError("is not compressed")
+    member = _DECOMPRESSORS[magic]()
+    while packed := packed or file.read(COMPRESSED_STEP):
+        try:
+            chunk = member.decompress(packed)
+        except Exception as error:  # each of the libraries has errors of its own
+            raise OSError(f"is compressed, and broken: {error}") from error
+        if chunk:
+            yield chunk
+        packed = b""
+        if member.eof:
+            packed = _next_member(member.unused_data, file)
+            if not packed:
+                return
+            if not packed.startswith(magic):
+                raise OSError("bytes that are not compressed follow the compressed ones")
+            member = _DECOMPRESSORS[magic]()
+    raise OSError(_CUT_SHORT)
+
+
+def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
+    """Return the first bytes after a member, without the zeros that pad tapes and xz; empty at the end."""
+    while not (rest := rest.lstrip(b"\0")):
+        if not (rest := file.read(COMPRESSED_STEP)):
+            return b""
+    return rest if len(rest) >= _MAX_MAGIC_BYTES else rest + file.read(COMPRESSED_STEP)
+
+
+def describe_change(size: int, now: int) -> str:
+    """Say how a file that had `size` bytes has changed while it was read; empty if it has not."""
     if now < size:
         return f"was cut to {now} bytes while it was read"
     return f"was still being written; read as far as it reached, {size} bytes" if now > size else ""
 
 
-def is_packed(begins: bytes) -> bool:
-    """Whether the first bytes of a file say that it is compressed."""
-    return _magic(begins) is not None
+def is_compressed(head: bytes) -> bool:
+    """Return whether the first bytes of a file say that it is compressed."""
+    return _magic(head) is not None
 
 
-def unpacked(path: Path) -> Unpacked:
-    """The contents of a file that is to be held as a whole.
+def read_whole(path: Path) -> WholeFile:
+    """Return the decompressed contents of a file, up to `MAX_WHOLE_BYTES`.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
+
     """
-    parts, held, size = Parts(path), [], 0
-    for part in parts:
-        held.append(part)
-        size += len(part)
-        if size > LARGEST_WHOLE:
-            what = f"holds more than {LARGEST_WHOLE} bytes; the rest is left out"
-            return Unpacked(b"".join(held)[:LARGEST_WHOLE], what)
-    return Unpacked(b"".join(held), parts.damage)
+    chunks, held, size = Chunks(path), [], 0
+    for chunk in chunks:
+        held.append(chunk)
+        size += len(chunk)
+        if size > MAX_WHOLE_BYTES:
+            damage = f"holds more than {MAX_WHOLE_BYTES} bytes; the rest is left out"
+            return WholeFile(b"".join(held)[:MAX_WHOLE_BYTES], damage)
+    return WholeFile(b"".join(held), chunks.damage)
 
 
 @contextmanager
-def plain(path: Path) -> Iterator[tuple[Path, str]]:
-    """A file that holds the contents of another, decompressed, and what is wrong with them.
+def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
+    """Give the path of a file with the decompressed contents of another, and what is wrong with them.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
+
     """
     with path.open("rb") as file:
-        begins = file.read(8)
-        compressed = _magic(begins) is not None or _is_cut_at_once(path, begins)
-    if not compressed:
+        head = file.read(8)
+    if not is_compressed(head) and not _is_cut_inside_magic(path, head):
         yield path, ""
         return
-    from tempfile import NamedTemporaryFile
+    from tempfile import NamedTemporaryFile  # imports seven modules that a small run never needs
 
     with NamedTemporaryFile(prefix="mwms-") as copy:
-        parts = Parts(path)
-        copy.writelines(parts)
+        chunks = Chunks(path)
+        copy.writelines(chunks)
         copy.flush()
-        yield Path(copy.name), parts.damage
+        yield Path(copy.name), chunks.damage
 
 
-def _is_cut_at_once(path: Path, data: bytes) -> bool:
-    """Whether a file whose name says that it is compressed ends before its contents say so."""
-    return path.suffix in _SUFFIXES and any(magic.startswith(data) for magic in _MAGIC)
+def _is_cut_inside_magic(path: Path, head: bytes) -> bool:
+    """Return whether a file named as compressed ends before its contents could say so."""
+    return path.suffix in _SUFFIXES and any(magic.startswith(head) for magic in _DECOMPRESSORS)
 
 
-def _magic(data: bytes) -> bytes | None:
-    return next((magic for magic in _MAGIC if data.startswith(magic)), None)
-
-
-def _next_member(rest: bytes, file: BinaryIO) -> bytes:
-    """What follows a member, without the zeros that tapes and xz fill up with; empty at the end."""
-    while not (rest := rest.lstrip(b"\0")):
-        if not (rest := file.read(_STEP)):
-            return b""
-    return rest if len(rest) >= _LONGEST_MAGIC else rest + file.read(_STEP)
+def _magic(head: bytes) -> bytes | None:
+    return next((magic for magic in _DECOMPRESSORS if head.startswith(magic)), None)
 
 
 def _bz2() -> _Decompressor:
@@ -193,7 +201,7 @@ def _bz2() -> _Decompressor:
     return bz2.BZ2Decompressor()
 
 
-def _xz() -> _Decompressor:
+def _lzma() -> _Decompressor:
     import lzma
 
     return lzma.LZMADecompressor()
@@ -205,10 +213,12 @@ def _zstandard() -> _Decompressor:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-_MAGIC: Mapping[bytes, Callable[[], _Decompressor]] = {
+_DECOMPRESSORS: Mapping[bytes, Callable[[], _Decompressor]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(31),
     b"BZh": _bz2,
-    b"\xfd7zXZ\x00": _xz,
+    b"\xfd7zXZ\x00": _lzma,
+    b"\x5d\x00\x00\x80": _lzma,
     b"\x28\xb5\x2f\xfd": _zstandard,
 }
-_LONGEST_MAGIC = max(map(len, _MAGIC))
+"""First bytes of a compressed file → what makes a decompressor of its format; imported when needed."""
+_MAX_MAGIC_BYTES = max(map(len, _DECOMPRESSORS))

@@ -1,56 +1,47 @@
-"""Compiled things, kept between calls in the user's own cache directory.
+"""A cache of compiled things in the user's own directory.
 
-Checking a hundred rule files, or compiling their literals, takes longer than using the result. What is kept
-can always be made again: whatever is wrong with it, it is made anew, and a place that cannot be written to
-is no error.
+Checking a hundred rule files, or compiling their literals, takes longer than using the result. Entries can
+always be made again: a damaged one is replaced, and a directory that cannot be written to is no error.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from analyzer.storage.atomic_write import write_atomically
 from analyzer.storage.package_files import cache_directory
 
 T = TypeVar("T")
 
-MOST_KEPT = 8
-"""Things of one kind that are kept; a person uses few."""
+MAX_ENTRIES = 8
+"""Entries of one kind that are kept; a person uses few."""
 
 
 def cached(
     kind: str, key: str, make: Callable[[], T], dump: Callable[[T], bytes], load: Callable[[bytes], T]
 ) -> T:
-    """What `make` gives, from the last call that asked for the same `kind` and `key`.
+    """Return the cached value for `kind` and `key`, or make and cache it.
 
-    `key` names all that the result depends on. `load` raises on bytes that `dump` did not write.
-
-    Raises:
-        whatever `make` raises.
+    `key` must name everything that the value depends on. `load` must raise on bytes that `dump` did not
+    write. Raises whatever `make` raises.
     """
     folder = cache_directory()
     if folder is None:
         return make()
     file = folder / f"{kind}-{key}"
-    with suppress(Exception):  # absent, cut off, or of another version: all mean that it is made anew
+    with suppress(Exception):  # absent, truncated, or of another version: each means that it is made anew
         return load(file.read_bytes())
     made = make()
     with suppress(OSError):
-        _write(file, dump(made))
-        by_age = sorted(folder.glob(f"{kind}-*"), key=lambda each: each.stat().st_mtime_ns, reverse=True)
-        for old in by_age[MOST_KEPT:]:
-            old.unlink(missing_ok=True)
+        write_atomically(file, dump(made))
+        _remove_oldest(folder, kind)
     return made
 
 
-def _write(file: Path, content: bytes) -> None:
-    """All or nothing, for another process may read it at this moment."""
-    fresh = file.with_suffix(f".{os.getpid()}")
-    try:
-        fresh.write_bytes(content)
-        fresh.replace(file)
-    finally:
-        fresh.unlink(missing_ok=True)
+def _remove_oldest(folder: Path, kind: str) -> None:
+    entries = sorted(folder.glob(f"{kind}-*"), key=lambda entry: entry.stat().st_mtime_ns, reverse=True)
+    for old in entries[MAX_ENTRIES:]:
+        old.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from analyzer.ingest.scan.line_selection import SamplingBudget
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
 from analyzer.storage import decompress
-from analyzer.storage.decompress import unpacked
+from analyzer.storage.decompress import read_whole
 from tests.conftest import ROOT
 from tests.ingest.test_hostile import event_file, trace
 
@@ -42,7 +42,7 @@ def test_members_one_behind_the_other_are_read_as_one(pack: Callable[[bytes], by
     """A rotated log is often appended to a compressed one; tapes fill up with zeros."""
     path = tmp_path / "log"
     path.write_bytes(pack(LOG) + pack(MUCH) + b"\0" * 512)
-    assert unpacked(path) == (LOG + MUCH, "")
+    assert read_whole(path) == (LOG + MUCH, "")
 
 
 @formats
@@ -50,7 +50,7 @@ def test_what_stands_before_the_break_is_kept(pack: Callable[[bytes], bytes], tm
     """A file that was being copied when the node went away."""
     path, whole = tmp_path / "log", pack(MUCH)
     path.write_bytes(whole[: len(whole) * 4 // 5])
-    data, damage = unpacked(path)
+    data, damage = read_whole(path)
     assert damage == "is compressed, and cut short"
     assert len(data) > len(MUCH) // 5
     assert MUCH.startswith(data)
@@ -62,7 +62,7 @@ def test_a_file_that_is_cut_at_once_is_said(suffix: str, length: int, tmp_path: 
     """Its first bytes do not tell any more that it is compressed, but its name does."""
     path = tmp_path / f"worker-0.log.{suffix}"
     path.write_bytes(PACK[suffix](LOG)[:length])
-    assert unpacked(path).damage == "is compressed, and cut short"
+    assert read_whole(path).damage == "is compressed, and cut short"
 
 
 @formats
@@ -71,7 +71,7 @@ def test_damage_in_the_middle_costs_what_follows(pack: Callable[[bytes], bytes],
     path, whole = tmp_path / "log", bytearray(pack(LOG) + pack(MUCH))
     whole[-len(whole) // 3 :] = b"\xff" * (len(whole) // 3)
     path.write_bytes(whole)
-    data, damage = unpacked(path)
+    data, damage = read_whole(path)
     assert damage
     assert data.startswith(LOG)
 
@@ -81,10 +81,10 @@ def test_a_file_may_not_grow_without_end(
     pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is cut at the limit, whatever it was packed with."""
-    monkeypatch.setattr(decompress, "LARGEST", 1 << 16)
+    monkeypatch.setattr(decompress, "MAX_DECOMPRESSED_BYTES", 1 << 16)
     path = tmp_path / "log"
     path.write_bytes(pack(MUCH))
-    data, damage = unpacked(path)
+    data, damage = read_whole(path)
     assert (data, damage[:13]) == (MUCH[: 1 << 16], "unpacks to mo")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.storage.disk_cache import MOST_KEPT, cached
+from analyzer.storage.disk_cache import MAX_ENTRIES, cached
 from analyzer.storage.package_files import cache_directory
 from tests.conftest import ROOT
 
@@ -66,9 +66,9 @@ def test_a_damaged_copy_is_made_anew(cache: Path) -> None:
 def test_only_a_few_are_kept(cache: Path) -> None:
     """The oldest of a kind go, those of another kind stay."""
     cached("other", "one", lambda: "x", str.encode, bytes.decode)
-    for number in range(MOST_KEPT + 3):
+    for number in range(MAX_ENTRIES + 3):
         ask(str(number), [])
-    assert len(list(cache.glob("things-*"))) == MOST_KEPT
+    assert len(list(cache.glob("things-*"))) == MAX_ENTRIES
     assert (cache / "other-one").exists()
     assert not (cache / "things-0").exists()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collector_timestamps import entry_time
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.scan.scan_plan import Survey
+from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.model.run import Source
 
 MAX_BYTES = 32 << 20
@@ -28,10 +28,9 @@ _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
 _LIST_KEYS = ("events", "entries")
 
 Entry = dict[str, Any]
-Surveyed = Callable[[Source], Survey]
 
 
-def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> list[SourceRows]:
+def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
     """Read one log or log export.
 
     Raises:
@@ -41,14 +40,14 @@ def read(source: Source, matcher: Matcher, surveyed: Surveyed | None = None) -> 
     with source.path.open("rb") as file:
         opening = file.read(_OPENING_BYTES)
     if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
-        return log_reader.read(source, matcher, surveyed)
+        return log_reader.read(source, matcher, scan)
     if not _ARRAY.match(opening):
-        return _read_lines(source, matcher, surveyed)
+        return _read_lines(source, matcher, scan)
     if source.path.stat().st_size > MAX_BYTES:
         return [_skip_large(source)]
     entries = _entries(source.path)
     if entries is None:
-        outputs = log_reader.read(source, matcher, surveyed)
+        outputs = log_reader.read(source, matcher, scan)
         outputs[0].add_damage("a JSON array that is broken, read as lines")
         return outputs
     return _read_reordered(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
@@ -60,13 +59,13 @@ def _skip_large(source: Source) -> SourceRows:
     return output
 
 
-def _read_lines(source: Source, matcher: Matcher, surveyed: Surveyed | None) -> list[SourceRows]:
+def _read_lines(source: Source, matcher: Matcher, scan: ScanLog | None) -> list[SourceRows]:
     """Read entries one per line, reversed if the first is newer than the last."""
     first, last = _first_and_last_time(source.path)
     if first is None or last is None or first <= last:
-        return log_reader.read(source, matcher, surveyed)
+        return log_reader.read(source, matcher, scan)
     if source.path.stat().st_size > MAX_BYTES:
-        outputs = log_reader.read(source, matcher, surveyed)
+        outputs = log_reader.read(source, matcher, scan)
         outputs[0].add_damage("is newest first, and too large to be turned over; export it oldest first")
         return outputs
     with source.path.open("rb") as file:

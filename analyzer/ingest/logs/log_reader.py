@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from analyzer.ingest.logs.collectors import detect_style, split_streams
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.scan.line_selection import SamplingBudget, Selection, unwatched
-from analyzer.ingest.scan.scan_plan import Survey, survey
+from analyzer.ingest.scan.fork_pool import ScanLog
+from analyzer.ingest.scan.line_selection import SamplingBudget, Selection, no_progress
+from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
@@ -23,22 +23,22 @@ _NO_YEAR = 1970
 """Used if the log shows no year; the file's modification time would be a guess."""
 
 
-def read(
-    source: Source, matcher: Matcher, surveyed: Callable[[Source], Survey] | None = None
-) -> list[SourceRows]:
+def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
     """Read one log; a file with the output of several workers gives one result per worker.
 
-    `surveyed` returns a survey of the log that was made earlier.
+    `scan` selects the lines to read; by default the log is scanned here.
 
     Raises:
         OSError: the file cannot be read or decompressed.
 
     """
     matcher.begin_file()
-    if surveyed is None:
-        selection, damage, broken_at = survey(source, lambda: matcher.prefilter, unwatched, SamplingBudget())
+    if scan is None:
+        selection, damage, broken_at = scan_log(
+            source, lambda: matcher.prefilter, no_progress, SamplingBudget()
+        )
     else:
-        selection, damage, broken_at = surveyed(source)
+        selection, damage, broken_at = scan(source)
     outputs = _read_selection(source, selection, matcher)
     for output in outputs if damage else ():
         output.add_damage(damage)
@@ -56,18 +56,18 @@ def read(
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
     """Read the selected parts of a file, in order."""
-    first, last = selection.stretches[0].data, selection.stretches[-1].data
+    first, last = selection.slices[0].data, selection.slices[-1].data
     style = detect_style(_text(first).split("\n"))
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
-    for stretch in selection.stretches:
-        lines = _text(stretch.data.removesuffix(b"\n")).split("\n")
-        for stream in split_streams(list(enumerate(lines, stretch.line)), style):
+    for piece in selection.slices:
+        lines = _text(piece.data.removesuffix(b"\n")).split("\n")
+        for stream in split_streams(list(enumerate(lines, piece.line)), style):
             by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
     outputs = []
-    for key, stretches in by_origin.items():
+    for key, chunks in by_origin.items():
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
-        read_stream(output, stretches, year, matcher)
+        read_stream(output, chunks, year, matcher)
         output.hold_in_columns("scalars")
         outputs.append(output)
     if len(outputs) == 1:

@@ -8,7 +8,7 @@ from analyzer.ingest.profiler.duplicate_traces import is_chrome
 from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source
-from analyzer.storage.decompress import plain
+from analyzer.storage.decompress import decompressed_file
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
@@ -22,7 +22,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     output.bytes = source.path.stat().st_size
-    with plain(source.path) as (path, broken):
+    with decompressed_file(source.path) as (path, broken):
         trace = read_chrome_trace(path) if is_chrome(source) else read_trace(path)
     if broken:
         output.add_damage(broken)

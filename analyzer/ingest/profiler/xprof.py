@@ -22,7 +22,7 @@ from analyzer.ingest.profiler.duplicate_traces import is_chrome
 from analyzer.model.errors import UsageError
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
-from analyzer.storage.decompress import plain
+from analyzer.storage.decompress import decompressed_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,7 +106,7 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
         copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
         copy.parent.mkdir(parents=True)
         try:
-            with plain(source.path) as (path, _):
+            with decompressed_file(source.path) as (path, _):
                 copy.write_bytes(path.read_bytes())
             left = until - time.monotonic()
             if left <= 0:

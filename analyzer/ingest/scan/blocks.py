@@ -1,6 +1,6 @@
-"""What stands in a block of a log: some hundred thousand bytes of whole lines, looked through once.
+"""Blocks of a log, some hundred thousand bytes of whole lines each, and what a scan finds in one.
 
-A block is looked through by itself, whatever stands before it; so any process may do it, in any order.
+A block is scanned without regard to what stands before it, so that any process can scan any block.
 """
 
 from __future__ import annotations
@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
-from analyzer.ingest.scan.byte_stats import Data, newlines, odd
-from analyzer.ingest.scan.prefilter import Found, Prefilter
+from analyzer.ingest.scan.byte_stats import Data, count_newlines, first_invalid_bytes
+from analyzer.ingest.scan.prefilter import Occurrence, Prefilter
 
-BLOCK = 512 << 10
-"""Bytes of a block, unless a line reaches beyond them."""
-LONGEST_BLOCK = 2 << 20
-"""Bytes of the largest block; a line that is longer is cut."""
-_LEAST_BLOCK = 256 << 10
-_LONGEST_SAMPLE = 1 << 10
-_BREAKS = (b"\n", b"\r", b"\x08")
-_BREAK = re.compile(rb"[\n\r\x08]")
+BLOCK_BYTES = 512 << 10
+"""Size of a block, unless a line reaches beyond it."""
+MAX_BLOCK_BYTES = 2 << 20
+"""Size of the largest block; a longer line is cut."""
+_MIN_BLOCK_BYTES = 256 << 10
+_MAX_SAMPLE_BYTES = 1 << 10
+_LINE_BREAKS = (b"\n", b"\r", b"\x08")
+_LINE_BREAK = re.compile(rb"[\n\r\x08]")
 
 
-class Stretch(NamedTuple):
-    """Some lines of a log that stand together: the byte and the line at which they begin, and their bytes."""
+class LogSlice(NamedTuple):
+    """Consecutive lines of a log: the byte offset and the line number of the first, and their bytes."""
 
     offset: int
     line: int
@@ -32,162 +33,161 @@ class Stretch(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The byte behind it."""
+        """The offset just past the last byte."""
         return self.offset + len(self.data)
 
-    def moved(self, lines: int) -> Stretch:
-        """The same, so many lines further down."""
+    def shifted(self, lines: int) -> LogSlice:
+        """Return a copy whose line number is higher by `lines`."""
         return self._replace(line=self.line + lines)
 
 
-class Place(NamedTuple):
-    """Where something stands: its number, the byte behind it, and the line."""
+class LineHit(NamedTuple):
+    """An occurrence with its line: number of the expression, offset just past it, line number."""
 
-    what: int
+    expression: int
     end: int
     line: int
 
 
 class Sample(NamedTuple):
-    """A line, and the last one above it in its block that says which epoch begins."""
+    """A line for the curves, and the closest epoch header above it in its block."""
 
-    epoch: Stretch | None
-    line: Stretch
+    epoch: LogSlice | None
+    line: LogSlice
 
 
-class Block(NamedTuple):
-    """What stands in a block: its bytes are counted from the log's beginning, its lines from its own."""
+class BlockScan(NamedTuple):
+    """What a scan found in a block; `offset` is absolute in the log, line numbers count within the block."""
 
     offset: int
     size: int
     newlines: int
-    found: list[Place]
-    """Each thing that stands in it, at its first place."""
+    hits: list[LineHit]
+    """The first occurrence of each expression."""
     samples: list[Sample]
-    epoch: Stretch | None
-    """Its last line that says which epoch begins."""
+    epoch: LogSlice | None
+    """The last epoch header."""
     nul: int | None
+    """Offset of the first NUL byte."""
     undecodable: int | None
-    """Where the first bytes stand that are no UTF-8."""
+    """Offset of the first byte that is not UTF-8."""
 
     @property
     def end(self) -> int:
-        """The byte behind it."""
+        """The offset just past the block."""
         return self.offset + self.size
 
 
-class Scanner:
-    """Looks through blocks of logs."""
+class BlockScanner:
+    """Scans blocks of logs, one at a time."""
 
     def __init__(self, prefilter: Prefilter) -> None:
-        self._scout = prefilter
+        self._prefilter = prefilter
         self.buffer = bytearray()
-        """Room for a block; memory that is used again need not be had from the system again."""
+        """Memory for one block, reused so that it is allocated once."""
 
-    def __call__(self, data: Data, offset: int, distance: int) -> Block:
-        """What stands in a block that begins at a byte of a log; each `distance` bytes give a sample."""
-        lines = Lines(data)
-        found = self._scout.first(data)
-        has_epoch = any(each.what == self._scout.epoch for each in found)
-        nul, undecodable = odd(data)
-        return Block(
+    def scan(self, data: Data, offset: int, spacing: int) -> BlockScan:
+        """Scan the block at an offset of the log, sampling one line in every `spacing` bytes of the log."""
+        lines = NewlineCounter(data)
+        found = self._prefilter.first_occurrences(data)
+        header = self._prefilter.epoch_header
+        has_epoch = any(occurrence.expression == header for occurrence in found)
+        invalid = first_invalid_bytes(data)
+        return BlockScan(
             offset,
             len(data),
-            found=placed((each for each in found if each.what != self._scout.epoch), offset, lines),
+            hits=locate((found_ for found_ in found if found_.expression != header), offset, lines),
             samples=[
                 _sample(data, at, offset, lines, has_epoch)
-                for at in range(-offset % distance, len(data), distance)
+                for at in range(-offset % spacing, len(data), spacing)
             ],
-            epoch=epoch_before(data, len(data), offset, lines) if has_epoch else None,
+            epoch=last_epoch_header(data, len(data), offset, lines) if has_epoch else None,
             newlines=lines.before(len(data)),
-            nul=None if nul is None else offset + nul,
-            undecodable=None if undecodable is None else offset + undecodable,
+            nul=None if invalid.nul is None else offset + invalid.nul,
+            undecodable=None if invalid.undecodable is None else offset + invalid.undecodable,
         )
 
 
-def _sample(data: Data, at: int, offset: int, lines: Lines, has_epoch: bool) -> Sample:
-    """The line that holds a byte of a block, with the line that says which epoch it lies in."""
-    epoch = epoch_before(data, at, offset, lines) if has_epoch else None
-    start = last_break(data, at)
-    line = bytes(data[start : next_break(data, at, at + _LONGEST_SAMPLE)])
-    return Sample(epoch, Stretch(offset + start, lines.before(start), line))
+def _sample(data: Data, at: int, offset: int, lines: NewlineCounter, has_epoch: bool) -> Sample:
+    epoch = last_epoch_header(data, at, offset, lines) if has_epoch else None
+    start = line_start(data, at)
+    line = bytes(data[start : line_end(data, at, at + _MAX_SAMPLE_BYTES)])
+    return Sample(epoch, LogSlice(offset + start, lines.before(start), line))
 
 
-class Lines:
-    """Tells how many lines end before a place, counting from the next one before it that was asked for."""
+class NewlineCounter:
+    """Counts newlines before an offset, starting from the closest earlier offset that was asked for."""
 
     def __init__(self, data: Data) -> None:
         self._data = data
         self._counted = [(0, 0)]
 
-    def before(self, place: int) -> int:
-        """How many newlines stand before a place."""
-        behind = bisect_right(self._counted, place, key=_place)
-        point, count = self._counted[behind - 1]
-        if place > point:
-            count += newlines(self._data, point, place)
-            self._counted.insert(behind, (place, count))
+    def before(self, offset: int) -> int:
+        """Count the newlines before an offset."""
+        after = bisect_right(self._counted, offset, key=itemgetter(0))
+        start, count = self._counted[after - 1]
+        if offset > start:
+            count += count_newlines(self._data, start, offset)
+            self._counted.insert(after, (offset, count))
         return count
 
 
-def _place(counted: tuple[int, int]) -> int:
-    return counted[0]
+def locate(found: Iterable[Occurrence], offset: int, lines: NewlineCounter) -> list[LineHit]:
+    """Add line numbers to the occurrences in the block at `offset`."""
+    return [LineHit(number, offset + end, lines.before(end)) for number, end in found]
 
 
-def placed(found: Iterable[Found], offset: int, lines: Lines) -> list[Place]:
-    """What was found in a block that begins at a byte, with its lines."""
-    return [Place(each.what, offset + each.end, lines.before(each.end)) for each in found]
-
-
-def epoch_before(data: Data, before: int, offset: int, lines: Lines) -> Stretch | None:
-    """The last line before a place that says which epoch begins, of a block that begins at a byte."""
+def last_epoch_header(data: Data, before: int, offset: int, lines: NewlineCounter) -> LogSlice | None:
+    """Return the last epoch header before a position in the block at `offset`."""
     begin = data.rfind(b"Epoch ", 0, max(before, 0))
     if begin < 0:
         return None
-    start = last_break(data, begin)
-    line = bytes(data[start : next_break(data, begin, begin + _LONGEST_SAMPLE)])
-    return Stretch(offset + start, lines.before(start), line)
+    start = line_start(data, begin)
+    line = bytes(data[start : line_end(data, begin, begin + _MAX_SAMPLE_BYTES)])
+    return LogSlice(offset + start, lines.before(start), line)
 
 
-def last_break(data: Data, at: int) -> int:
-    """Where the line that holds a byte begins, or the last state of a redrawn one; an endless one is cut."""
-    least = max(0, at - _LONGEST_SAMPLE)
-    last = max(data.rfind(sign, least, at) for sign in _BREAKS)
+def line_start(data: Data, at: int) -> int:
+    """Return the start of the line (or progress-bar redraw) that contains `at`, at most 1 KiB before it."""
+    least = max(0, at - _MAX_SAMPLE_BYTES)
+    last = max(data.rfind(line_break, least, at) for line_break in _LINE_BREAKS)
     return last + 1 if last >= 0 else least
 
 
-def next_break(data: Data, at: int, most: int) -> int:
-    """Behind the line that holds a byte, or the state of a redrawn one."""
-    match = _BREAK.search(data, at, most)
-    return match.end() if match else min(most, len(data))
+def line_end(data: Data, at: int, limit: int) -> int:
+    """Return the offset just past the line (or progress-bar redraw) that contains `at`, at most `limit`."""
+    match = _LINE_BREAK.search(data, at, limit)
+    return match.end() if match else min(limit, len(data))
 
 
-def blocks(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in blocks of whole lines; a line that is larger than any block is cut."""
+def split_into_blocks(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Regroup bytes into blocks of whole lines; a line longer than any block is cut."""
     held: list[bytes] = []
     size = 0
     for part in parts:
         held.append(part)
         size += len(part)
-        if size < _LEAST_BLOCK:
+        if size < _MIN_BLOCK_BYTES:
             continue
         cut = part.rfind(b"\n") + 1
-        if not cut and size >= LONGEST_BLOCK:
+        if not cut and size >= MAX_BLOCK_BYTES:
             part = b"".join(held)
-            held, cut = [part], between_signs(part)
+            held, cut = [part], last_character_boundary(part)
         if cut:
-            yield (
-                part
-                if len(held) == 1 and cut == len(part)
-                else b"".join([*held[:-1], memoryview(part)[:cut]])
-            )
+            yield _join_up_to(held, cut)
             held = [part[cut:]] if cut < len(part) else []
             size = len(part) - cut
     if size:
         yield b"".join(held)
 
 
-def between_signs(data: bytes) -> int:
-    """The last place at which no sign of UTF-8 is cut in two."""
-    ends = (at for at in range(len(data) - 1, len(data) - 5, -1) if data[at] & 0xC0 != 0x80)
-    return next(ends, len(data))
+def _join_up_to(parts: list[bytes], cut: int) -> bytes:
+    """Join parts, the last of them only up to `cut`; a single whole part is not copied."""
+    *before, last = parts
+    return last if not before and cut == len(last) else b"".join([*before, memoryview(last)[:cut]])
+
+
+def last_character_boundary(data: bytes) -> int:
+    """Return the largest offset that does not split a UTF-8 character."""
+    starts = (at for at in range(len(data) - 1, len(data) - 5, -1) if data[at] & 0xC0 != 0x80)
+    return next(starts, len(data))

@@ -1,51 +1,65 @@
-"""Large logs are read beside this process, by others that are split off from it.
+"""Read large logs in forked child processes.
 
-Threads (`ahead`) wait for each other wherever they run Python, and for all that this process imports while
-they read: that makes a large run a tenth slower. Only a process without threads is split, for a lock that
-another thread holds would never be released in the copy.
+A log that can be read at any offset is scanned in parts, so that all cores stay busy; then one process
+combines the scans of all parts, selects the lines to read, and reads them.
 
-The first of the others makes ready what all of them need, while this process goes on, and splits off those.
-
-A log that can be read at any place is looked through in parts, so that no core is idle before all are done;
-then one process chooses from what was found, and takes that apart.
+The pool forks one reader. That one loads what all readers need, while this process goes on (it imports the
+later stages meanwhile), and forks the others. Tasks come through a pipe, results go into shared memory.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from select import poll, select
 from struct import Struct
 from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
 
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.scan.blocks import BLOCK, Block, Scanner
+from analyzer.ingest.scan.blocks import BLOCK_BYTES, BlockScan, BlockScanner
 from analyzer.ingest.scan.line_selection import SamplingBudget
 from analyzer.ingest.scan.prefilter import Prefilter
-from analyzer.ingest.scan.scan_plan import Part, Survey, conclude, divisible, look_through, survey
+from analyzer.ingest.scan.processes import (
+    append,
+    can_fork,
+    child_is_running,
+    core_count,
+    is_running,
+    reap,
+    shared_array,
+)
+from analyzer.ingest.scan.scan_plan import (
+    LogPart,
+    LogScan,
+    combine_parts,
+    divisible_size,
+    scan_log,
+    scan_part,
+)
 from analyzer.model.run import Source
 
-_MOST = 1_000
-"""Logs that are read here, and about the parts that all of them have: so many tasks have room in a pipe."""
-_LEAST_PART = 16 * BLOCK
-_LOOK = 0.1
-"""Seconds between two looks at whether the others are alive."""
+MAX_TASKS = 1_000
+"""Logs that the pool reads, and about the parts that all of them have: a pipe holds so many tasks."""
+MIN_PART_BYTES = 16 * BLOCK_BYTES
+POLL_SECONDS = 0.1
+"""How often the parent checks that its readers are alive."""
 
-Surveyed = Callable[[Source], Survey]
-Read = Callable[[Source, Surveyed], list[SourceRows]]
-"""Reads a log, given what surveys it. Raises nothing that is not a mistake of ours."""
-Watch = Callable[[Source, int], None]
-"""Told a log, and how many of its bytes are read."""
+ScanLog = Callable[[Source], LogScan]
+ReadLog = Callable[[Source, ScanLog], list[SourceRows]]
+"""Reads a log, given the function that scans it. Expected errors become rows, not exceptions."""
+LogProgress = Callable[[Source, int], None]
+"""Called with a log and the number of its bytes that have been read."""
+
+_WHOLE_LOG, _COMBINE = -1, -2
+"""In place of the number of a part: scan and read the whole log; combine its parts and read it."""
 
 
 class _Task(NamedTuple):
-    """What is to be done with a log: look through a part of it, or read it, given where its blocks lie."""
+    """Scan part `part` of a log, or read the log; the index of its scanned parts lies at `start`."""
 
     log: int
     part: int
@@ -53,8 +67,8 @@ class _Task(NamedTuple):
     length: int = 0
 
 
-class _Done(NamedTuple):
-    """A task that is done, who did it, and where in the memory of that one the result lies."""
+class _Result(NamedTuple):
+    """A finished task, the reader that did it, and where the result lies in that reader's memory."""
 
     log: int
     part: int
@@ -63,83 +77,79 @@ class _Done(NamedTuple):
     length: int
 
 
-_TASK, _DONE = Struct("<IiQQ"), Struct("<IiIQQ")
-_ALL, _REST = -1, -2
-"""Instead of the number of a part: all of a log, or what is left when all its parts are looked through."""
-
-
-def splittable() -> bool:
-    """Whether this process may be split, and there is a core to gain by it."""
-    with suppress(OSError, AttributeError):
-        return (
-            hasattr(os, "memfd_create")
-            and len(os.sched_getaffinity(0)) > 1
-            and len(list(Path("/proc/self/task").iterdir())) == 1
-        )
-    return False
+_TASK, _RESULT = Struct("<IiQQ"), Struct("<IiIQQ")
 
 
 class ForkPool:
-    """Some logs, read by as many processes as there are cores; it holds none where this one cannot be split.
-
-    `scout` is called by the first of them, and makes all ready that they need.
-    """
+    """Reads some logs with one process per core; empty if this process must not fork."""
 
     def __init__(
         self,
         logs: Sequence[Source],
-        prefilter: Callable[[], Prefilter],
-        read: Read,
+        load_prefilter: Callable[[], Prefilter],
+        read: ReadLog,
         budget: SamplingBudget,
-        watch: Watch,
+        progress: LogProgress,
     ) -> None:
-        self._logs = list(logs[:_MOST]) if logs and splittable() else []
+        """Plan to read `logs`; the first reader calls `load_prefilter` before it forks the others."""
+        self._logs = list(logs[:MAX_TASKS]) if logs and can_fork() else []
         self._numbers = {log.name: number for number, log in enumerate(self._logs)}
-        self._scout, self._read, self._budget, self._watch = prefilter, read, budget, watch
-        self._parts: list[list[Part]] = []
-        self._found: list[dict[int, _Done]] = [{} for _ in self._logs]
-        self._looked_through = 0
-        self._readings: dict[int, list[SourceRows]] = {}
-        self._asked_for: set[int] = set()
-        self._first = 0
-        self._memories: list[int] = []
-        self._own = self._tasks = self._done = -1
-        self._offsets = _shared(len(self._logs))
-        """How far each log has been read that has no parts; of all processes."""
-        self._readers = _shared(_cores() if self._logs else 0)
-        """The process of each reader but the first, 0 once it has nothing left to do; of all processes."""
+        self._load_prefilter, self._read = load_prefilter, read
+        self._budget, self._progress = budget, progress
+        self._parts: list[list[LogPart]] = []
+        self._scanned: list[dict[int, _Result]] = [{} for _ in self._logs]
+        self._combined = 0
+        self._outputs: dict[int, list[SourceRows]] = {}
+        self._collected: set[int] = set()
+        self._first_reader = 0
+        self._result_memories: list[int] = []
+        self._index_memory = self._tasks = self._results = -1
+        self._offsets = shared_array(len(self._logs))
+        """How far each log without parts has been read."""
+        self._other_readers = shared_array(core_count() if self._logs else 0)
+        """Process of each reader but the first; 0 once it has no work left."""
 
     def __contains__(self, source: Source) -> bool:
-        return bool(self._first) and source.name in self._numbers
+        """Whether this pool reads a log."""
+        return bool(self._first_reader) and source.name in self._numbers
 
     def __enter__(self) -> Self:
+        """Fork the first reader and hand out all tasks."""
         if not self._logs:
             return self
-        sizes = [divisible(log) for log in self._logs]
-        step = max(_LEAST_PART, -(-sum(sizes) // _MOST // BLOCK) * BLOCK)
-        self._parts = [
-            [Part(size, start, min(start + step, size)) for start in range(0, size, step)] for size in sizes
-        ]
-        tasks = [
-            _Task(log, part) for log, parts in enumerate(self._parts) for part in range(len(parts)) or (_ALL,)
-        ]
-        tasks.sort(key=lambda task: task.part != _ALL)  # what cannot be parted takes longest
-        waiting, self._tasks = os.pipe()
-        self._done, done = os.pipe()
+        tasks = self._plan()
+        task_output, self._tasks = os.pipe()
+        self._results, result_input = os.pipe()
         packed = b"".join(_TASK.pack(*task) for task in tasks)
         os.set_blocking(self._tasks, False)
         with suppress(OSError):  # no room for another process, for its memory, or for the tasks
             if os.write(self._tasks, packed) < len(packed):
                 raise BlockingIOError
-            self._own = os.memfd_create("blocks")
-            self._memories = [os.memfd_create("results") for _ in range(min(len(tasks), _cores()))]
+            self._index_memory = os.memfd_create("index")
+            readers = min(len(tasks), core_count())
+            self._result_memories = [os.memfd_create("results") for _ in range(readers)]
             if not (pid := os.fork()):
-                self._begin(waiting, done)
-            self._first = pid
-        os.close(waiting)
-        os.close(done)
-        self._end_tasks()
+                self._run_first_reader(task_output, result_input)
+            self._first_reader = pid
+        os.close(task_output)
+        os.close(result_input)
+        self._close_tasks_if_complete()
         return self
+
+    def _plan(self) -> list[_Task]:
+        """Divide the logs into parts, and return the tasks, those that cannot be divided first."""
+        sizes = [divisible_size(log) for log in self._logs]
+        step = max(MIN_PART_BYTES, -(-sum(sizes) // MAX_TASKS // BLOCK_BYTES) * BLOCK_BYTES)
+        self._parts = [
+            [LogPart(size, start, min(start + step, size)) for start in range(0, size, step)]
+            for size in sizes
+        ]
+        tasks = [
+            _Task(log, part)
+            for log, parts in enumerate(self._parts)
+            for part in range(len(parts)) or (_WHOLE_LOG,)
+        ]
+        return sorted(tasks, key=lambda task: task.part != _WHOLE_LOG)
 
     def __exit__(
         self,
@@ -147,164 +157,134 @@ class ForkPool:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if len(self._asked_for) < len(self._logs):
+        """End all readers; kill them if not all logs were collected."""
+        if len(self._collected) < len(self._logs):
             self._kill()
-        for descriptor in (*self._memories, self._own, self._tasks, self._done):
+        for descriptor in (*self._result_memories, self._index_memory, self._tasks, self._results):
             if descriptor >= 0:
                 os.close(descriptor)
-        if self._first:
-            _wait_for(self._first)
+        if self._first_reader:
+            reap(self._first_reader)
 
     def _kill(self) -> None:
-        """End all readers, whatever they do; without the first one, nobody knows who has their numbers."""
-        if self._first and _runs(self._first):
-            for reader in (*filter(None, self._readers), self._first):
+        """Kill all readers; once the first has ended, the numbers of the others may belong to anybody."""
+        if self._first_reader and child_is_running(self._first_reader):
+            for reader in (*filter(None, self._other_readers), self._first_reader):
                 with suppress(ProcessLookupError):  # it has just ended
                     os.kill(reader, signal.SIGKILL)
 
-    def __call__(self, source: Source) -> list[SourceRows] | None:
-        """The readings of a log, as soon as they are there; None where one of the others died before."""
+    def collect(self, source: Source) -> list[SourceRows] | None:
+        """Wait for the rows of a log; None if a reader died first."""
         number = self._numbers[source.name]
-        while number not in self._readings:
+        while number not in self._outputs:
             alive = self._all_alive()  # asked first: a reader may write its last result and end meanwhile
-            if select([self._done], [], [], _LOOK)[0]:
-                if not (message := os.read(self._done, _DONE.size)):
+            if select([self._results], [], [], POLL_SECONDS)[0]:
+                if not (message := os.read(self._results, _RESULT.size)):
                     return None
-                self._take(_Done(*_DONE.unpack(message)))
+                self._accept(_Result(*_RESULT.unpack(message)))
             elif not alive:
                 return None
-            parts = [self._parts[number][part] for part in self._found[number]]
-            self._watch(source, self._offsets[number] + sum(part.end - part.start for part in parts))
-        self._asked_for.add(number)
-        return self._readings.pop(number)
+            parts = [self._parts[number][part] for part in self._scanned[number]]
+            self._progress(source, self._offsets[number] + sum(part.end - part.start for part in parts))
+        self._collected.add(number)
+        return self._outputs.pop(number)
 
     def _all_alive(self) -> bool:
-        return _runs(self._first) and all(map(_lives, filter(None, self._readers)))
+        return child_is_running(self._first_reader) and all(
+            map(is_running, filter(None, self._other_readers))
+        )
 
-    def _take(self, done: _Done) -> None:
-        """Note what is done; a log of which all parts are looked through can be read."""
-        if done.part < 0:
-            held = os.pread(self._memories[done.reader], done.length, done.start)
-            self._readings[done.log] = pickle.loads(held)  # noqa: S301 - a copy of ourselves wrote it
+    def _accept(self, result: _Result) -> None:
+        """Note a result; once all parts of a log are scanned, hand out the task that combines them."""
+        if result.part < 0:
+            held = os.pread(self._result_memories[result.reader], result.length, result.start)
+            self._outputs[result.log] = pickle.loads(held)  # noqa: S301 - a fork of ourselves wrote it
             return
-        found = self._found[done.log]
-        found[done.part] = done
-        if len(found) == len(self._parts[done.log]):
-            start, length = _written(self._own, pickle.dumps([found[part] for part in sorted(found)]))
-            os.write(self._tasks, _TASK.pack(done.log, _REST, start, length))
-            self._looked_through += 1
-            self._end_tasks()
+        scanned = self._scanned[result.log]
+        scanned[result.part] = result
+        if len(scanned) == len(self._parts[result.log]):
+            index = pickle.dumps([scanned[part] for part in sorted(scanned)])
+            region = append(self._index_memory, index)
+            os.write(self._tasks, _TASK.pack(result.log, _COMBINE, *region))
+            self._combined += 1
+            self._close_tasks_if_complete()
 
-    def _end_tasks(self) -> None:
-        """When no task can come any more, whoever asks for one is told so, and ends."""
-        if self._looked_through == sum(map(bool, self._parts)):
+    def _close_tasks_if_complete(self) -> None:
+        """Close the pipe of tasks when none can follow; readers end when they find it empty."""
+        if self._combined == sum(map(bool, self._parts)):
             os.close(self._tasks)
             self._tasks = -1
 
-    def _begin(self, waiting: int, done: int) -> NoReturn:
-        """All that the first reader does: it makes ready what all need, splits off the others, and reads."""
+    def _run_first_reader(self, tasks: int, results: int) -> NoReturn:
+        """Run the first reader: load what all readers need, fork the others, and work."""
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.close(self._done)
+            os.close(self._results)
             os.close(self._tasks)
-            prefilter = self._scout()
-            number, others = self._split()
-            scan = Scanner(prefilter)
-            waits = poll()
-            waits.register(done, 0)  # an error, and nothing else: nobody can read what is written
-            while given := os.read(waiting, _TASK.size):
-                task = _Task(*_TASK.unpack(given))
-                result = pickle.dumps(self._result(task, prefilter, scan, waits), pickle.HIGHEST_PROTOCOL)
-                place = _written(self._memories[number], result)
-                os.write(done, _DONE.pack(task.log, task.part, number, *place))
-            self._readers[number] = 0
+            prefilter = self._load_prefilter()
+            number, others = self._fork_others()
+            self._work(number, prefilter, tasks, results)
+            self._other_readers[number] = 0
             for other in others:
-                _wait_for(other)
+                reap(other)
             status = 0
         finally:
-            os._exit(status)  # what the process before it had begun is not to be ended twice
+            os._exit(status)  # never run what the parent registered for its own end
 
-    def _split(self) -> tuple[int, list[int]]:
-        """Split off the other readers, and tell which of all this process is, and which are its own."""
+    def _fork_others(self) -> tuple[int, list[int]]:
+        """Fork the other readers; return the number of this process among all readers, and its children."""
         others: list[int] = []
-        with suppress(OSError):  # no room for another process: those that there are read everything
-            for number in range(1, len(self._memories)):
+        with suppress(OSError):  # no room for another process: the readers there are do everything
+            for number in range(1, len(self._result_memories)):
                 if not (pid := os.fork()):
-                    self._readers[number] = os.getpid()
+                    self._other_readers[number] = os.getpid()
                     return number, []
                 others.append(pid)
         return 0, others
 
-    def _result(
-        self, task: _Task, prefilter: Prefilter, scan: Scanner, waits: poll
-    ) -> list[Block] | list[SourceRows] | OSError:
-        log = self._logs[task.log]
+    def _work(self, reader: int, prefilter: Prefilter, tasks: int, results: int) -> None:
+        """Do tasks until there are none left."""
+        scanner = BlockScanner(prefilter)
+        parent = poll()
+        parent.register(results, 0)  # reports an error once the parent has closed its end
+        while packed := os.read(tasks, _TASK.size):
+            task = _Task(*_TASK.unpack(packed))
+            result = pickle.dumps(self._do(task, prefilter, scanner, parent), pickle.HIGHEST_PROTOCOL)
+            region = append(self._result_memories[reader], result)
+            os.write(results, _RESULT.pack(task.log, task.part, reader, *region))
 
-        def watch(offset: int) -> None:
-            if task.part == _ALL:
+    def _do(
+        self, task: _Task, prefilter: Prefilter, scanner: BlockScanner, parent: poll
+    ) -> list[BlockScan] | list[SourceRows] | OSError:
+        log, budget = self._logs[task.log], self._budget
+
+        def progress(offset: int) -> None:
+            if task.part == _WHOLE_LOG:
                 self._offsets[task.log] = offset
-            if waits.poll(0):
+            if parent.poll(0):
                 os._exit(1)
 
-        if task.part == _ALL:
-            return self._read(log, lambda log: survey(log, lambda: prefilter, watch, self._budget))
-        if task.part == _REST:
-            size = self._parts[task.log][0].size
-            blocks = self._blocks(task)
-            return self._read(log, lambda log: conclude(log, size, blocks, prefilter, self._budget))
+        if task.part == _WHOLE_LOG:
+            return self._read(log, lambda log: scan_log(log, lambda: prefilter, progress, budget))
+        if task.part == _COMBINE:
+            size, scans = self._parts[task.log][0].size, self._load_scans(task)
+            return self._read(log, lambda log: combine_parts(log, size, scans, prefilter, budget))
         try:
-            return look_through(log, self._parts[task.log][task.part], scan, self._budget, watch)
+            return scan_part(log, self._parts[task.log][task.part], scanner, budget, progress)
         except OSError as error:
             return error
 
-    def _blocks(self, task: _Task) -> Iterator[Block]:
-        """What was found in all parts of a log, part by part.
+    def _load_scans(self, task: _Task) -> Iterator[BlockScan]:
+        """Load the scans of all blocks of a log, in order.
 
         Raises:
-            OSError: one of them could not be read.
+            OSError: one of its parts could not be read.
 
         """
-        for done in pickle.loads(os.pread(self._own, task.length, task.start)):  # noqa: S301 - ours
-            found = pickle.loads(os.pread(self._memories[done.reader], done.length, done.start))  # noqa: S301
-            if isinstance(found, OSError):
-                raise found
-            yield from found
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _shared(places: int) -> memoryview:
-    """So many numbers, which this process and those split off from it have in common."""
-    return memoryview(mmap.mmap(-1, 8 * max(1, places))).cast("Q")
-
-
-def _runs(child: int) -> bool:
-    """Whether a child still runs; its end is left to whoever waits for it."""
-    with suppress(ChildProcessError):  # the system waits for all of them itself
-        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    return False
-
-
-def _wait_for(child: int) -> None:
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
-
-
-def _lives(process: int) -> bool:
-    """Whether a process still runs; whose child it is waits for its end."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in {b"Z", b"X"}
-
-
-def _written(memory: int, data: bytes) -> tuple[int, int]:
-    """Write behind what stands there, and tell where that is, and how long."""
-    start, rest = os.lseek(memory, 0, os.SEEK_CUR), memoryview(data)
-    while rest:
-        rest = rest[os.write(memory, rest) :]
-    return start, len(data)
+        for result in pickle.loads(os.pread(self._index_memory, task.length, task.start)):  # noqa: S301 - ours
+            memory = self._result_memories[result.reader]
+            scans = pickle.loads(os.pread(memory, result.length, result.start))  # noqa: S301 - ours
+            if isinstance(scans, OSError):
+                raise scans
+            yield from scans

@@ -1,8 +1,8 @@
-"""What of a log is read, line by line: all of a small one, and of a large one what may matter.
+"""Select the lines of a log that are read one by one: all of a small log, and of a large one what may matter.
 
-Of a large log that is its head and its tail; every place where a scout finds something, with the lines
-around it; and between them an even sample, for the curves. What occurs all the time is read at its first
-places and its last. So the work behind this stage, and its memory, do not grow with the log.
+Of a large log these are its head and its tail, the lines around everything that the prefilter finds, and an
+even sample between them for the curves. What occurs all the time is read at its first and last occurrences
+only, so that time and memory of all later stages do not grow with the log.
 """
 
 from __future__ import annotations
@@ -14,56 +14,56 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from analyzer.ingest.scan.blocks import (
-    BLOCK,
-    Block,
-    Lines,
-    Place,
+    BLOCK_BYTES,
+    BlockScan,
+    BlockScanner,
+    LineHit,
+    LogSlice,
+    NewlineCounter,
     Sample,
-    Scanner,
-    Stretch,
-    blocks,
-    epoch_before,
-    last_break,
-    next_break,
-    placed,
+    last_epoch_header,
+    line_end,
+    line_start,
+    locate,
+    split_into_blocks,
 )
-from analyzer.ingest.scan.byte_stats import newlines, odd
+from analyzer.ingest.scan.byte_stats import count_newlines, first_invalid_bytes
 from analyzer.ingest.scan.prefilter import TRACEBACK, Prefilter
 
-WHOLE = BLOCK
-"""Bytes of a log that is read from end to end."""
-FIRST, LAST = 200, 60
-"""Places at which one thing is read: the first ones, and of those behind them, one in a block, the last."""
-MOST = 24 << 20
-"""Bytes around places that are read of one log; beyond them `FEW` places are the first of each thing."""
-FEW = 5
+SMALL_LOG_BYTES = BLOCK_BYTES
+"""Size up to which every line of a log is read."""
+FIRST_HITS, LAST_HITS = 200, 60
+"""Keep the first 200 hits of each expression and, after that, one per block up to the last 60."""
+CONTEXT_BUDGET_BYTES = 24 << 20
+"""Context bytes per log; once spent, only the first `HITS_OVER_BUDGET` hits of each expression are kept."""
+HITS_OVER_BUDGET = 5
 
-_BEFORE = 1 << 10
-_ROOM = 8
-_AFTER = 4 << 10
-_AFTER_TRACEBACK = 64 << 10
-_SAMPLE_EVERY = 4 << 10
-_BEGINS = re.compile(
+_CONTEXT_BEFORE = 1 << 10
+_SLACK = 8
+_CONTEXT_AFTER = 4 << 10
+_CONTEXT_AFTER_TRACEBACK = 64 << 10
+_MIN_SAMPLE_SPACING = 4 << 10
+_NEXT_RECORD = re.compile(
     rb"[\n\r\x08](?=\d{4}-\d\d-\d\d|[IWEFD]\d{4} \d\d:|\s*\d+/\d+ "
     rb"|(?i:epoch|step|iter\w*)\W|(?:INFO|DEBUG)\b)"
 )
 
 
 class SamplingBudget(NamedTuple):
-    """How much is read of a large log beside the places that matter."""
+    """How much of a large log is read besides the lines around hits."""
 
     edge: int = 32 << 10
-    """Bytes of head and tail that are read from end to end."""
+    """Bytes of head and of tail in which every line is read."""
     samples: int = 256
-    """Samples that are kept at most, at even distances."""
+    """Maximum number of sampled lines, evenly spaced."""
 
-    def distance(self, size: int) -> int:
-        """Bytes from one sample to the next, of a log of that size."""
-        return max(_SAMPLE_EVERY, size // self.samples)
+    def spacing(self, size: int) -> int:
+        """Return the bytes from one sample to the next in a log of `size` bytes."""
+        return max(_MIN_SAMPLE_SPACING, size // self.samples)
 
 
 def budget_for(logs: int) -> SamplingBudget:
-    """The room of each of some large logs: of many, less of each, so that all together take no longer."""
+    """Return the sampling budget per log, smaller the more large logs a run has."""
     share = max(1, logs // 2)
     return SamplingBudget(
         max(16 << 10, SamplingBudget().edge // share), max(100, SamplingBudget().samples // share)
@@ -71,93 +71,95 @@ def budget_for(logs: int) -> SamplingBudget:
 
 
 class Selection(NamedTuple):
-    """What is to be read of a log, in order, and what the whole of it is like."""
+    """The lines of a log to read, in order, and properties of the whole log."""
 
-    stretches: list[Stretch]
+    slices: list[LogSlice]
     bytes: int
     lines: int
     nul: int | None = None
-    """Where its first NUL byte stands."""
+    """Offset of the first NUL byte."""
     undecodable: int | None = None
-    """Where the first bytes stand that are no UTF-8."""
+    """Offset of the first byte that is not UTF-8."""
     thinned: str = ""
-    """What was not read at all of its places; empty for a log that is read from end to end."""
+    """Which lines were left out, in words; empty if every line is read."""
 
 
-class Text(Protocol):
+class ByteSource(Protocol):
     """The bytes of a log, as far as they can be had."""
 
     def read(self, start: int, end: int, /) -> bytes:
-        """Those between two places that can be had."""
+        """Return the available bytes between two offsets."""
         ...
 
 
-def unwatched(_offset: int) -> None:
-    """Nobody wants to know how far a log has been read."""
+def no_progress(_offset: int) -> None:
+    """Do nothing: a progress callback for callers that show no progress."""
 
 
-def select(
+def select_from_stream(
     parts: Iterable[bytes],
     prefilter: Callable[[], Prefilter],
     size: int,
-    watch: Callable[[int], None],
+    progress: Callable[[int], None],
     budget: SamplingBudget,
 ) -> Selection:
-    """What is to be read of a log of about `size` bytes; a large one calls for a scout, and `watch` often."""
+    """Select the lines to read of a log that can only be read once, from its beginning.
+
+    `size` is about its length in bytes. `prefilter` is called only for a large log. `progress` is called
+    after each block with the offset reached.
+    """
     parts = iter(parts)
     first: list[bytes] = []
     held = 0
-    while held <= WHOLE:
+    while held <= SMALL_LOG_BYTES:
         if (part := next(parts, None)) is None:
-            return _whole(b"".join(first))
+            return _select_all(b"".join(first))
         first.append(part)
         held += len(part)
-    known, window = prefilter(), _Window(budget.edge)
-    selector, scan = Selector(known, budget, budget.distance(size)), Scanner(known)
-    for data in blocks(chain(first, parts)):
-        if passed := window.take(data):
-            selector.take(scan(*passed, selector.distance), window)
-            watch(selector.offset)
-    if passed := window.take(b""):
-        selector.take(scan(*passed, selector.distance), window)
+    loaded, window = prefilter(), _SlidingWindow(budget.edge)
+    selector, scanner = LineSelector(loaded, budget, budget.spacing(size)), BlockScanner(loaded)
+    for data in chain(split_into_blocks(chain(first, parts)), [b""]):
+        if current := window.push(data):
+            selector.add_block(scanner.scan(*current, selector.spacing), window)
+            progress(selector.offset)
     return selector.selection(window)
 
 
-def choose(
-    found: Iterable[Block], text: Text, prefilter: Prefilter, budget: SamplingBudget, size: int
+def select_from_scans(
+    scans: Iterable[BlockScan], log: ByteSource, prefilter: Prefilter, budget: SamplingBudget, size: int
 ) -> Selection:
-    """What is to be read of a log of that size, all blocks of which were looked through."""
-    selector = Selector(prefilter, budget, budget.distance(size))
-    for block in found:
-        selector.take(block, text)
-    return selector.selection(text)
+    """Select the lines to read of a log of `size` bytes, given the scans of all its blocks in order."""
+    selector = LineSelector(prefilter, budget, budget.spacing(size))
+    for scan in scans:
+        selector.add_block(scan, log)
+    return selector.selection(log)
 
 
-def _whole(data: bytes) -> Selection:
-    lines = newlines(data, 0, len(data)) + (not data.endswith(b"\n") and bool(data))
-    return Selection([Stretch(0, 1, data)], len(data), lines, *odd(data))
+def _select_all(data: bytes) -> Selection:
+    lines = count_newlines(data, 0, len(data)) + (not data.endswith(b"\n") and bool(data))
+    return Selection([LogSlice(0, 1, data)], len(data), lines, *first_invalid_bytes(data))
 
 
-class _Window:
-    """The text around a block of what is read but once: some bytes before it, and all of the next one."""
+class _SlidingWindow:
+    """Window over input that cannot be read twice: the previous bytes, the current block and the next one."""
 
     def __init__(self, before: int) -> None:
-        self._before = max(before, _BEFORE + _ROOM)
+        self._before = max(before, _CONTEXT_BEFORE + _SLACK)
         self._held: deque[tuple[int, bytes]] = deque()
         self._end = 0
 
-    def take(self, following: bytes) -> tuple[bytes, int] | None:
-        """Take the next block, and give the one before it, which has all around it now, and its offset."""
-        passed = self._held[-1] if self._held else None
+    def push(self, following: bytes) -> tuple[bytes, int] | None:
+        """Add the next block; return the one before it, now current, with its offset."""
+        current = self._held[-1] if self._held else None
         if following:
             self._held.append((self._end, following))
             self._end += len(following)
-        while passed and len(self._held) > 1 and self._held[1][0] + self._before <= passed[0]:
+        while current and len(self._held) > 1 and self._held[1][0] + self._before <= current[0]:
             self._held.popleft()
-        return passed and (passed[1], passed[0])
+        return current and (current[1], current[0])
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two places, or those of them that are held."""
+        """Return the bytes between two offsets that the window holds."""
         return b"".join(
             data[max(0, start - offset) : max(0, end - offset)]
             for offset, data in self._held
@@ -165,128 +167,133 @@ class _Window:
         )
 
 
-class Selector:
-    """Goes through what stands in a large log, block by block, and chooses what is read of it."""
+class LineSelector:
+    """Goes through the block scans of a large log in order, and selects the lines to read."""
 
-    def __init__(self, prefilter: Prefilter, budget: SamplingBudget, distance: int) -> None:
-        self.prefilter, self.budget, self.distance = prefilter, budget, distance
+    def __init__(self, prefilter: Prefilter, budget: SamplingBudget, spacing: int) -> None:
+        self.prefilter, self.budget, self.spacing = prefilter, budget, spacing
         self.offset, self.line = 0, 1
-        self.chosen: list[Stretch] = []
-        self.head: Stretch | None = None
-        self.size = 0
-        self.left = dict.fromkeys(range(len(prefilter.names)), FIRST)
-        self.latest: dict[int, deque[Stretch]] = {}
+        self.chosen: list[LogSlice] = []
+        self.head: LogSlice | None = None
+        self.chosen_bytes = 0
+        self.hits_left = dict.fromkeys(range(len(prefilter.labels)), FIRST_HITS)
+        self.latest: dict[int, deque[LogSlice]] = {}
         self.samples: list[Sample] = []
-        self.epoch: Stretch | None = None
+        self.epoch: LogSlice | None = None
         self.nul: int | None = None
         self.undecodable: int | None = None
 
-    def take(self, block: Block, text: Text) -> None:
-        """Choose from one block."""
-        self.head = self.head or self._head(text)
+    def add_block(self, block: BlockScan, log: ByteSource) -> None:
+        """Select from the next block."""
+        self.head = self.head or self._head(log)
         self.nul = block.nul if self.nul is None else self.nul
         self.undecodable = block.undecodable if self.undecodable is None else self.undecodable
-        if any(self.left[place.what] for place in block.found):
-            self._choose(block, text)
-        for place in block.found:
-            if not self.left[place.what]:
-                around = self._around(place, text)
-                self.latest.setdefault(place.what, deque(maxlen=LAST)).append(around)
-        self._sample(block)
-        self.epoch = block.epoch.moved(self.line) if block.epoch else self.epoch
+        if any(self.hits_left[hit.expression] for hit in block.hits):
+            self._choose_hits(block, log)
+        for hit in block.hits:
+            if not self.hits_left[hit.expression]:
+                latest = self.latest.setdefault(hit.expression, deque(maxlen=LAST_HITS))
+                latest.append(self._context(hit, log))
+        self._add_samples(block)
+        self.epoch = block.epoch.shifted(self.line) if block.epoch else self.epoch
         self.offset, self.line = block.end, self.line + block.newlines
 
-    def _choose(self, block: Block, text: Text) -> None:
-        """Take the lines around every place of what has not been read often."""
-        data, end = text.read(block.offset, block.end), -1
-        lines = Lines(data)
-        for place in placed(self.prefilter.each(data), block.offset, lines):
-            if not self.left[place.what]:
+    def _choose_hits(self, block: BlockScan, log: ByteSource) -> None:
+        """Choose the lines around every hit of the expressions that have hits left."""
+        data, chosen_up_to = log.read(block.offset, block.end), -1
+        lines = NewlineCounter(data)
+        for hit in locate(self.prefilter.all_occurrences(data), block.offset, lines):
+            if not self.hits_left[hit.expression]:
                 continue
-            self.left[place.what] -= 1
-            if place.end <= end and not self._is_traceback(place.what):
+            self.hits_left[hit.expression] -= 1
+            if hit.end <= chosen_up_to and not self._is_traceback(hit):
                 continue
-            around = self._around(place, text)
-            own = epoch_before(data, place.end - block.offset, block.offset, lines) if block.epoch else None
-            epoch = own.moved(self.line) if own else self.epoch
-            self.chosen += [epoch, around] if epoch else [around]
-            end, self.size = around.end, self.size + len(around.data)
-        if self.size > MOST:
-            self.left = {what: max(0, left - FIRST + FEW) for what, left in self.left.items()}
-            self.size = 0
+            context = self._context(hit, log)
+            header = (
+                last_epoch_header(data, hit.end - block.offset, block.offset, lines) if block.epoch else None
+            )
+            epoch = header.shifted(self.line) if header else self.epoch
+            self.chosen += [epoch, context] if epoch else [context]
+            chosen_up_to, self.chosen_bytes = context.end, self.chosen_bytes + len(context.data)
+        if self.chosen_bytes > CONTEXT_BUDGET_BYTES:
+            spent = FIRST_HITS - HITS_OVER_BUDGET
+            self.hits_left = {number: max(0, left - spent) for number, left in self.hits_left.items()}
+            self.chosen_bytes = 0
 
-    def _around(self, place: Place, text: Text) -> Stretch:
-        """The lines around a place: some before it, and behind it up to where something else begins."""
-        traceback = self._is_traceback(place.what)
-        low = max(0, place.end - _BEFORE - _ROOM)
-        data = text.read(low, place.end + (_AFTER_TRACEBACK if traceback else _AFTER))
-        at = place.end - low
-        start = data.find(b"\n", max(0, at - _BEFORE), at) + 1 or last_break(data, at - 1)
+    def _context(self, hit: LineHit, log: ByteSource) -> LogSlice:
+        """Return the lines around a hit: some before it, and those after it up to the next record."""
+        after = _CONTEXT_AFTER_TRACEBACK if self._is_traceback(hit) else _CONTEXT_AFTER
+        low = max(0, hit.end - _CONTEXT_BEFORE - _SLACK)
+        data = log.read(low, hit.end + after)
+        at = hit.end - low
+        start = data.find(b"\n", max(0, at - _CONTEXT_BEFORE), at) + 1 or line_start(data, at - 1)
         end = data.find(b"\n", at - 1)
         if end < 0:
-            end = next_break(data, at, len(data))
-        elif begins := _BEGINS.search(data, end):
-            end = begins.start() + 1
+            end = line_end(data, at, len(data))
+        elif following := _NEXT_RECORD.search(data, end):
+            end = following.start() + 1
         else:
             end = max(end, data.rfind(b"\n", at)) + 1
-        line = self.line + place.line - data.count(b"\n", start, at)
-        return Stretch(low + start, line, data[start:end])
+        line = self.line + hit.line - data.count(b"\n", start, at)
+        return LogSlice(low + start, line, data[start:end])
 
-    def _is_traceback(self, what: int) -> bool:
-        return self.prefilter.names[what] == TRACEBACK
+    def _is_traceback(self, hit: LineHit) -> bool:
+        return self.prefilter.labels[hit.expression] == TRACEBACK
 
-    def _sample(self, block: Block) -> None:
+    def _add_samples(self, block: BlockScan) -> None:
         for epoch, line in block.samples:
-            above = epoch.moved(self.line) if epoch else self.epoch
-            self.samples.append(Sample(above, line.moved(self.line)))
+            above = epoch.shifted(self.line) if epoch else self.epoch
+            self.samples.append(Sample(above, line.shifted(self.line)))
         if len(self.samples) > 2 * self.budget.samples:
             self.samples = self.samples[::2]
-            self.distance *= 2
+            self.spacing *= 2
 
-    def selection(self, text: Text) -> Selection:
-        """Everything that was chosen, in order, each byte once."""
-        latest = [stretch for places in self.latest.values() for stretch in places]
-        sampled = [stretch for sample in self.samples for stretch in sample]
-        chosen = [self.head, *self.chosen, *latest, *sampled, self._tail(text)]
-        together = _merged([each for each in chosen if each])
-        lines = self.line - 1 + (text.read(self.offset - 1, self.offset) != b"\n")
-        return Selection(together, self.offset, lines, self.nul, self.undecodable, self._thinned())
+    def selection(self, log: ByteSource) -> Selection:
+        """Return everything that was selected, in order, each byte once."""
+        latest = [context for contexts in self.latest.values() for context in contexts]
+        sampled = [line for sample in self.samples for line in sample]
+        chosen = [self.head, *self.chosen, *latest, *sampled, self._tail(log)]
+        slices = _merge_overlapping([chunk for chunk in chosen if chunk])
+        lines = self.line - 1 + (log.read(self.offset - 1, self.offset) != b"\n")
+        return Selection(slices, self.offset, lines, self.nul, self.undecodable, self._left_out())
 
-    def _head(self, text: Text) -> Stretch:
-        data = text.read(0, self.budget.edge)
-        return Stretch(0, 1, data[: data.rfind(b"\n") + 1 or len(data)])
+    def _head(self, log: ByteSource) -> LogSlice:
+        data = log.read(0, self.budget.edge)
+        return LogSlice(0, 1, data[: data.rfind(b"\n") + 1 or len(data)])
 
-    def _tail(self, text: Text) -> Stretch:
+    def _tail(self, log: ByteSource) -> LogSlice:
         start = max(0, self.offset - self.budget.edge)
-        data = text.read(start, self.offset)
+        data = log.read(start, self.offset)
         cut = data.find(b"\n") + 1
-        return Stretch(start + cut, self.line - data.count(b"\n", cut), data[cut:])
+        return LogSlice(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
-    def _thinned(self) -> str:
-        often = sorted({self.prefilter.names[what] for what, left in self.left.items() if not left})
+    def _left_out(self) -> str:
+        frequent = sorted(
+            {self.prefilter.labels[number] for number, left in self.hits_left.items() if not left}
+        )
         words = (
             "read line by line: head and tail, every place that holds what is looked for, "
-            f"and between them one line in each {self.distance:,} bytes"
+            f"and between them one line in each {self.spacing:,} bytes"
         )
-        if often:
-            words += f"; not every place of what stands in very many: {', '.join(map(repr, often[:5]))}"
+        if frequent:
+            words += f"; not every place of what stands in very many: {', '.join(map(repr, frequent[:5]))}"
         return words
 
 
-def _merged(stretches: list[Stretch]) -> list[Stretch]:
-    """Stretches in order, those that touch or overlap as one."""
-    merged: list[Stretch] = []
+def _merge_overlapping(slices: list[LogSlice]) -> list[LogSlice]:
+    """Sort slices by offset, and join those that touch or overlap."""
+    merged: list[LogSlice] = []
     parts: list[bytes] = []
     end = -1
-    for stretch in sorted(stretches):
-        if stretch.offset > end:
+    for piece in sorted(slices):
+        if piece.offset > end:
             if merged:
                 merged[-1] = merged[-1]._replace(data=b"".join(parts))
-            merged.append(stretch)
-            parts = [stretch.data]
-        elif stretch.end > end:
-            parts.append(stretch.data[end - stretch.offset :])
-        end = max(end, stretch.end)
+            merged.append(piece)
+            parts = [piece.data]
+        elif piece.end > end:
+            parts.append(piece.data[end - piece.offset :])
+        end = max(end, piece.end)
     if merged:
         merged[-1] = merged[-1]._replace(data=b"".join(parts))
     return merged

@@ -1,7 +1,7 @@
-"""What makes a line of a large log worth reading, found without taking any line apart.
+"""One pass over raw bytes that finds everything that makes a line of a large log worth reading.
 
-A scout knows the literals of all patterns, in plain and as JSON writes them, the words by which a log raises
-an alarm, and numbers that are none. It says of a block of bytes which of them stand in it.
+It looks for the literals of all patterns (plain, and as JSON writes them), for the words with which a log
+raises an alarm, for values that are not finite, and for the lines that begin an epoch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from itertools import chain
 from typing import NamedTuple, cast
 
@@ -29,87 +28,81 @@ ALARMS: Mapping[str, tuple[str, ...]] = {
     "a traceback": (r"Traceback \(most recent call last\)|Fatal Python error: ",),
     "a value that is not finite": (r"[\s:=(\[\"'][-+]?(?:[Nn][Aa][Nn]|[Ii][Nn][Ff](?:inity)?)\b",),
 }  # fmt: skip
-"""What is looked for beside the literals of patterns: what it is → how it is written.
+"""Label → regular expressions that are searched for besides the literals of patterns.
 
-Few signs of a class stand in front of letters, and none behind them: either halves the speed of all.
+Character classes stand only in front of letters, hold few characters, and never end an expression: each of
+these would halve the speed of the whole scan.
 """
 
 TRACEBACK = "a traceback"
-_EPOCH = r"Epoch \d+/\d+"
+_EPOCH_HEADER = r"Epoch \d+/\d+"
 
 
-class Found(NamedTuple):
-    """One place: the number of what was found, and the byte behind it."""
+class Occurrence(NamedTuple):
+    """An expression, by its number, and the offset just past the place where it occurs."""
 
-    what: int
+    expression: int
     end: int
 
 
 class Prefilter:
-    """Finds what it knows in blocks of bytes; `names` says what each number stands for.
+    """Finds all literals and alarms in blocks of bytes; one thread at a time may use it.
 
-    `epoch` is the number of what has no name, and is found by `first` alone.
-    One thread at a time may use it; `twin` gives one for another thread.
+    `labels` says what each expression stands for. `epoch_header` is the number of the expression for lines
+    that begin an epoch; only `first_occurrences` looks for it, and it has no label.
     """
 
     def __init__(self, literals: Iterable[str]) -> None:
-        """Compile everything, or take it from the last call that knew the same."""
-        spelled = {form: literal for literal in sorted(literals) for form in sorted(_forms(literal))}
-        self.names = [*spelled.values(), *(what for what, ways in ALARMS.items() for _ in ways)]
-        self.epoch = len(self.names)
-        expressions = [*map(re.escape, spelled), *chain.from_iterable(ALARMS.values())]
-        self._first = _database([*expressions, _EPOCH], hyperscan.HS_FLAG_SINGLEMATCH)
-        self._each = _database(expressions, 0)
-        self._scratches = self._first.scratch, self._each.scratch
+        """Compile all expressions, or load them from the disk cache."""
+        spellings = {form: literal for literal in sorted(literals) for form in sorted(_spellings(literal))}
+        self.labels = [*spellings.values(), *(label for label, forms in ALARMS.items() for _ in forms)]
+        self.epoch_header = len(self.labels)
+        expressions = [*map(re.escape, spellings), *chain.from_iterable(ALARMS.values())]
+        self._first = _database([*expressions, _EPOCH_HEADER], hyperscan.HS_FLAG_SINGLEMATCH)
+        self._all = _database(expressions, 0)
 
-    def twin(self) -> Prefilter:
-        """One that knows the same, for another thread."""
-        twin = copy(self)
-        twin._scratches = self._first.scratch.clone(), self._each.scratch.clone()  # noqa: SLF001 - of our class
-        return twin
+    def first_occurrences(self, block: Data) -> list[Occurrence]:
+        """Return the first occurrence of each expression in a block."""
+        return _scan(self._first, block)
 
-    def first(self, block: Data) -> list[Found]:
-        """Everything that stands in a block, at the first place of each."""
-        return _scanned(self._first, block, self._scratches[0])
-
-    def each(self, block: Data) -> list[Found]:
-        """Everything that stands in a block, at every place, in order."""
-        return sorted(_scanned(self._each, block, self._scratches[1]), key=lambda found: found.end)
+    def all_occurrences(self, block: Data) -> list[Occurrence]:
+        """Return every occurrence of every expression in a block, in order."""
+        return sorted(_scan(self._all, block), key=lambda found: found.end)
 
 
-def _forms(literal: str) -> set[str]:
-    """How a literal is written in a log, and in a log whose lines are JSON."""
+def _spellings(literal: str) -> set[str]:
+    """Return a literal as plain logs write it, and as logs of JSON lines do."""
     return {literal, json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1]}
 
 
-def _scanned(database: hyperscan.Database, block: Data, scratch: hyperscan.Scratch) -> list[Found]:
-    found: list[Found] = []
+def _scan(database: hyperscan.Database, block: Data) -> list[Occurrence]:
+    found: list[Occurrence] = []
 
-    def note(what: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        found.append(Found(what, end))
+    def note(expression: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        found.append(Occurrence(expression, end))
 
-    database.scan(cast("bytes", block), match_event_handler=note, scratch=scratch)  # it takes any buffer
+    database.scan(cast("bytes", block), match_event_handler=note)  # it takes any buffer
     return found
 
 
 def _database(expressions: Sequence[str], flags: int) -> hyperscan.Database:
-    """Find any of some expressions; the database is kept, for compiling it takes longer than a small run."""
+    """Compile expressions, or load them from the disk cache: compiling takes longer than a small run."""
     key = hashlib.sha256("\0".join([str(flags), *expressions]).encode()).hexdigest()[:24]
-    return cached("scout", key, lambda: _compiled(expressions, flags), hyperscan.dumpb, unpacked)
+    return cached("prefilter", key, lambda: _compile(expressions, flags), hyperscan.dumpb, load_database)
 
 
-def _compiled(expressions: Sequence[str], flags: int) -> hyperscan.Database:
+def _compile(expressions: Sequence[str], flags: int) -> hyperscan.Database:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=[each.encode() for each in expressions],
+        expressions=[expression.encode() for expression in expressions],
         ids=list(range(len(expressions))),
         flags=flags,
     )
     return database
 
 
-def unpacked(content: bytes) -> hyperscan.Database:
-    """Read a kept database; Hyperscan itself refuses one that is damaged or of another version."""
+def load_database(content: bytes) -> hyperscan.Database:
+    """Load a compiled database; Hyperscan raises if it is damaged or of another version."""
     database = hyperscan.loadb(content, hyperscan.HS_MODE_BLOCK)
     database.scratch = hyperscan.Scratch(database)
     return database

@@ -1,7 +1,4 @@
-"""A survey of a log: it is gone through from end to end, and what is to be read of it is chosen.
-
-One that can be read at any place may be looked through in parts, by several processes.
-"""
+"""Scan one log from end to end and select the lines to read; an uncompressed one can be scanned in chunks."""
 
 from __future__ import annotations
 
@@ -9,101 +6,111 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from analyzer.ingest.logs.text import Utf8
-from analyzer.ingest.scan.blocks import Block, Scanner
-from analyzer.ingest.scan.line_selection import WHOLE, SamplingBudget, Selection, choose, select
+from analyzer.ingest.scan.blocks import BlockScan, BlockScanner
+from analyzer.ingest.scan.line_selection import (
+    SMALL_LOG_BYTES,
+    SamplingBudget,
+    Selection,
+    select_from_scans,
+    select_from_stream,
+)
 from analyzer.ingest.scan.prefilter import Prefilter
-from analyzer.ingest.scan.seekable_log import PlainLog, plain_log
+from analyzer.ingest.scan.seekable_log import SeekableLog, open_seekable
 from analyzer.model.run import Source
-from analyzer.storage.decompress import Parts
+from analyzer.storage.decompress import Chunks
 
-LARGE = 4 << 20
-"""Bytes from which on a log is surveyed while others are."""
+LARGE_LOG_BYTES = 4 << 20
+"""Size from which on a log is scanned by the pool of reader processes."""
+
+OffsetCallback = Callable[[int], None]
+"""Called with the number of bytes that have been read of a log."""
 
 
-class Survey(NamedTuple):
-    """What is to be read of a log, and what is wrong with it as a file and as a text."""
+class LogScan(NamedTuple):
+    """The lines of a log that are to be read, and what is wrong with the file or its encoding."""
 
     selection: Selection
     damage: str
     broken_at: int | None
+    """Offset of the first bytes of a UTF-16 text that could not be decoded."""
 
 
-class Part(NamedTuple):
-    """A part of a log in the first `size` bytes of a file: the blocks that begin between two places."""
+class LogPart(NamedTuple):
+    """The blocks that begin between two offsets of a log that was `size` bytes long when it was opened."""
 
     size: int
     start: int
     end: int
 
 
-def survey(
+def scan_log(
     source: Source,
     prefilter: Callable[[], Prefilter],
-    watch: Callable[[int], None],
+    progress: OffsetCallback,
     budget: SamplingBudget,
-) -> Survey:
-    """Go through a log from end to end.
+) -> LogScan:
+    """Scan a log from end to end.
 
     Raises:
-        OSError: the file cannot be read, or what it was packed with is broken.
+        OSError: the file cannot be read, or its compressed contents are broken from the first byte on.
 
     """
-    with plain_log(source.path) as log:
-        if log and log.size > WHOLE:
-            known = prefilter()
-            found = _looked_through(log, 0, log.size, Scanner(known), budget, watch)
-            return Survey(choose(found, log, known, budget, log.size), log.damage(), None)
-    parts = Parts(source.path)
-    text = Utf8(parts)
-    selection = select(text, prefilter, source.path.stat().st_size, watch, budget)
-    return Survey(selection, parts.damage, text.broken_at)
+    with open_seekable(source.path) as log:
+        if log and log.size > SMALL_LOG_BYTES:
+            loaded = prefilter()
+            scans = _scan_blocks(log, 0, log.size, BlockScanner(loaded), budget, progress)
+            return LogScan(select_from_scans(scans, log, loaded, budget, log.size), log.damage(), None)
+    chunks = Chunks(source.path)
+    text = Utf8(chunks)
+    selection = select_from_stream(text, prefilter, source.path.stat().st_size, progress, budget)
+    return LogScan(selection, chunks.damage, text.broken_at)
 
 
-def divisible(source: Source) -> int:
-    """The bytes of a file whose log may be looked through in parts; 0 of any other one."""
+def divisible_size(source: Source) -> int:
+    """Return the size in bytes of a log that can be scanned in parts; 0 if it cannot."""
     try:
-        with plain_log(source.path) as log:
-            return log.first if log and log.size > WHOLE else 0
+        with open_seekable(source.path) as log:
+            return log.file_size if log and log.size > SMALL_LOG_BYTES else 0
     except OSError:
         return 0
 
 
-def look_through(
-    source: Source, part: Part, scan: Scanner, budget: SamplingBudget, watch: Callable[[int], None]
-) -> list[Block]:
-    """What stands in a part of a log.
+def scan_part(
+    source: Source, part: LogPart, scanner: BlockScanner, budget: SamplingBudget, progress: OffsetCallback
+) -> list[BlockScan]:
+    """Scan the blocks of one part of a log.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    with plain_log(source.path, part.size) as log:
-        return list(_looked_through(log, part.start, part.end, scan, budget, watch)) if log else []
+    with open_seekable(source.path, part.size) as log:
+        return list(_scan_blocks(log, part.start, part.end, scanner, budget, progress)) if log else []
 
 
-def conclude(
-    source: Source, size: int, found: Iterable[Block], prefilter: Prefilter, budget: SamplingBudget
-) -> Survey:
-    """The survey of a log in the first `size` bytes of a file, all parts of which were looked through.
+def combine_parts(
+    source: Source, size: int, scans: Iterable[BlockScan], prefilter: Prefilter, budget: SamplingBudget
+) -> LogScan:
+    """Select the lines to read of a log of `size` bytes, given the scans of all its blocks in order.
 
     Raises:
-        OSError: the file cannot be read any more.
+        OSError: the file can no longer be read.
 
     """
-    with plain_log(source.path, size) as log:
+    with open_seekable(source.path, size) as log:
         if not log:
             raise OSError("it was replaced while it was read")
-        return Survey(choose(found, log, prefilter, budget, log.size), log.damage(), None)
+        return LogScan(select_from_scans(scans, log, prefilter, budget, log.size), log.damage(), None)
 
 
-def _looked_through(
-    log: PlainLog,
+def _scan_blocks(
+    log: SeekableLog,
     start: int,
     end: int,
-    scan: Scanner,
+    scanner: BlockScanner,
     budget: SamplingBudget,
-    watch: Callable[[int], None],
-) -> Iterator[Block]:
-    for offset in log.blocks(start, end, scan.buffer):
-        yield scan(scan.buffer, offset, budget.distance(log.size))
-        watch(offset + len(scan.buffer))
+    progress: OffsetCallback,
+) -> Iterator[BlockScan]:
+    for offset in log.blocks(start, end, scanner.buffer):
+        yield scanner.scan(scanner.buffer, offset, budget.spacing(log.size))
+        progress(offset + len(scanner.buffer))

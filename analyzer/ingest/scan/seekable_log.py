@@ -1,6 +1,6 @@
-"""A log that can be read at any place: a file that is neither compressed nor UTF-16.
+"""A log that can be read at any offset: a file that is neither compressed nor UTF-16.
 
-Where its blocks begin follows from its bytes alone: whoever looks through a part of it finds the same ones.
+Where its blocks begin depends on its bytes alone, so that processes which scan different parts agree on it.
 """
 
 from __future__ import annotations
@@ -11,124 +11,124 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analyzer.ingest.scan.blocks import BLOCK, LONGEST_BLOCK, between_signs
-from analyzer.storage.decompress import changed, is_packed
+from analyzer.ingest.scan.blocks import BLOCK_BYTES, MAX_BLOCK_BYTES, last_character_boundary
+from analyzer.storage.decompress import describe_change, is_compressed
 
-_LINE = 4 << 10
-"""Bytes in which the end of a line is looked for at once."""
-_ASIDE = 2 << 10
-"""Bytes by which blocks begin behind the beginning of a page of their file.
+_LINE_SEARCH_BYTES = 4 << 10
+"""Bytes that are read at a time when looking for the end of a line."""
+_PAGE_SHIFT = 2 << 10
+"""Bytes by which block boundaries lie past a page boundary of the file.
 
-The memory that they are copied to begins a few bytes behind that of a page, as a rule. If it lay a few bytes
-further in its page than they in theirs, copying would take three times as long: by the last 12 bits of the
-address, a processor takes what it reads for what it has just written.
+Offsets source and destination of the copy by 2 KiB within their pages: with equal low 12 address bits, 4K
+aliasing makes the copy about three times as slow.
 """
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-class PlainLog:
-    """The text of the first bytes of a file, without the mark that UTF-8 may begin with."""
+class SeekableLog:
+    """The text of the first `file_size` bytes of a file, without the byte order mark that may precede it."""
 
-    def __init__(self, descriptor: int, mark: int, first: int) -> None:
-        self._descriptor, self._mark = descriptor, mark
-        self.first = first
-        self.size = max(0, first - mark)
-        self._no_line = (0, 0)
-        """Between which bytes no line ends, as was seen last."""
+    def __init__(self, descriptor: int, bom_bytes: int, file_size: int) -> None:
+        self._descriptor, self._bom_bytes = descriptor, bom_bytes
+        self.file_size = file_size
+        self.size = max(0, file_size - bom_bytes)
+        self._no_newline = (0, 0)
+        """The latest range of offsets that was found to hold no newline."""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two places, or those of them that there are."""
+        """Return the bytes between two offsets, fewer where the log ends."""
         start, end = max(0, start), min(end, self.size)
         parts: list[bytes] = []
-        while start < end and (part := os.pread(self._descriptor, end - start, start + self._mark)):
+        while start < end and (part := os.pread(self._descriptor, end - start, start + self._bom_bytes)):
             parts.append(part)
             start += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def blocks(self, start: int, end: int, buffer: bytearray) -> Iterator[int]:
-        """Where the blocks of what lies between two places begin; each is in the buffer until the next is.
+        """Read the blocks between two offsets into `buffer`, one after the other, and yield their offsets.
 
-        `start` is a multiple of the size of a block, and `end` too, or the end of the log. Of a file that was
-        cut meanwhile there are fewer.
+        `start` and `end` are multiples of `BLOCK_BYTES`, or the end of the log. There are fewer blocks if
+        the file was truncated in the meantime.
         """
-        at = self._begin(_aside(start))
-        for window in range(start + BLOCK, end + BLOCK, BLOCK):
-            behind = self._filled(buffer, at, _aside(min(window, end)))
-            if behind > at:
+        at = self._next_line_start(_shifted(start))
+        for window in range(start + BLOCK_BYTES, end + BLOCK_BYTES, BLOCK_BYTES):
+            following = self._fill_to_line_start(buffer, at, _shifted(min(window, end)))
+            if following > at:
                 if buffer:
                     yield at
-                if len(buffer) < behind - at:
+                if len(buffer) < following - at:
                     return
-            at = behind
+            at = following
 
-    def _filled(self, buffer: bytearray, start: int, place: int) -> int:
-        """Fill a buffer up to the first line that begins at or behind a place, and tell where that is."""
+    def _fill_to_line_start(self, buffer: bytearray, start: int, target: int) -> int:
+        """Fill the buffer from `start` to the first line that begins at or after `target`; return where."""
         held = 0
-        if start < place < self.size:
-            self._fill(buffer, start, min(place + _LINE, self.size))
+        if start < target < self.size:
+            self._fill(buffer, start, min(target + _LINE_SEARCH_BYTES, self.size))
             held = len(buffer)
-            if behind := buffer.find(b"\n", place - 1 - start) + 1:
-                del buffer[behind:]
-                return start + behind
-        begins = self._begin(place)
-        if begins > start:
-            self._fill(buffer, start, begins, held)
-        return begins
+            if following := buffer.find(b"\n", target - 1 - start) + 1:
+                del buffer[following:]
+                return start + following
+        following = self._next_line_start(target)
+        if following > start:
+            self._fill(buffer, start, following, held)
+        return following
 
     def _fill(self, buffer: bytearray, start: int, end: int, held: int = 0) -> None:
-        """Put the bytes between two places, or what there is, into a buffer that has `held` of them."""
+        """Read the bytes between two offsets into a buffer that holds the first `held` of them already."""
         buffer.extend(bytes(max(0, end - start - len(buffer))))
         del buffer[end - start :]
-        read = min(held, end - start)
-        while read < len(buffer):
-            with memoryview(buffer) as whole, whole[read:] as rest:
-                more = os.preadv(self._descriptor, [rest], start + read + self._mark)
+        filled = min(held, end - start)
+        while filled < len(buffer):
+            with memoryview(buffer) as view, view[filled:] as rest:
+                more = os.preadv(self._descriptor, [rest], start + filled + self._bom_bytes)
             if not more:
-                del buffer[read:]
-            read += more
+                del buffer[filled:]
+            filled += more
 
-    def _begin(self, place: int) -> int:
-        """Where the first line begins at or behind a place; in an endless one, a place that cuts no sign."""
-        if place <= 0 or place >= self.size:
-            return min(max(0, place), self.size)
-        last = min(self.size, place + LONGEST_BLOCK - BLOCK)
-        start = at = place - 1
-        if self._no_line[0] <= at < self._no_line[1]:
-            at = self._no_line[1]
-        while at < last:
-            data = self.read(at, min(last, at + _LINE))
+    def _next_line_start(self, offset: int) -> int:
+        """Return where the first line begins at or after an offset; a line longer than a block is cut."""
+        if offset <= 0 or offset >= self.size:
+            return min(max(0, offset), self.size)
+        limit = min(self.size, offset + MAX_BLOCK_BYTES - BLOCK_BYTES)
+        start = at = offset - 1
+        if self._no_newline[0] <= at < self._no_newline[1]:
+            at = self._no_newline[1]
+        while at < limit:
+            data = self.read(at, min(limit, at + _LINE_SEARCH_BYTES))
             if (found := data.find(b"\n")) >= 0:
                 return at + found + 1
             if not data:
                 return at
             at += len(data)
-        self._no_line = (start, at)
-        if last == self.size:
-            return last
-        before = self.read(place - 8, place)
-        return place - len(before) + between_signs(before)
+        self._no_newline = (start, at)
+        if limit == self.size:
+            return limit
+        before = self.read(offset - 8, offset)
+        return offset - len(before) + last_character_boundary(before)
 
     def damage(self) -> str:
-        """What has become of the file meanwhile; empty where it is as long as it was."""
-        return changed(self.first, os.fstat(self._descriptor).st_size)
+        """Say how the file's size has changed since it was opened; empty if it has not."""
+        return describe_change(self.file_size, os.fstat(self._descriptor).st_size)
 
 
-def _aside(place: int) -> int:
-    return place + _ASIDE if place else 0
+def _shifted(offset: int) -> int:
+    return offset + _PAGE_SHIFT if offset else 0
 
 
 @contextmanager
-def plain_log(path: Path, first: int | None = None) -> Iterator[PlainLog | None]:
-    """The log in the first bytes of a file, or in all; None where it cannot be read at any place.
+def open_seekable(path: Path, file_size: int | None = None) -> Iterator[SeekableLog | None]:
+    """Open the log in the first `file_size` bytes of a file (by default all); None if it is not seekable.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
 
     """
     with path.open("rb", buffering=0) as file:
-        begins = os.pread(file.fileno(), 8, 0)
-        if is_packed(begins) or begins.startswith(_UTF16):
+        head = os.pread(file.fileno(), 8, 0)
+        if is_compressed(head) or head.startswith(_UTF16):
             yield None
         else:
-            mark = len(codecs.BOM_UTF8) if begins.startswith(codecs.BOM_UTF8) else 0
-            yield PlainLog(file.fileno(), mark, os.fstat(file.fileno()).st_size if first is None else first)
+            bom_bytes = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+            size = os.fstat(file.fileno()).st_size if file_size is None else file_size
+            yield SeekableLog(file.fileno(), bom_bytes, size)

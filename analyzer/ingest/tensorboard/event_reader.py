@@ -15,7 +15,7 @@ from analyzer.model.run import Source
 from analyzer.model.schema import VALIDATION
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
-from analyzer.storage.decompress import plain
+from analyzer.storage.decompress import decompressed_file
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
@@ -28,7 +28,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     output = SourceRows(source)
     output.bytes = source.path.stat().st_size
     folder = _folder(source.name)
-    with plain(source.path) as (path, broken):
+    with decompressed_file(source.path) as (path, broken):
         found = read_scalars(path)
     if broken:
         output.add_damage(broken)

@@ -1,6 +1,6 @@
-"""Large logs are read by processes beside this one; whatever becomes of those, nothing of a log is lost.
+"""Large logs are read by forked processes; whatever becomes of those, nothing of a log is lost.
 
-A process with threads is not split, and this one has some: each test has a process of its own.
+A process with threads must not fork, and this one has some: each test has a process of its own.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from pathlib import Path
 import analyzer.ingest as ingest
 from analyzer.discover import discover
 from analyzer.ingest.scan import fork_pool
+from analyzer.model.messages import Messages
 from analyzer.model.run import Pattern
-from analyzer.pipeline import load_rules
 
-ingest.LARGE = 10_000
-fork_pool._LOOK = 0.001
-fork_pool._LEAST_PART = fork_pool.BLOCK
-fork_pool._cores = lambda: 4
-first, reads = os.getpid(), ingest._tried
+ingest.LARGE_LOG_BYTES = 10_000
+fork_pool.POLL_SECONDS = 0.001
+fork_pool.MIN_PART_BYTES = fork_pool.BLOCK_BYTES
+fork_pool.core_count = lambda: 4
+first, reads = os.getpid(), ingest.read_source
 
 def run(watch=None, warm_up=None):
     patterns = [Pattern("lost/peer", ("Socket closed",), None)]
-    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, load_rules().messages, watch, warm_up)
+    tables = ingest.ingest(discover([Path(sys.argv[1])]), patterns, Messages(()), watch, warm_up)
     return {name: table.rows() for name, table in tables.items()}
 
 def said():
-    while len(list(others())) < fork_pool._cores():
+    while len(list(others())) < fork_pool.core_count():
         time.sleep(0.01)
     print(*others(), flush=True)
 
@@ -91,15 +91,15 @@ def ended(run: Path, program: str) -> str:
 def test_beside_as_in_turn(run: Path) -> None:
     """The same tables, and all bytes are counted, none twice; a log has several readers."""
     program = """
-assert fork_pool.splittable()
-look, calls = fork_pool.look_through, []
+assert fork_pool.can_fork()
+look, calls = fork_pool.scan_part, []
 def noted(log, part, *given):
     Path(sys.argv[1]).with_name(f"{log.name} {part.start} {os.getpid()}").touch()
     time.sleep(0.01)
     return look(log, part, *given)
-fork_pool.look_through = noted
+fork_pool.scan_part = noted
 tables = run(lambda *call: calls.append(call[1]))
-assert not fork_pool.splittable()  # polars is here, with its threads
+assert not fork_pool.can_fork()  # polars is here, with its threads
 assert tables == run() and len(tables["matches"]) == 4
 sizes = [path.stat().st_size for path in Path(sys.argv[1]).iterdir()]
 assert calls == sorted(calls) and calls[-1] == sum(sizes), (calls, sizes)
@@ -131,7 +131,7 @@ def dies(matcher, log, *given):
     if os.getpid() != first and log.name in ("worker-0.log", "worker-3.log"):
         {end}
     return reads(matcher, log, *given)
-ingest._tried = dies
+ingest.read_source = dies
 assert len(run()["matches"]) == 4
 gone()
 """
@@ -142,12 +142,12 @@ def test_a_part_that_cannot_be_read_is_said(run: Path) -> None:
     """Of such a log nothing is told, as where it is read in a row."""
     program = """
 import errno
-look = fork_pool.look_through
+look = fork_pool.scan_part
 def broken(log, part, *given):
     if log.name == "worker-3.log" and part.start:
         raise OSError(errno.EIO, "Input/output error")
     return look(log, part, *given)
-fork_pool.look_through = broken
+fork_pool.scan_part = broken
 (row,) = [row for row in run()["sources"] if row[0] == "worker-3.log"]
 assert "cannot be read: Input/output error" in row and "skipped" in row
 """
@@ -156,7 +156,7 @@ assert "cannot be read: Input/output error" in row and "skipped" in row
 
 @pytest.mark.parametrize("room", [0, 1])
 def test_no_room_for_processes_is_no_loss(room: int, run: Path) -> None:
-    """The logs are read by threads then, or by the one process that there is room for."""
+    """The logs are read in turn then, or by the one process that there is room for."""
     program = f"""
 fork = os.fork
 def full():
@@ -176,13 +176,13 @@ gone()
 def test_readers_that_die_at_their_beginning_are_no_loss(which: int, run: Path) -> None:
     """Whether it is the one that splits off the others, or one of those."""
     program = f"""
-split = fork_pool.ForkPool._split
+split = fork_pool.ForkPool._fork_others
 def dies(self):
     number, others = split(self)
     if number == {which}:
         os.kill(os.getpid(), signal.SIGKILL)
     return number, others
-fork_pool.ForkPool._split = dies
+fork_pool.ForkPool._fork_others = dies
 assert len(run()["matches"]) == 4
 gone()
 """
@@ -194,7 +194,7 @@ def test_an_interruption_leaves_nobody_behind(run: Path) -> None:
     program = """
 def slow(*given):
     time.sleep(60 * (os.getpid() != first))
-ingest._tried = slow
+ingest.read_source = slow
 def interrupted():
     said()
     raise KeyboardInterrupt
@@ -209,11 +209,11 @@ except KeyboardInterrupt:
 def test_readers_end_when_nobody_waits(run: Path) -> None:
     """The process that split them off was killed, and could tell them nothing."""
     program = """
-look = fork_pool.look_through
+look = fork_pool.scan_part
 def endless(*given):
     while True:
         look(*given)
-fork_pool.look_through = endless
+fork_pool.scan_part = endless
 run(warm_up=said)
 """
     process = begun(run, program)
@@ -237,14 +237,14 @@ def _alive(pid: str) -> bool:
     return state != "Z"
 
 
-def test_a_process_with_threads_is_not_split(run: Path) -> None:
+def test_a_process_with_threads_is_not_fork_others(run: Path) -> None:
     """What they have locked would stay so in the copy."""
     program = """
 import threading
 over = threading.Event()
 thread = threading.Thread(target=over.wait)
 thread.start()
-assert not fork_pool.splittable()
+assert not fork_pool.can_fork()
 assert len(run()["matches"]) == 4
 over.set()
 thread.join()
@@ -257,7 +257,7 @@ def test_an_interrupt_of_the_terminal_ends_all_at_once(run: Path) -> None:
     program = """
 def slow(*given):
     time.sleep(60)
-ingest._tried = slow
+ingest.read_source = slow
 run(warm_up=said)
 """
     with begun(run, program) as process:

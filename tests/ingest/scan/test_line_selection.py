@@ -17,12 +17,12 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.scan.line_selection import (
-    WHOLE,
+    SMALL_LOG_BYTES,
     SamplingBudget,
     Selection,
     budget_for,
-    select,
-    unwatched,
+    no_progress,
+    select_from_stream,
 )
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.model.run import Tables
@@ -59,15 +59,15 @@ def parts(data: bytes, size: int) -> Iterator[bytes]:
 def chosen(data: bytes, literals: list[str] | None = None, size: int = 100_000) -> Selection:
     """What is read of some bytes."""
     prefilter = Prefilter(LITERALS if literals is None else literals)
-    return select(parts(data, size), lambda: prefilter, len(data), unwatched, SamplingBudget())
+    return select_from_stream(parts(data, size), lambda: prefilter, len(data), no_progress, SamplingBudget())
 
 
 def numbered(selection: Selection) -> dict[int, str]:
     """The lines that are read, by number."""
     return {
         number: line
-        for stretch in selection.stretches
-        for number, line in enumerate(stretch.data.decode().removesuffix("\n").split("\n"), stretch.line)
+        for piece in selection.slices
+        for number, line in enumerate(piece.data.decode().removesuffix("\n").split("\n"), piece.line)
     }
 
 
@@ -105,17 +105,17 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     assert max(after - before for before, after in pairwise(steps)) < 2 * distance / len(
         "step 100000 loss 0.0\n"
     )
-    assert sum(len(stretch.data) for stretch in selection.stretches) < len(data) / 5
+    assert sum(len(piece.data) for piece in selection.slices) < len(data) / 5
     assert f"one line in each {distance:,} bytes" in selection.thinned
 
 
-@pytest.mark.parametrize("size", [300 << 10, WHOLE])
+@pytest.mark.parametrize("size", [300 << 10, SMALL_LOG_BYTES])
 @pytest.mark.parametrize("piece", [1 << 10, 200 << 10, 1 << 20])
 def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
     """In whatever pieces it comes, as of a compressed one, and where its last line has no end."""
     data = (b"step 1 loss 0.5\n" * (size // 16 + 1))[:size]
     selection = chosen(data, size=piece)
-    assert [stretch.data for stretch in selection.stretches] == [data]
+    assert [piece.data for piece in selection.slices] == [data]
     assert not selection.thinned
 
 
@@ -133,12 +133,12 @@ def test_a_sample_knows_its_epoch() -> None:
     epoch = 0
     seen = set()
     starts = [data.index(b"Epoch %d/9" % n) for n in range(1, 10)]
-    for stretch in chosen(data).stretches:
-        for at, line in enumerate(stretch.data.decode().splitlines()):
+    for piece in chosen(data).slices:
+        for at, line in enumerate(piece.data.decode().splitlines()):
             epoch = int(line[6]) if line.startswith("Epoch") else epoch
             if line.startswith("Epoch") or at:
                 continue
-            assert epoch == sum(start <= stretch.offset for start in starts)
+            assert epoch == sum(start <= piece.offset for start in starts)
             seen.add(epoch)
     assert seen == set(range(1, 10))
 
@@ -148,21 +148,21 @@ def test_what_stands_everywhere_is_read_at_its_first_and_its_last_places() -> No
     lines = [f"{n} WARNING nothing new {'x' * 200}" for n in range(40_000)]
     lines[20_000] = "20000 Socket closed"
     selection = chosen(("\n".join(lines) + "\n").encode())
-    assert sum(len(stretch.data) for stretch in selection.stretches) < 1 << 20
+    assert sum(len(piece.data) for piece in selection.slices) < 1 << 20
     found = numbered(selection)
     assert found[20_001] == "20000 Socket closed"
     assert "'WARNING'" in selection.thinned
 
 
 def test_a_small_log_is_read_from_end_to_end() -> None:
-    """And no scout is called."""
+    """And the prefilter is not even loaded."""
     data = "".join(chatter(100, 0)).encode()
 
     def none() -> Prefilter:
         raise AssertionError
 
-    selection = select([data], none, len(data), unwatched, SamplingBudget())
-    assert [stretch.data for stretch in selection.stretches] == [data]
+    selection = select_from_stream([data], none, len(data), no_progress, SamplingBudget())
+    assert [piece.data for piece in selection.slices] == [data]
     assert selection.thinned == ""
 
 
@@ -177,7 +177,7 @@ def among_chatter(run: Path, target: Path) -> Path:
         else:
             lines = path.read_text().splitlines(keepends=True)
             gaps = [n for n, line in enumerate(lines) if line[:2].isdigit() or line[:4] == "step"]
-            between = (3 * WHOLE // 80) // len(gaps) + 1
+            between = (3 * SMALL_LOG_BYTES // 80) // len(gaps) + 1
             filler = chatter(between * len(gaps), 1)
             with copy.open("w") as file:
                 for n, line in enumerate(lines):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.ingest.scan.blocks import BLOCK, LONGEST_BLOCK
-from analyzer.ingest.scan.seekable_log import PlainLog, plain_log
+from analyzer.ingest.scan.blocks import BLOCK_BYTES, MAX_BLOCK_BYTES
+from analyzer.ingest.scan.seekable_log import SeekableLog, open_seekable
 
 MARK = b"\xef\xbb\xbf"
 
@@ -27,7 +27,7 @@ def text(seed: int) -> bytes:
     return b"".join(pieces)
 
 
-def blocks(log: PlainLog, start: int, end: int) -> list[tuple[int, bytes]]:
+def blocks(log: SeekableLog, start: int, end: int) -> list[tuple[int, bytes]]:
     """The blocks that begin between two places, and where."""
     buffer = bytearray()
     return [(offset, bytes(buffer)) for offset in log.blocks(start, end, buffer)]
@@ -39,32 +39,32 @@ def test_parts_have_the_blocks_of_the_whole(seed: int, mark: bytes, tmp_path: Pa
     """All bytes once; each block ends with a line, or where a line that is too long is cut between signs."""
     data, path = text(seed), tmp_path / "worker-0.log"
     path.write_bytes(mark + data)
-    with plain_log(path) as log:
+    with open_seekable(path) as log:
         assert log
-        assert (log.size, log.first) == (len(data), len(mark + data))
+        assert (log.size, log.file_size) == (len(data), len(mark + data))
         whole = blocks(log, 0, log.size)
     assert b"".join(block for _, block in whole) == data
     for (offset, block), (following, _) in pairwise(whole):
         assert offset + len(block) == following
-        assert len(block) <= LONGEST_BLOCK
+        assert len(block) <= MAX_BLOCK_BYTES
         if not block.endswith(b"\n"):
-            assert b"\n" not in data[following : following + BLOCK]
+            assert b"\n" not in data[following : following + BLOCK_BYTES]
             block.decode()
-    step = random.Random(seed).randrange(1, 5) * BLOCK
+    step = random.Random(seed).randrange(1, 5) * BLOCK_BYTES
     parts: list[list[tuple[int, bytes]]] = []
     for start in reversed(range(0, len(data), step)):
-        with plain_log(path) as log:
+        with open_seekable(path) as log:
             assert log
-            parts.insert(0, blocks(log, start, min(start + step, log.first)))
+            parts.insert(0, blocks(log, start, min(start + step, log.file_size)))
     assert [block for part in parts for block in part] == whole
 
 
-@pytest.mark.parametrize("place", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
-def test_any_place_can_be_read(place: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1])
+def test_any_offset_can_be_read(place: int, tmp_path: Path) -> None:
     """Of places before the beginning and behind the end, what lies between them."""
-    path, data = tmp_path / "worker-0.log", text(9)[: BLOCK + 5]
+    path, data = tmp_path / "worker-0.log", text(9)[: BLOCK_BYTES + 5]
     path.write_bytes(MARK + data)
-    with plain_log(path) as log:
+    with open_seekable(path) as log:
         assert log
         assert log.read(place - 3, place + 3) == data[max(0, place - 3) : place + 3]
         assert log.read(place, place) == b""
@@ -74,7 +74,7 @@ def test_a_file_that_is_cut_meanwhile_gives_what_is_left(tmp_path: Path) -> None
     """And one that grows is read as far as it reached; either is said."""
     path, data = tmp_path / "worker-0.log", b"step 1 loss 0.5\n" * 200_000
     path.write_bytes(data)
-    with plain_log(path) as log:
+    with open_seekable(path) as log:
         assert log
         assert not log.damage()
         with path.open("ab") as file:
@@ -84,7 +84,7 @@ def test_a_file_that_is_cut_meanwhile_gives_what_is_left(tmp_path: Path) -> None
         with path.open("r+b") as file:
             file.truncate(1_000_000)
         assert b"".join(block for _, block in blocks(log, 0, log.size)) == data[:1_000_000]
-        assert blocks(log, 4 * BLOCK, log.size) == []
+        assert blocks(log, 4 * BLOCK_BYTES, log.size) == []
         assert log.damage() == "was cut to 1000000 bytes while it was read"
 
 
@@ -94,5 +94,5 @@ def test_only_what_has_all_its_bytes_there_is_read_at_any_place(tmp_path: Path) 
     packed.write_bytes(gzip.compress(b"step 1\n"))
     wide.write_bytes("step 1\n".encode("utf-16"))
     for path in (packed, wide):
-        with plain_log(path) as log:
+        with open_seekable(path) as log:
             assert log is None
