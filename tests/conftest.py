@@ -1,33 +1,59 @@
-"""What several tests share: the sample runs, and a run made of a few lines."""
+"""What several tests share: the sample runs, a run made of a few lines, and which tests are unit tests."""
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import load_rules, load_tables
+from tests.recordings import SAMPLE_RUNS, Recordings
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expected.json"))
+COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
+"""Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
+FIXTURE_COSTS = {
+    "recordings": "recordings",
+    "sample_run": "recordings",
+    "browser": "browser",
+    "chromium": "browser",
+    "postgres": "processes",
+    "store": "processes",
+}
 
 
-def expected(sample: Path) -> dict[str, Any]:
-    """What the trainer wrote down when it recorded a sample run."""
-    truth: dict[str, Any] = json.loads((sample / "expected.json").read_text(encoding="utf-8"))
-    return truth
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by the costliest thing that it needs, and put the cheap ones first."""
+    for item in items:
+        for fixture in FIXTURE_COSTS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(FIXTURE_COSTS[fixture])
+        if takes_sample_run(item):
+            item.add_marker("recordings")
+        if not any(map(item.get_closest_marker, COSTS)):
+            item.add_marker("unit")
+    items.sort(key=cost)
 
 
-@cache
-def diagnosis(sample: Path) -> Mapping[str, Any]:
-    """The diagnosis of a sample run, made once for all tests that compare another one with it."""
-    return analyze([sample / "run"]).document
+def takes_sample_run(item: pytest.Item) -> bool:
+    """Whether a test is parametrized with the directory of a sample run."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return any(isinstance(value, Path) and value in SAMPLE_RUNS for value in parameters)
+
+
+def cost(item: pytest.Item) -> int:
+    """Return the place in COSTS of the costliest marker of a test."""
+    return max(place for place, name in enumerate(COSTS) if item.get_closest_marker(name))
+
+
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """Analyses of the sample runs, which the processes of pytest-xdist share."""
+    home = tmp_path_factory.getbasetemp()
+    return Recordings((home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / "recordings")
 
 
 @pytest.fixture(params=SAMPLE_RUNS, ids=lambda path: path.name)

@@ -24,7 +24,7 @@ from analyzer.pipeline import analyze
 from analyzer.redact import redact
 from analyzer.render import FORMATS, render
 from analyzer.render.text import terminal
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 

@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
-from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
-from tests.conftest import ROOT, SAMPLE_RUNS, expected
+from tests.recordings import ROOT, SAMPLE_RUNS, Recordings, expected
 
 KNOWN_MISSES = yaml.safe_load((ROOT / "sample_runs" / "known_misses.yaml").read_text(encoding="utf-8")) or {}
 CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
@@ -26,13 +25,15 @@ def test_there_are_enough_sample_runs() -> None:
     assert len(culprits) >= 3
 
 
-def test_cause_and_culprits_are_those_that_the_trainer_wrote(sample_run: Path) -> None:
+def test_cause_and_culprits_are_those_that_the_trainer_wrote(
+    sample_run: Path, recordings: Recordings
+) -> None:
     """Neither less nor more: nobody is accused beside the culprits.
 
     What is not found yet stands in `sample_runs/known_misses.yaml` with its reason, and must be mended there
     as soon as it is found.
     """
-    truth, found = expected(sample_run), analyze([sample_run / "run"]).document
+    truth, found = expected(sample_run), recordings.document(sample_run)
     missed = KNOWN_MISSES.get(sample_run.name)
     causes = {truth["cause"], *truth.get("accept", [])}
     keys = ("culprits", "suspects") if found["cause"] == truth["cause"] else ("culprits",)
@@ -46,24 +47,25 @@ def test_cause_and_culprits_are_those_that_the_trainer_wrote(sample_run: Path) -
         )
 
 
-def test_the_diagnosis_keeps_the_contract(sample_run: Path) -> None:
+def test_the_diagnosis_keeps_the_contract(sample_run: Path, recordings: Recordings) -> None:
     """The JSON Schema in the repository accepts it."""
-    jsonschema.Draft202012Validator(CONTRACT).validate(analyze([sample_run / "run"]).document)
+    jsonschema.Draft202012Validator(CONTRACT).validate(recordings.document(sample_run))
 
 
-def test_healthy_runs_are_called_healthy(sample_run: Path) -> None:
+def test_healthy_runs_are_called_healthy(sample_run: Path, recordings: Recordings) -> None:
     """And only they, and those that the truth accepts as healthy."""
     truth = expected(sample_run)
     if sample_run.name in KNOWN_MISSES:
         pytest.skip(f"a known miss: {KNOWN_MISSES[sample_run.name]}")
-    called_healthy = analyze([sample_run / "run"]).diagnosis.verdict is Verdict.HEALTHY
+    called_healthy = recordings.document(sample_run)["verdict"] == "healthy"
     assert called_healthy or truth["cause"] != "healthy"
     assert not called_healthy or "healthy" in {truth["cause"], *truth.get("accept", [])}
 
 
-def test_the_same_input_gives_the_same_diagnosis(sample_run: Path) -> None:
+def test_the_same_input_gives_the_same_diagnosis(sample_run: Path, recordings: Recordings) -> None:
     """No clock, no random order, no absolute path."""
-    first, second = (json.dumps(analyze([sample_run / "run"]).document) for _ in range(2))
+    first = json.dumps(recordings.document(sample_run))
+    second = json.dumps(analyze([sample_run / "run"]).document)
     assert first == second
     assert str(ROOT) not in first
 
@@ -71,9 +73,9 @@ def test_the_same_input_gives_the_same_diagnosis(sample_run: Path) -> None:
 @pytest.mark.parametrize(
     "sample", [s for s in SAMPLE_RUNS if expected(s)["cause"] != "healthy"], ids=lambda s: s.name
 )
-def test_every_cause_is_cited(sample: Path) -> None:
+def test_every_cause_is_cited(sample: Path, recordings: Recordings) -> None:
     """The finding that the verdict rests on shows places in the user's own files, and they say what is quoted."""
-    document = analyze([sample / "run"]).document
+    document = recordings.document(sample)
     if document["rule"] is None:
         assert sample.name in KNOWN_MISSES or document["cause"] in expected(sample).get("accept", [])
         return

@@ -20,7 +20,7 @@ from analyzer.engine import Rule
 from analyzer.engine.evaluate import evaluate
 from analyzer.model.findings import Finding
 from analyzer.render import FORMATS
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
 HEALTHY = ROOT / "sample_runs" / "healthy-fit" / "run"

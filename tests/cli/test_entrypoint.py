@@ -12,7 +12,7 @@ import pytest
 
 from analyzer.cli import analyze, rules, train
 from analyzer.model.errors import NothingReadable, UsageError
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str, list[str]]] = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 ERROR = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting with UNAVAILABLE: x\n"
 STEPS = "".join(f"step {n} loss 0.{n:05d}\n" for n in range(1, 40))

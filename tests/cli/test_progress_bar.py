@@ -17,7 +17,7 @@ from analyzer.cli.progress_bar import ProgressBar
 from analyzer.discover import discover
 from analyzer.ingest import ingest
 from analyzer.pipeline import load_rules
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RUN = ROOT / "sample_runs" / "worker-killed" / "run"
 IMPATIENT = """

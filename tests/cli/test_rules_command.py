@@ -14,7 +14,7 @@ from analyzer.cli.rules import main
 from analyzer.engine import load_kept
 from analyzer.engine.rule_schema import rule_schema
 from analyzer.storage.package_files import resource
-from tests.conftest import ROOT, SAMPLE_RUNS
+from tests.recordings import ROOT, SAMPLE_RUNS
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 HEADINGS = [

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from analyzer.cli.train import _parser
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
 COMMANDS = sorted(

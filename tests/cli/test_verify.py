@@ -12,11 +12,11 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.render import render
-from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.recordings import SAMPLE_RUNS, Recordings, sample_run_named
 from tests.relaid import rewrite
 
 MakeRun = Callable[[Mapping[str, str]], Path]
-KILLED = next(sample for sample in SAMPLE_RUNS if sample.name == "worker-killed") / "run"
+KILLED = sample_run_named("worker-killed") / "run"
 ERROR = (
     'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\nKeyError: {}\n'
 )
@@ -30,11 +30,11 @@ def report(run: Path, folder: Path, *options: str) -> Path:
 
 @pytest.mark.parametrize("sample_run", SAMPLE_RUNS[::3], ids=lambda sample: sample.name)
 def test_every_citation_of_a_recorded_run_holds(
-    sample_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sample_run: Path, tmp_path: Path, recordings: Recordings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever the layout: one file a worker, streams of one file, redrawn lines."""
     made = tmp_path / "report.json"
-    made.write_text(render(diagnosis(sample_run), "json"), encoding="utf-8")
+    made.write_text(render(recordings.document(sample_run), "json"), encoding="utf-8")
     assert main([str(sample_run / "run"), "--verify", str(made)]) == 0
     held, of, *_ = capsys.readouterr().out.split(": ")[1].replace("of ", "").split()
     assert held == of

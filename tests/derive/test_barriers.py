@@ -6,30 +6,28 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze
-from tests.conftest import SAMPLE_RUNS
+from tests.recordings import Recordings, sample_run_named
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 
 
-def met(name: str) -> dict[str, dict[str, Any]]:
+def met(name: str, recordings: Recordings) -> dict[str, dict[str, Any]]:
     """Barrier → who arrived and who was awaited, in a recorded run."""
-    run = next(sample for sample in SAMPLE_RUNS if sample.name == name) / "run"
-    return {each["barrier"]: each for each in analyze([run]).document["barriers"]}
+    return {each["barrier"]: each for each in recordings.document(sample_run_named(name))["barriers"]}
 
 
-def test_all_came_to_every_barrier_of_a_healthy_run() -> None:
+def test_all_came_to_every_barrier_of_a_healthy_run(recordings: Recordings) -> None:
     """Its start, its last step and its end."""
-    barriers = met("healthy-custom-loop")
+    barriers = met("healthy-custom-loop", recordings)
     assert list(barriers) == ["startup", "step", "end"]
     assert barriers["step"]["place"] == "step 60"
     for each in barriers.values():
         assert (each["arrived"], each["awaited"]) == (["worker:0", "worker:1", "worker:2"], [])
 
 
-def test_who_did_not_come_to_the_last_step_was_awaited() -> None:
+def test_who_did_not_come_to_the_last_step_was_awaited(recordings: Recordings) -> None:
     """The others print a step that it does not."""
-    step = met("collective-stalled")["step"]
+    step = met("collective-stalled", recordings)["step"]
     assert (step["place"], step["arrived"], step["awaited"]) == (
         "step 18",
         ["worker:0", "worker:2"],
@@ -56,9 +54,9 @@ def test_who_did_not_write_the_last_checkpoint_was_awaited(tables_of: TablesOf) 
     assert "checkpoint" not in tables_of(logs)["barriers"]["barrier"]
 
 
-def test_all_wrote_the_checkpoints_of_a_healthy_run() -> None:
+def test_all_wrote_the_checkpoints_of_a_healthy_run(recordings: Recordings) -> None:
     """Under other names of directories, as Keras has it."""
-    saved = met("healthy-pauses-fit-tf215")["checkpoint"]
+    saved = met("healthy-pauses-fit-tf215", recordings)["checkpoint"]
     assert (saved["place"], saved["arrived"], saved["awaited"]) == (
         "weights-03",
         ["worker:0", "worker:1"],
@@ -66,9 +64,9 @@ def test_all_wrote_the_checkpoints_of_a_healthy_run() -> None:
     )
 
 
-def test_who_never_came_to_the_start_was_awaited() -> None:
+def test_who_never_came_to_the_start_was_awaited(recordings: Recordings) -> None:
     """Those that the leader had let in stand there and wait."""
-    barriers = met("worker-never-joined")
+    barriers = met("worker-never-joined", recordings)
     assert list(barriers) == ["startup"]
     assert barriers["startup"]["awaited"] == ["worker:2"]
     assert "worker:0" in barriers["startup"]["arrived"]

@@ -12,7 +12,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, load_tables
-from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.recordings import SAMPLE_RUNS, Recordings, sample_run_named
 from tests.relaid import belongs_to, rewrite, shifted, zoned
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -23,15 +23,9 @@ DATED = ("collective-stalled", "healthy-late-joiner-tf215", "partition-tf215", "
 HOUR, MINUTE = 3600, 60
 
 
-def named(name: str) -> Path:
-    """A recorded run."""
-    return next(sample for sample in SAMPLE_RUNS if sample.name == name) / "run"
-
-
-def clocks(run: Path) -> dict[tuple[str, str], dict[str, Any]]:
+def clocks(tables: Tables) -> dict[tuple[str, str], dict[str, Any]]:
     """(worker, kind of file) → what is known of that clock."""
-    table = load_tables(discover([run]), load_rules())["clocks"]
-    return {(row["worker"], row["kind"]): row for row in table.iter_rows(named=True)}
+    return {(row["worker"], row["kind"]): row for row in tables["clocks"].iter_rows(named=True)}
 
 
 def log(step_at: Mapping[int, str], more: str = "") -> str:
@@ -43,10 +37,12 @@ def log(step_at: Mapping[int, str], more: str = "") -> str:
 @pytest.mark.parametrize("worker", ["worker:0", "worker:1"])
 @pytest.mark.parametrize("name", DATED)
 def test_a_shifted_clock_is_found_within_its_residual(
-    name: str, worker: str, seconds: int, tmp_path: Path
+    name: str, worker: str, seconds: int, tmp_path: Path, recordings: Recordings
 ) -> None:
     """Of three workers the odd one is told, be it the leader; logs and event files each have their clock."""
-    before, after = clocks(named(name)), clocks(shifted(named(name), tmp_path / "run", worker, seconds))
+    run = shifted(sample_run_named(name) / "run", tmp_path / "run", worker, seconds)
+    before = clocks(recordings.tables(sample_run_named(name)))
+    after = clocks(load_tables(discover([run]), load_rules()))
     assert before.keys() == after.keys()
     for key, clock in after.items():
         truth = seconds if key[0] == worker else 0
@@ -62,18 +58,22 @@ def test_a_shifted_clock_is_found_within_its_residual(
     [s for s in SAMPLE_RUNS if any(belongs_to(p.relative_to(s), "worker:1") for p in s.rglob("run/*"))][::3],
     ids=lambda sample: sample.name,
 )
-def test_a_shifted_clock_changes_no_verdict(sample: Path, tmp_path: Path) -> None:
+def test_a_shifted_clock_changes_no_verdict(sample: Path, tmp_path: Path, recordings: Recordings) -> None:
     """Whether or not anything tells how far it is off."""
-    before = diagnosis(sample)
+    before = recordings.document(sample)
     after = analyze([shifted(sample / "run", tmp_path / "run", "worker:1", 3 * HOUR)]).document
     assert {key: after[key] for key in WHOLE} == {key: before[key] for key in WHOLE}
 
 
 @pytest.mark.parametrize("name", DATED)
-def test_events_stay_in_their_order_when_a_clock_is_shifted(name: str, tmp_path: Path) -> None:
+def test_events_stay_in_their_order_when_a_clock_is_shifted(
+    name: str, tmp_path: Path, recordings: Recordings
+) -> None:
     """What is shown is shown by one clock, and the document says which one was off, and by how much."""
-    before = analyze([named(name)]).document
-    after = analyze([shifted(named(name), tmp_path / "run", "worker:1", -26 * MINUTE)]).document
+    before = recordings.document(sample_run_named(name))
+    after = analyze(
+        [shifted(sample_run_named(name) / "run", tmp_path / "run", "worker:1", -26 * MINUTE)]
+    ).document
     told, again = (
         {(e["worker"], e["kind"], e["line"]): e["time"] for e in d["timeline"]} for d in (before, after)
     )
@@ -84,10 +84,11 @@ def test_events_stay_in_their_order_when_a_clock_is_shifted(name: str, tmp_path:
     assert next(each["worker"] for each in after["clocks"] if each["shift"]) == "worker:1"
 
 
-def test_zones_that_are_written_down_are_no_offset(tmp_path: Path) -> None:
+def test_zones_that_are_written_down_are_no_offset(tmp_path: Path, recordings: Recordings) -> None:
     """One worker logs in Tokyo, one in UTC, one in Lima: the same moments."""
-    before = analyze([named("stop-file")]).document
-    run = shifted(named("stop-file"), tmp_path / "run", "worker:1", 0)
+    sample = sample_run_named("stop-file")
+    before = recordings.document(sample)
+    run = shifted(sample / "run", tmp_path / "run", "worker:1", 0)
     for worker, hours in (("worker:0", 9), ("worker:1", 0), ("worker:2", -5)):
         for path in run.glob("*.log"):
             if belongs_to(path.relative_to(run), worker):

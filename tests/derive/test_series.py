@@ -8,10 +8,8 @@ import polars as pl
 import pytest
 
 from analyzer.derive.series import series
-from analyzer.discover import discover
-from analyzer.pipeline import load_rules, load_tables
 from analyzer.tables.builders import frame
-from tests.conftest import ROOT
+from tests.recordings import Recordings, sample_run_named
 
 PLACE = {"worker": "worker:0", "attempt": 1, "tag": "loss", "origin": "loop"}
 
@@ -69,10 +67,10 @@ def test_lives_and_workers_are_not_mixed() -> None:
     assert [row["origin"] for row in told] == ["loop", "event_file", "event_file"]
 
 
-def test_recorded_runs_agree_with_themselves() -> None:
+def test_recorded_runs_agree_with_themselves(recordings: Recordings) -> None:
     """A custom loop's own summaries, and those of Keras; no value is lost and none told twice."""
     for name, shared in (("slow-worker-tf215", 135), ("healthy-pauses-fit-tf215", 6)):
-        found = load_tables(discover([ROOT / "sample_runs" / name / "run"]), load_rules())
+        found = recordings.tables(sample_run_named(name))
         both = found["series"].filter(pl.col("origin") == "both")
         assert both.height == shared
         assert both["agree"].all()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from analyzer.derive.collectives import collectives
 from analyzer.derive.steps import SPENT, steps
-from analyzer.discover import discover
-from analyzer.pipeline import load_rules, load_tables
 from analyzer.tables.builders import frame
-from tests.conftest import ROOT
+from tests.recordings import Recordings, sample_run_named
 
 Cells = tuple[str, float, float | None]
 
@@ -62,10 +58,10 @@ def test_fetching_ahead_is_no_waiting() -> None:
     assert row["input"] == 0
 
 
-def test_every_step_of_the_recordings_is_the_sum_of_its_parts() -> None:
+def test_every_step_of_the_recordings_is_the_sum_of_its_parts(recordings: Recordings) -> None:
     """On real traces of several versions."""
     for name in ("collective-stalled", "slow-worker-fit-tf28", "slow-input-all-tf24"):
-        found = load_tables(discover([ROOT / "sample_runs" / name / "run"]), load_rules())["steps"]
+        found = recordings.tables(sample_run_named(name))["steps"]
         assert found.height >= 2
         parts = found.select(pl.sum_horizontal(*SPENT, "idle") - pl.col("seconds")).to_series()
         assert parts.abs().max() < 1e-6  # type: ignore[operator]
@@ -94,11 +90,10 @@ def test_a_launch_and_replicas_of_one_worker_are_one_collective() -> None:
 
 
 @pytest.mark.parametrize("name", ["slow-worker-tf215", "slow-worker-fit-tf28", "throttled-worker-tf211"])
-def test_the_slow_worker_of_a_recording_causes_the_wait(name: str) -> None:
+def test_the_slow_worker_of_a_recording_causes_the_wait(name: str, recordings: Recordings) -> None:
     """It enters last, and the others wait longer for it than for any other."""
-    folder: Path = ROOT / "sample_runs" / name
     guilty = {"slow-worker-tf215": "worker:2", "slow-worker-fit-tf28": "worker:0"}.get(name, "worker:1")
-    found = load_tables(discover([folder / "run"]), load_rules())["waits"]
+    found = recordings.tables(sample_run_named(name))["waits"]
     assert found.sort("caused_seconds")["worker"][-1] == guilty
     others = found.filter(pl.col("worker") != guilty)["caused_seconds"].sum()
     assert found.filter(pl.col("worker") == guilty)["caused_seconds"][0] > 5 * others

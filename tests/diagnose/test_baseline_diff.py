@@ -15,7 +15,7 @@ from analyzer.model.log_template import template_of
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
 from analyzer.render import render
-from tests.conftest import SAMPLE_RUNS
+from tests.recordings import sample_run_named
 from tests.test_sample_runs import CONTRACT
 
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -34,7 +34,7 @@ def log(odd: str = "", steps: int = 6, *, pace: int = 1, last: str = "all is wel
 
 def sample(name: str) -> Path:
     """A recorded run."""
-    return next(each for each in SAMPLE_RUNS if each.name == name) / "run"
+    return sample_run_named(name) / "run"
 
 
 def said(lines: list[dict[str, Any]]) -> dict[str, str]:

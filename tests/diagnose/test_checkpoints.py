@@ -10,7 +10,7 @@ import pytest
 from analyzer.diagnose.checkpoints import last_checkpoint
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
-from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.recordings import Recordings, sample_run_named
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -39,9 +39,9 @@ def test_what_workers_must_write_beside_the_leader_is_no_checkpoint(tables_of: T
 @pytest.mark.parametrize(
     "name", ["healthy-pauses-fit-tf213", "healthy-pauses-fit-tf215", "disk-full-fit-tf24"]
 )
-def test_recorded_runs_resume_from_what_the_leader_wrote(name: str) -> None:
+def test_recorded_runs_resume_from_what_the_leader_wrote(name: str, recordings: Recordings) -> None:
     """Not from the place of another worker, and not from one whose writing failed."""
-    document = diagnosis(next(sample for sample in SAMPLE_RUNS if sample.name == name))
+    document = recordings.document(sample_run_named(name))
     assert "workertemp" not in document["action"]["resume_from"]
 
 

@@ -20,7 +20,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, load_tables
 from analyzer.tables.builders import frame
-from tests.conftest import ROOT
+from tests.recordings import Recordings, sample_run_named
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -172,16 +172,16 @@ def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
     assert any("exit code" in step["text"] for step in made(tables_of({"worker-0.log": "odd\n"}))["next"])
 
 
-def test_where_the_traced_time_went_is_told() -> None:
+def test_where_the_traced_time_went_is_told(recordings: Recordings) -> None:
     """Of the recording of a slow worker: it comes last, and the others wait for it."""
-    told = analyze([ROOT / "sample_runs" / "slow-worker-fit-tf28" / "run"]).document["trace"]
+    told = recordings.document(sample_run_named("slow-worker-fit-tf28"))["trace"]
     assert [(row["worker"], row["last"]) for row in told] == [(f"worker:{n}", n == 0) for n in range(4)]
     assert told[0]["delay_share"] > 0.5 > told[0]["collective_share"]
 
 
-def test_the_last_checkpoint_is_an_event() -> None:
+def test_the_last_checkpoint_is_an_event(recordings: Recordings) -> None:
     """With its line, and how many came before it."""
-    told = analyze([ROOT / "sample_runs" / "healthy-pauses-fit-tf215" / "run"]).document["timeline"]
+    told = recordings.document(sample_run_named("healthy-pauses-fit-tf215"))["timeline"]
     saved = {event["worker"]: event for event in told if event["kind"] == "checkpoint"}
     assert set(saved) == {"worker:0", "worker:1"}
     assert saved["worker:0"]["text"] == "checkpoint checkpoints/weights-03 (the last of 3)"

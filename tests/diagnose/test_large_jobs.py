@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.pipeline import analyze
 from analyzer.render.text import terminal
-from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.recordings import Recordings, sample_run_named
 from tests.relaid import grown
 
 WITNESSES = {
@@ -37,10 +37,12 @@ LARGEST = ("frozen-tf215", "healthy-custom-loop", "worker-exception", "worker-ki
 @pytest.mark.parametrize(
     ("name", "workers"), [*((name, 16) for name in WITNESSES), *((name, 64) for name in LARGEST)]
 )
-def test_more_witnesses_change_nothing(name: str, workers: int, tmp_path: Path) -> None:
+def test_more_witnesses_change_nothing(
+    name: str, workers: int, tmp_path: Path, recordings: Recordings
+) -> None:
     """Cause and culprit stay, and the page stays one that can be read."""
-    sample = next(sample for sample in SAMPLE_RUNS if sample.name == name)
-    before = diagnosis(sample)
+    sample = sample_run_named(name)
+    before = recordings.document(sample)
     after = analyze([grown(sample / "run", tmp_path / "run", WITNESSES[name], workers)]).document
     assert len(after["workers"]) == workers
     for key in ("verdict", "cause", "rule", "confidence", "culprits", "suspects"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.pipeline import analyze
-from tests.conftest import SAMPLE_RUNS, expected
+from tests.recordings import SAMPLE_RUNS, Recordings, expected, sample_run_named
 from tests.relaid import belongs_to, without_end, without_log
 
 DEATHS = ("peer.", "resource.host_oom", "hang.worker_frozen", "network.partition")
@@ -47,9 +47,11 @@ def test_the_culprit_is_named_without_its_log(sample: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("sample", SAMPLE_RUNS[::6], ids=lambda sample: sample.name)
-def test_no_innocent_is_blamed_for_want_of_a_log(sample: Path, tmp_path: Path) -> None:
+def test_no_innocent_is_blamed_for_want_of_a_log(
+    sample: Path, tmp_path: Path, recordings: Recordings
+) -> None:
     """Whichever log somebody forgot, the leader's or a witness's, or of whose log the end is missing."""
-    guilty = {*expected(sample)["culprits"], *analyze([sample / "run"]).document["culprits"]}
+    guilty = {*expected(sample)["culprits"], *recordings.document(sample)["culprits"]}
     changed = {f"end-{who}": without_end(sample / "run", tmp_path / f"end-{who}", who) for who in guilty}
     for worker in {"worker:0", "worker:1"} - guilty:
         changed[worker] = without_log(sample / "run", tmp_path / worker, worker)
@@ -69,7 +71,7 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.parametrize("name", ["catalogue-forbidden-tf218", "steps-not-given-tf28"])
 def test_nobody_is_blamed_for_what_all_do_when_a_log_is_missing(name: str, tmp_path: Path) -> None:
     """Of three workers that all raised, two are here: they are alike."""
-    sample = next(sample for sample in SAMPLE_RUNS if sample.name == name)
+    sample = sample_run_named(name)
     document = analyze([without_log(sample / "run", tmp_path / "run", "worker:1")]).document
     assert document["verdict"] == "failed"
     assert document["culprits"] == []

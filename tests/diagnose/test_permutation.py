@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.pipeline import analyze
-from tests.conftest import SAMPLE_RUNS
+from tests.recordings import SAMPLE_RUNS
 
 _INDEX = re.compile(r"(worker[-_]|/job:worker(?:/replica:0)?/task:|'type': 'worker', 'index': )(\d+)")
 SWAP = {"1": "2", "2": "1"}

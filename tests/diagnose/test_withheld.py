@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.pipeline import analyze
-
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
+from tests.recordings import Recordings, sample_run_named
 
 
 @pytest.mark.parametrize(
@@ -21,12 +20,12 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
     ],
 )
 def test_nobody_is_blamed_without_them(
-    name: str, left_out: str, culprit: str, cause: str, tmp_path: Path
+    name: str, left_out: str, culprit: str, cause: str, tmp_path: Path, recordings: Recordings
 ) -> None:
     """What stands in the other files is as true of a volume that all share."""
     run = tmp_path / "run"
-    shutil.copytree(SAMPLES / name / "run", run)
-    assert analyze([run]).document["culprits"] == [culprit]
+    assert recordings.document(sample_run_named(name))["culprits"] == [culprit]
+    shutil.copytree(sample_run_named(name) / "run", run)
     for path in run.glob(left_out):
         path.unlink()
     found = analyze([run]).document

@@ -14,7 +14,7 @@ from analyzer.model.errors import NothingReadable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 EXCEPTION = ROOT / "sample_runs" / "worker-exception" / "run"
 

@@ -14,7 +14,7 @@ from analyzer.diagnose.recipes import RECIPES
 from analyzer.discover import discover
 from analyzer.pipeline import analyze, load_rules
 from analyzer.render import render
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 PAGE = (ROOT / "docs" / "collect.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^\| `([^`]+)` \| (\w+)(?: of (\S+))? \|", PAGE, re.MULTILINE)

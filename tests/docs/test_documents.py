@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.engine.conditions import OPERATORS
 from analyzer.engine.language import SCOPES
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 DOCUMENTS = runpy.run_path(str(ROOT / "docs" / "generate.py"))["DOCUMENTS"]
 

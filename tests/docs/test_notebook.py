@@ -8,7 +8,7 @@ import sys
 
 from analyzer import analyze
 from analyzer.model.schema import TABLES
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 PAGE = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)

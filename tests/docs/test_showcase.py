@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 SHOWCASE = runpy.run_path(str(ROOT / "docs" / "showcase.py"))
 

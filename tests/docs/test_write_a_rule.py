@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 GUIDE = (ROOT / "docs" / "write-a-rule.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\S+) ?(.*)\n((?:.*\n)*?)```$", GUIDE, re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 
 from analyzer import analyze
 from analyzer.model.run import Run
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RULES = ("straggler", "network-bound", "input-bound", "input-bound-worker", "collective-stalled-traced")
 

@@ -27,7 +27,7 @@ from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
 from analyzer.model.schema import TABLES, Column
 from analyzer.tables.builders import frame
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))

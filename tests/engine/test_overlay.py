@@ -12,7 +12,7 @@ from analyzer.model.errors import RuleError
 from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
 from analyzer.storage.package_files import resource
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 
 def overlaid(folder: Path, text: str) -> Path:

@@ -17,7 +17,7 @@ from analyzer.engine.load import load
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from analyzer.storage.package_files import resource
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 PACK = load([resource("rules")])
 CASES = [(rule, case) for rule in PACK.rules for case in rule.cases]

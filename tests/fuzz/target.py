@@ -30,8 +30,8 @@ from analyzer.model.errors import UserError
 from analyzer.model.run import RunDir, Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.pipeline import load_rules
-from tests.conftest import SAMPLE_RUNS
 from tests.fuzz.mutators import MUTATORS, Mutator, mutated
+from tests.recordings import SAMPLE_RUNS
 
 MODULES = Path(__file__).parent / "targets"
 LARGEST_SEED = 120_000

@@ -15,7 +15,7 @@ from analyzer.discover import discover
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RUNS = {
     "restarted-alone": {"mnist-worker-2": 46},

@@ -11,7 +11,7 @@ import pytest
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
 from analyzer.pipeline import load_rules, load_tables
-from tests.conftest import SAMPLE_RUNS
+from tests.recordings import SAMPLE_RUNS
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 SAMPLES = {sample.name: sample / "run" for sample in SAMPLE_RUNS}

@@ -21,7 +21,7 @@ import zstandard
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.pipeline import analyze
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RUNS = [
     ROOT / "sample_runs" / name / "run"

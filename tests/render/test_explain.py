@@ -11,21 +11,16 @@ from analyzer.cli.analyze import main
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from analyzer.render.explain import explain
-from tests.conftest import SAMPLE_RUNS, diagnosis
+from tests.recordings import SAMPLE_RUNS, Recordings, sample_run_named
 from tests.render.documents import load
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 PARTS = ["What was read", "Evidence, signals, findings", "Ranking of the causes", "What was tried", "Verdict"]
 
 
-def recorded(name: str) -> Mapping[str, object]:
-    """The diagnosis of a recorded run."""
-    return diagnosis(next(sample for sample in SAMPLE_RUNS if sample.name == name))
-
-
-def test_each_link_of_the_chain_is_named() -> None:
+def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     """A line of the file, the signal that it makes true, the finding, what follows from it, and the ranking."""
-    told = " ".join(explain(recorded("killed-without-exit-codes-tf28")).split())
+    told = " ".join(explain(recordings.document(sample_run_named("killed-without-exit-codes-tf28"))).split())
     assert all(part in told for part in PARTS)
     assert "logs/rank0.out:57: Additional GRPC error" in told
     assert "→ lost by peers, process gone" in told
@@ -35,16 +30,17 @@ def test_each_link_of_the_chain_is_named() -> None:
     assert "1. peer.vanished, rule worker-vanished (0.85): chosen" in told
 
 
-def test_what_nearly_fired_says_what_to_collect() -> None:
+def test_what_nearly_fired_says_what_to_collect(recordings: Recordings) -> None:
     """Without exit codes, a kill cannot be told from an exit."""
-    near = {each["rule"]: each for each in recorded("killed-without-exit-codes-tf28")["near_misses"]}  # type: ignore[attr-defined]
+    document = recordings.document(sample_run_named("killed-without-exit-codes-tf28"))
+    near = {each["rule"]: each for each in document["near_misses"]}
     assert near["worker-killed"]["missing"] == "sigkill"
     assert near["worker-killed"]["collect"] == "the exit code of worker:1"
 
 
-def test_what_was_collected_is_not_asked_for_again(sample_run: Path) -> None:
+def test_what_was_collected_is_not_asked_for_again(sample_run: Path, recordings: Recordings) -> None:
     """The exit codes of all are here; of a healthy job nothing is missing at all."""
-    document = diagnosis(sample_run)
+    document = recordings.document(sample_run)
     asked = {near["collect"] for near in document["near_misses"] if near["collect"]}
     coded = {worker["id"] for worker in document["workers"] if worker["ended"]["exit_code"] is not None}
     assert not {f"the exit code of {worker}" for worker in coded} & asked
@@ -52,10 +48,10 @@ def test_what_was_collected_is_not_asked_for_again(sample_run: Path) -> None:
     assert all(len(near["held"]) > 1 for near in document["near_misses"])
 
 
-def test_causes_that_lost_say_why(make_run: MakeRun) -> None:
+def test_causes_that_lost_say_why(recordings: Recordings) -> None:
     """Explained by another one, or weaker."""
     ranked = [
-        explain(diagnosis(sample)).partition("Ranking of the causes")[2].partition("\n\n")[0]
+        explain(recordings.document(sample)).partition("Ranking of the causes")[2].partition("\n\n")[0]
         for sample in SAMPLE_RUNS
     ]
     assert any("not chosen: it follows from what" in " ".join(each.split()) for each in ranked)
@@ -82,7 +78,7 @@ def test_older_documents_are_explained_too(name: str, width: int) -> None:
 
 def test_the_command_prints_it_after_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The page comes first; with the report itself on standard output there is no place for it."""
-    run = next(sample for sample in SAMPLE_RUNS if sample.name == "worker-killed") / "run"
+    run = sample_run_named("worker-killed") / "run"
     assert main([str(run), "--explain", "-o", str(tmp_path / "r.json")]) == 1
     told = capsys.readouterr().out
     assert told.index("Restart as is?") < told.index("What was read") < told.index("\nVerdict\n")

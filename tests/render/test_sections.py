@@ -9,7 +9,7 @@ import pytest
 
 from analyzer.render import phrasing, render
 from analyzer.render.page import coverage, plot, timeline, trace
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 from tests.render.documents import load, many_workers, whole
 
 Json = Any

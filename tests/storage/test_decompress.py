@@ -17,8 +17,8 @@ from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
 from analyzer.storage import decompress
 from analyzer.storage.decompress import read_whole
-from tests.conftest import ROOT
 from tests.ingest.test_hostile import event_file, trace
+from tests.recordings import ROOT
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,

@@ -12,7 +12,7 @@ import pytest
 
 from analyzer.storage.disk_cache import MAX_ENTRIES, cached
 from analyzer.storage.package_files import cache_directory
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 
 @pytest.fixture

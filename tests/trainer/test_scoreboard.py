@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.discover import discover
-from analyzer.pipeline import load_rules, load_tables
-from analyzer.trainer.catalogue import SAMPLE_RUNS as SAMPLE_RUNS_HOME
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.scoring.baselines import answers
 from analyzer.trainer.scoring.holdout_results import NAME, keep, load
@@ -21,6 +18,7 @@ from analyzer.trainer.scoring.scoreboard import (
     scoreboard,
     wilson,
 )
+from tests.recordings import Recordings, sample_run_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,11 +109,10 @@ def test_an_interval_is_wide_where_little_was_seen() -> None:
     assert wilson(95, 100) == pytest.approx((0.8882, 0.9785), abs=1e-4)
 
 
-def test_baselines_answer_from_the_tables() -> None:
+def test_baselines_answer_from_the_tables(recordings: Recordings) -> None:
     """The exception of its own; who fell silent first; whom the others name."""
-    pack = load_rules()
     told = {
-        name: answers(load_tables(discover([SAMPLE_RUNS_HOME / name / "run"]), pack))
+        name: answers(recordings.tables(sample_run_named(name)))
         for name in ("worker-exception", "worker-killed", "healthy-fit", "worker-never-joined")
     }
     last = "own exception, else missing log, else accused most"

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from analyzer.cli.triage import _parser
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 DEPLOY = ROOT / "deploy"
 

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from analyzer.triage.database.history import HOSTS, NIGHTS, RUNS, default_history_url, open_history
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from analyzer.triage.database.history import RUNS, default_history_url, open_history
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 from tests.triage.conftest import Desk
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
-from tests.conftest import SAMPLE_RUNS
+from tests.recordings import SAMPLE_RUNS
 
 Tree = Callable[..., Path]
 

@@ -18,7 +18,7 @@ from moto.server import ThreadedMotoServer
 from sqlalchemy import func, select
 
 from analyzer.triage.database.history import RUNS, default_history_url, open_history
-from tests.conftest import ROOT, SAMPLE_RUNS, expected
+from tests.recordings import ROOT, SAMPLE_RUNS, expected
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
 from tests.triage.test_kill import remembered

@@ -11,7 +11,7 @@ from analyzer.ingest.logs.gauges import gauges
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.ingest.profiler.xplane import Trace, read_trace
 from analyzer.ingest.profiler.xplane_pb2 import Entry, Line, Stat
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 TRACE = Path(__file__).parents[2] / "fixtures_binary" / "steps.xplane.pb"
 SLOWLY = settings(

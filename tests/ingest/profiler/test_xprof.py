@@ -21,7 +21,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.render import render
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RUN = ROOT / "sample_runs" / "slow-input-all-tf24" / "run"
 SESSION = "tb/worker-0/train/plugins/profile/2026_11_21_05_37_03/vm.xplane.pb"

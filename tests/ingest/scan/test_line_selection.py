@@ -27,7 +27,7 @@ from analyzer.ingest.scan.line_selection import (
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, load_tables
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 RUNS = ("worker-killed", "worker-exception", "nan-loss", "healthy-fit", "collective-stalled")
 PEAK = """
