@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept
 from analyzer.ingest import ingest
+from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Run, RunDir, Tables
@@ -50,8 +51,8 @@ def analyze(
     if options.xprof_seconds:
         from analyzer.ingest.profiler.xprof import quoted
 
-        document = {**document, "xprof": quoted(run, tables["sources"], options.xprof_seconds)}
-    return Run(run.name, tables, Diagnosis(redact(document, options.redaction)))
+        document["xprof"] = quoted(run, tables["sources"], options.xprof_seconds)
+    return Run(run.name, tables, Diagnosis(cast(DiagnosisDocument, redact(document, options.redaction))))
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:

@@ -254,7 +254,13 @@ def _is_healthy(expected: Path) -> bool:
     return bool(json.loads(expected.read_text(encoding="utf-8"))["cause"] == "healthy")
 
 
+def contract() -> str:
+    """The types of a diagnosis, which follow from its JSON schema."""
+    return str(runpy.run_path(str(HERE / "contract.py"))["contract"]())
+
+
 DOCUMENTS = {
+    HERE.parent / "analyzer" / "model" / "contract.py": contract,
     HERE / "collect.md": collect,
     HERE / "formats.md": formats,
     HERE / "messages.md": messages,

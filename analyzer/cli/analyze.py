@@ -209,7 +209,7 @@ def _report(
 def _print_rule_errors(diagnosis: Diagnosis) -> None:
     """Print the rules that failed with an error."""
     for finding in diagnosis.document["findings"]:
-        if finding["outcome"] == Outcome.ERROR:
+        if finding["outcome"] == Outcome.ERROR.value:
             print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command
-from analyzer.diagnose import diagnose
 from analyzer.discover import discover
 from analyzer.engine import RulePack, coverage, pages
 from analyzer.engine.cases import Trial, tried
@@ -24,7 +23,7 @@ from analyzer.engine.rule_schema import rule_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import diagnose_tables, load_rules, load_tables
 from analyzer.storage.package_files import resource
 
 
@@ -167,7 +166,7 @@ def _new(arguments: argparse.Namespace) -> int:
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
     drafted = draft(tables, run.name, name)
-    if explained := diagnose(run.name, match(pack, tables), tables, {}).document["rule"]:
+    if explained := diagnose_tables(run.name, tables, pack).document["rule"]:
         print(f"mwms-rules: {run.name} is already explained by {explained}", file=sys.stderr)
     if drafted is None:
         raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
+from analyzer.model.contract import MadeWith
 from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.findings import Finding
 from analyzer.model.run import Tables
@@ -17,7 +18,7 @@ def diagnose(
     name: str,
     findings: Sequence[Finding],
     tables: Tables,
-    made_with: Mapping[str, object],
+    made_with: MadeWith,
     good: BaselineRun | None = None,
 ) -> Diagnosis:
     """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.lines import numbered
+from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
@@ -52,8 +53,8 @@ class _Odd(NamedTuple):
 
 
 def odd_lines(
-    tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str, int]] = ()
-) -> list[dict[str, Any]]:
+    tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str | None, int | None]] = ()
+) -> list[EvidencePlace]:
     """The lines that stand out most, as evidence; `known` are the masked lines of a good run.
 
     `told` are places, (source, line), that are shown already.
@@ -110,7 +111,7 @@ def _last_common(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:
     return {(worker, source): line for worker, source, line in last.iter_rows()}
 
 
-def _evidence(odd: _Odd, compared: bool) -> dict[str, Any]:
+def _evidence(odd: _Odd, compared: bool) -> EvidencePlace:
     row = odd.line.row
     reasons = [
         *([f"only {row['worker']} has it"] if odd.alone else []),

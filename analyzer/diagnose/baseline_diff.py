@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from analyzer.diagnose.anomalous_lines import odd_lines
 from analyzer.diagnose.phrasing import LABELS
+from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
+from analyzer.model.numbers import json_number
 from analyzer.model.run import Tables
 
 MOST_CURVES = 6
@@ -26,8 +28,8 @@ class BaselineRun(NamedTuple):
     lines: frozenset[str]
 
 
-def against(tables: Tables, good: BaselineRun) -> dict[str, Any]:
-    """What differs; each list is empty where nothing does."""
+def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
+    """Return what differs; each list is empty where nothing does."""
     return {
         "run": good.name,
         "facts": list(_facts(tables, good.tables)),
@@ -37,7 +39,7 @@ def against(tables: Tables, good: BaselineRun) -> dict[str, Any]:
     }
 
 
-def _facts(here: Tables, there: Tables) -> Iterator[dict[str, Any]]:
+def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
     """What the workers state, and what the jobs are, where the two runs state it differently."""
     ours, theirs = _stated(here), _stated(there)
     for key in sorted(ours.keys() & theirs.keys()):
@@ -71,7 +73,7 @@ def _step_time(scalars: pl.DataFrame) -> float | None:
     return None if middle is None else round(float(middle), 4)
 
 
-def _curves(here: Tables, there: Tables) -> Iterator[dict[str, Any]]:
+def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
     """Values that are far apart at the last step that both runs show."""
     ours, theirs = _values(here["scalars"]), _values(there["scalars"])
     both = ours.join(theirs, on=["tag", "epoch", "step"], suffix="_there").sort("tag", "epoch", "step")
@@ -82,8 +84,8 @@ def _curves(here: Tables, there: Tables) -> Iterator[dict[str, Any]]:
                 "tag": row["tag"],
                 "epoch": None if row["epoch"] < 0 else row["epoch"],
                 "step": None if row["step"] < 0 else row["step"],
-                "here": _number(mine),
-                "there": _number(other),
+                "here": json_number(mine),
+                "there": json_number(other),
             }
 
 
@@ -98,9 +100,3 @@ def _differ(one: float, other: float) -> bool:
     if not (math.isfinite(one) and math.isfinite(other)):
         return math.isfinite(one) != math.isfinite(other)
     return abs(one - other) > _APART * max(abs(one), abs(other))
-
-
-def _number(value: float) -> float | str:
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

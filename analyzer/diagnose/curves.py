@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.model.contract import DrawnCurve
+from analyzer.model.numbers import json_number
 from analyzer.model.schema import GAUGE, VALIDATION
 from analyzer.tables.step_times import step_times
 
@@ -16,11 +18,10 @@ MOST_POINTS = 240
 """Points kept of one curve; first, last and every value that is not finite among them."""
 STEP_TIME = "seconds per step"
 
-Curve = dict[str, Any]
 Point = list[Any]
 
 
-def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[Curve]]:
+def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
     """Worker → its curves: of its log, or of event files where the log has none; and how long steps took."""
     values = dict(scalars.group_by("worker", "tag", "origin", maintain_order=True))
     own: dict[str, list[Mapping[str, Any]]] = {}
@@ -37,7 +38,7 @@ def _shown(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     return [curve for curve in told if curve["origin"] != "event_file"] or told
 
 
-def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> Curve:
+def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> DrawnCurve:
     own = values[curve["worker"], curve["tag"], curve["origin"]]
     kept = _thinned(own.select("epoch", "step", "steps", "value", "time"))
     points = [_point(curve["origin"], *row) for row in kept.iter_rows()]
@@ -77,7 +78,7 @@ def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
     return found
 
 
-def _step_time(took: list[Point]) -> Curve:
+def _step_time(took: list[Point]) -> DrawnCurve:
     """The curve; of many steps, the quickest and the slowest of each stretch are kept."""
     every, seconds = math.ceil(2 * len(took) / MOST_POINTS), itemgetter(1)
     kept = took
@@ -103,10 +104,4 @@ def _point(
 ) -> Point:
     """Under `fit`, steps count on through the epochs."""
     done = ((epoch or 1) - 1) * (steps or 0) if origin == "fit" else 0
-    return [done + (step or 0), _number(value), time]
-
-
-def _number(value: float) -> float | str:
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return [done + (step or 0), json_number(value), time]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -15,16 +15,39 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.nearmisses import near_misses
-from analyzer.diagnose.pauses import Pause, pauses
+from analyzer.diagnose.pauses import pauses
 from analyzer.diagnose.timeline import timeline
 from analyzer.diagnose.trace import collectives, traced
-from analyzer.model.findings import Evidence, Finding, Outcome, Verdict
+from analyzer.model.contract import (
+    ActionTaken,
+    Alternative,
+    BarrierArrivals,
+    BaselineDiff,
+    ClockOffset,
+    CollectRecipe,
+    DamagedRange,
+    DiagnosisDocument,
+    EvidencePlace,
+    FactValues,
+    FindingReport,
+    MadeWith,
+    NextStep,
+    Owner,
+    Part,
+    PauseInterval,
+    Retry,
+    RunSummary,
+    SourceReport,
+    WorkerReport,
+)
+from analyzer.model.findings import Action, Evidence, Finding, Outcome, Step, Verdict
 from analyzer.model.run import Tables
 
 if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
 
 _CONTEXT, _MOST_LINE = 3, 400
+_DAMAGE = ("source", "offset", "length", "line", "what")
 
 
 def document(
@@ -32,10 +55,10 @@ def document(
     decision: Decision,
     findings: Sequence[Finding],
     tables: Tables,
-    made_with: Mapping[str, object],
+    made_with: MadeWith,
     good: BaselineRun | None = None,
-) -> dict[str, Any]:
-    """The whole diagnosis; nothing in it depends on the clock or on where the run lies."""
+) -> DiagnosisDocument:
+    """Return the whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
     paused = pauses(tables)
     events, left_out = timeline(tables, parts, paused)
@@ -53,11 +76,11 @@ def document(
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
         "summary": phrasing.summary(decision, tables),
         "why": phrasing.why(decision, tables),
-        "next": [step._asdict() for step in phrasing.next_steps(decision, tables)],
+        "next": [_step(step) for step in phrasing.next_steps(decision, tables)],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts, paused),
-        "clocks": tables["clocks"].to_dicts(),
+        "clocks": cast(list[ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
         "odd_lines": _odd_lines(decision, tables, said),
@@ -73,12 +96,16 @@ def document(
         "collectives_left_out": calls_left_out,
         "facts": _facts(tables),
         "sources": _sources(tables),
-        "damage": tables["damage"].select("source", "offset", "length", "line", "what").to_dicts(),
-        "made_with": dict(made_with),
+        "damage": cast(list[DamagedRange], tables["damage"].select(_DAMAGE).to_dicts()),
+        "made_with": made_with,
     }
 
 
-def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
+def _step(step: Step) -> NextStep:
+    return {"text": step.text, "command": step.command}
+
+
+def _last_words(decision: Decision, tables: Tables) -> list[EvidencePlace]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
     from analyzer.diagnose.final_lines import last_words
@@ -86,24 +113,28 @@ def _last_words(decision: Decision, tables: Tables) -> list[dict[str, Any]]:
     return last_words(tables)
 
 
-def _odd_lines(decision: Decision, tables: Tables, said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _odd_lines(decision: Decision, tables: Tables, said: list[EvidencePlace]) -> list[EvidencePlace]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
     from analyzer.diagnose.anomalous_lines import odd_lines
 
-    told = {(each["source"], number) for each in said for number, _ in each["context"]}
-    return odd_lines(tables, told=told | {(each["source"], each["line"]) for each in said})
+    told = {(each["source"], number) for each in said for number in (each["line"], *_numbers(each))}
+    return odd_lines(tables, told=told)
 
 
-def _against(tables: Tables, good: BaselineRun | None) -> dict[str, Any] | None:
+def _numbers(evidence: EvidencePlace) -> list[int]:
+    return [number for number, _ in evidence["context"]]
+
+
+def _against(tables: Tables, good: BaselineRun | None) -> BaselineDiff | None:
     if good is None:
         return None
     return against(tables, good)
 
 
-def _barriers(barriers: pl.DataFrame) -> list[dict[str, Any]]:
+def _barriers(barriers: pl.DataFrame) -> list[BarrierArrivals]:
     """Where the workers had to meet, and who came."""
-    found = []
+    found: list[BarrierArrivals] = []
     for (barrier, place), rows in barriers.group_by("barrier", "place", maintain_order=True):
         came: dict[bool | None, list[str]] = {True: [], False: [], None: []}
         for worker, arrived in rows.select("worker", "arrived").iter_rows():
@@ -141,7 +172,7 @@ def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
     return parts
 
 
-def _run(name: str, tables: Tables) -> dict[str, Any]:
+def _run(name: str, tables: Tables) -> RunSummary:
     job = tables["job"].row(0, named=True)
     versions = tables["workers"]["tensorflow"].drop_nulls().unique().sort().to_list()
     return {
@@ -155,18 +186,17 @@ def _run(name: str, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
+def _action(decision: Decision, tables: Tables) -> ActionTaken:
     chosen = decision.chosen
     action = (
-        chosen.action._asdict()
-        if chosen
-        else {"retry": "as_is" if decision.cause == "healthy" else "unknown", "owner": "unknown"}
+        chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
     )
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
     resume_from = last_checkpoint(tables)
-    exclude = hosts.drop_nulls().to_list() if action["retry"] == "exclude_host" else []
+    exclude = hosts.drop_nulls().to_list() if action.retry == "exclude_host" else []
     return {
-        **action,
+        "retry": cast(Retry, action.retry),
+        "owner": cast(Owner, action.owner),
         "exclude": exclude,
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
@@ -174,15 +204,15 @@ def _action(decision: Decision, tables: Tables) -> dict[str, Any]:
 
 
 def _workers(
-    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[Pause]]
-) -> list[dict[str, Any]]:
+    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[PauseInterval]]
+) -> list[WorkerReport]:
     read = tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source")
     sources: dict[str | None, list[str]] = {}
     for owner, source in read.iter_rows():
         sources.setdefault(owner, []).append(source)
     curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
-    rows = []
+    rows: list[WorkerReport] = []
     for worker in tables["workers"].iter_rows(named=True):
         name, life = worker["worker"], lives[worker["worker"]]
         rows.append(
@@ -190,7 +220,7 @@ def _workers(
                 "id": name,
                 "host": worker["host"],
                 "claimed": worker["claims"],
-                "part": parts[name],
+                "part": cast(Part, parts[name]),
                 "expected": worker["expected"],
                 "seen": worker["seen"],
                 "attempts": life["attempts"],
@@ -210,7 +240,7 @@ def _workers(
     return rows
 
 
-def _alternatives(decision: Decision) -> list[dict[str, Any]]:
+def _alternatives(decision: Decision) -> list[Alternative]:
     """Causes that could stand instead; what follows from another one, or says the same again, could not."""
     chosen = decision.chosen
     blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
@@ -222,9 +252,9 @@ def _alternatives(decision: Decision) -> list[dict[str, Any]]:
     ]
 
 
-def _alternative(finding: Finding, against: str) -> dict[str, Any]:
+def _alternative(finding: Finding, against: str) -> Alternative:
     return {
-        "cause": finding.cause,
+        "cause": finding.cause or "",
         "rule": finding.rule,
         "confidence": finding.confidence,
         "culprits": list(finding.culprits),
@@ -240,13 +270,13 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _findings(findings: Sequence[Finding], records: pl.DataFrame) -> list[dict[str, Any]]:
+def _findings(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
     places = [place for finding in findings for place in finding.evidence]
     lines = Lines(records, {place.source for place in places if place.source and place.line})
     return [_finding(finding, lines) for finding in findings]
 
 
-def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
+def _finding(finding: Finding, lines: Lines) -> FindingReport:
     return {
         "rule": finding.rule,
         "title": finding.title,
@@ -268,7 +298,7 @@ def _finding(finding: Finding, lines: Lines) -> dict[str, Any]:
     }
 
 
-def _collect(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
     """How to collect what rules wanted and did not get."""
     lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
     if not lacking:
@@ -278,7 +308,7 @@ def _collect(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     return [_recipe(kind, RECIPES[kind]) for kind in lacking if kind in RECIPES]
 
 
-def _recipe(kind: str, recipe: Recipe) -> dict[str, Any]:
+def _recipe(kind: str, recipe: Recipe) -> CollectRecipe:
     return {
         "kind": kind,
         "what": recipe.what,
@@ -308,8 +338,8 @@ def _both(one: Evidence, other: Evidence) -> Evidence:
     return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))
 
 
-def _evidence(evidence: Evidence, lines: Lines) -> dict[str, Any]:
-    made = evidence._asdict()
+def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
+    made = cast(EvidencePlace, evidence._asdict())
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _CONTEXT) if evidence.line else []
@@ -317,8 +347,8 @@ def _evidence(evidence: Evidence, lines: Lines) -> dict[str, Any]:
     return made
 
 
-def _facts(tables: Tables) -> list[dict[str, Any]]:
-    made = []
+def _facts(tables: Tables) -> list[FactValues]:
+    made: list[FactValues] = []
     for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
         values = {row["worker"]: row["value"] for row in group.iter_rows(named=True)}
         made.append(
@@ -332,5 +362,6 @@ def _facts(tables: Tables) -> list[dict[str, Any]]:
     return made
 
 
-def _sources(tables: Tables) -> list[dict[str, Any]]:
-    return [{"name": row.pop("source"), **row} for row in tables["sources"].to_dicts()]
+def _sources(tables: Tables) -> list[SourceReport]:
+    rows = tables["sources"].rename({"source": "name"}).to_dicts()
+    return cast(list[SourceReport], rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from analyzer.diagnose.lines import Line, numbered
+from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 
@@ -23,7 +24,7 @@ class _Words(NamedTuple):
     time: float | None
 
 
-def last_words(tables: Tables) -> list[dict[str, Any]]:
+def last_words(tables: Tables) -> list[EvidencePlace]:
     """The last own error of a worker, else its last lines; what only one worker says comes first."""
     workers = tables["workers"]["worker"].to_list()
     found = _errors(tables["exceptions"])
@@ -60,7 +61,7 @@ def _ends(records: pl.DataFrame) -> list[_Words]:
     return words
 
 
-def _evidence(words: _Words) -> dict[str, Any]:
+def _evidence(words: _Words) -> EvidencePlace:
     *before, (line, text) = words.lines
     return {
         "says": f"{words.what} of {words.worker}",

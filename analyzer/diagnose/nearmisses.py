@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
+from analyzer.model.contract import NearMiss
 from analyzer.model.findings import Finding, Near, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
@@ -37,7 +38,7 @@ _GAPS: Mapping[str, _Gap] = {
 _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 
-def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[dict[str, Any]]:
+def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
     """The causes that lacked one signal; first those that a file which is missing might have told."""
     if decision.verdict is Verdict.HEALTHY:
         return []
@@ -75,11 +76,11 @@ def _collect(near: Near, tables: Tables) -> str | None:
     return None if whose <= set(read["worker"].to_list()) else gap.ask.format(worker=worker)
 
 
-def _document(finding: Finding, near: Near, collect: str | None) -> dict[str, Any]:
+def _document(finding: Finding, near: Near, collect: str | None) -> NearMiss:
     return {
         "rule": finding.rule,
         "title": finding.title,
-        "cause": finding.cause,
+        "cause": finding.cause or "",
         "worker": near.worker or None,
         "held": [name.replace("_", " ") for name in near.held],
         "missing": near.missing.replace("_", " "),

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
+from analyzer.model.contract import PauseInterval
 from analyzer.model.run import Tables
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
@@ -26,8 +27,6 @@ _LONG, _SAVED = 5.0, 1.5
 _SHORTEST = 0.5
 """Seconds that are worth drawing."""
 _ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
-
-Pause = dict[str, Any]
 
 
 class _Step(NamedTuple):
@@ -58,12 +57,12 @@ class _Saved(NamedTuple):
     step: int | None
 
 
-def pauses(tables: Tables) -> Mapping[str, list[Pause]]:
+def pauses(tables: Tables) -> Mapping[str, list[PauseInterval]]:
     """Worker → its pauses by time, on the common clock."""
     clock = CommonClock(tables["clocks"], tables["sources"])
     saved, steps = _saved(tables), _dated(tables["scalars"])
     tried = _tried(tables["scalars"])
-    found: dict[str, list[Pause]] = {}
+    found: dict[str, list[PauseInterval]] = {}
     for worker, source, start, end in _compiled(tables):
         found.setdefault(worker, []).append(_pause("compile", clock, worker, source, start, end))
     for (worker, source), own in steps.items():
@@ -75,20 +74,18 @@ def pauses(tables: Tables) -> Mapping[str, list[Pause]]:
     return {worker: _longest(own) for worker, own in found.items() if own}
 
 
-def _pause(kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float) -> Pause:
-    return {
-        "kind": kind,
-        "start": clock.time(worker, source, start),
-        "end": clock.time(worker, source, end),
-        "source": source,
-    }
+def _pause(
+    kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float
+) -> PauseInterval:
+    times = {"start": clock.time(worker, source, start), "end": clock.time(worker, source, end)}
+    return cast(PauseInterval, {"kind": kind, **times, "source": source})
 
 
-def _overlap(one: Pause, other: Pause) -> bool:
+def _overlap(one: PauseInterval, other: PauseInterval) -> bool:
     return bool(one["start"] < other["end"] and other["start"] < one["end"])
 
 
-def _longest(own: Sequence[Pause]) -> list[Pause]:
+def _longest(own: Sequence[PauseInterval]) -> list[PauseInterval]:
     kept = sorted(own, key=lambda pause: pause["start"] - pause["end"])[:MOST_PAUSES]
     return sorted(kept, key=lambda pause: (pause["start"], pause["end"]))
 

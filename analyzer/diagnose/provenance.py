@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from analyzer import __version__
+from analyzer.model.contract import MadeWith
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import printable
 
@@ -18,14 +20,10 @@ MAX_NAMES = 8
 _LIBRARIES = ("polars", "hyperscan", "regex", "protobuf", "pyyaml", "jinja2")
 
 
-def made_with(rules: Mapping[str, object], command: str) -> Mapping[str, object]:
+def made_with(rules: Mapping[str, object], command: str) -> MadeWith:
     """Return the section `made_with` of the document; `rules` describes the rules that were tried."""
-    return {
-        "mwms_analyze": __version__,
-        **rules,
-        "versions": library_versions(),
-        **({"command": command} if command else {}),
-    }
+    own = {"mwms_analyze": __version__, **rules, "versions": library_versions()}
+    return cast(MadeWith, own | ({"command": command} if command else {}))
 
 
 @cache

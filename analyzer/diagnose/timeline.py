@@ -6,12 +6,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import polars as pl
 
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.phrasing import end_of
+from analyzer.model.contract import PauseInterval, TimelineEvent
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
 from analyzer.tables.clock_alignment import CommonClock
@@ -23,12 +24,13 @@ _PLACE = ("source", "line")
 _IMPORTANCE = ("error", "signal", "end", "silence", "accusation", "last_step", "first_step", "start")
 
 Event = dict[str, Any]
-Pause = Mapping[str, Any]
 
 
 def timeline(
-    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, Sequence[Pause]] = MappingProxyType({})
-) -> tuple[list[Event], int]:
+    tables: Tables,
+    parts: Mapping[str, str],
+    paused: Mapping[str, Sequence[PauseInterval]] = MappingProxyType({}),
+) -> tuple[list[TimelineEvent], int]:
     """Events by time on the common clock, and how many of lesser importance were left out.
 
     `paused` are the pauses of each worker. Each event names the line that shows it, as far as one does.
@@ -57,12 +59,12 @@ def _counted(events: Sequence[Event]) -> list[Event]:
     return [{"n": number, **event} for number, event in enumerate(events, 1)]
 
 
-def _quoted(events: Sequence[Event], tables: Tables) -> list[Event]:
+def _quoted(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
     """The same with the words of the lines, as far as they were kept; of an exit code, with the code."""
     lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
     codes = tables["facts"].filter(pl.col("key") == "exit_code")
     told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
-    return [event | {"excerpt": _words(event, lines, told)} for event in events]
+    return [cast(TimelineEvent, event | {"excerpt": _words(event, lines, told)}) for event in events]
 
 
 def _words(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
@@ -222,7 +224,7 @@ def _checkpoints(tables: Tables) -> Iterator[Event]:
         yield _event(row, "checkpoint", f"checkpoint {row['value']}{which}")
 
 
-def _compilations(paused: Mapping[str, Sequence[Pause]]) -> Iterator[Event]:
+def _compilations(paused: Mapping[str, Sequence[PauseInterval]]) -> Iterator[Event]:
     """The longest one of each worker; traces and logs that tell the time of a compilation show it."""
     for worker, own in paused.items():
         compiled = [pause for pause in own if pause["kind"] == "compile"]

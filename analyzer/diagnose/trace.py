@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import polars as pl
 
+from analyzer.model.contract import CollectiveCall, TraceShares
 from analyzer.model.run import Tables
 
 MOST_COLLECTIVES = 120
 """Collectives told one by one: those for which the others waited the longest."""
 
 
-def traced(tables: Tables) -> list[dict[str, Any]]:
+def traced(tables: Tables) -> list[TraceShares]:
     """One entry for each worker with a trace of collectives."""
     return [
         {
@@ -32,7 +33,7 @@ def traced(tables: Tables) -> list[dict[str, Any]]:
     ]
 
 
-def collectives(tables: Tables) -> tuple[list[dict[str, Any]], int]:
+def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
     """Who came last to each collective that all traced workers share, in order; how many more there are."""
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
@@ -50,4 +51,4 @@ def collectives(tables: Tables) -> tuple[list[dict[str, Any]], int]:
     )
     kept = told.sort("waited", descending=True, maintain_order=True).head(MOST_COLLECTIVES).sort("start")
     rows = kept.select("name", "step", "nth", "workers", "last", "waited").to_dicts()
-    return rows, told.height - kept.height
+    return cast(list[CollectiveCall], rows), told.height - kept.height

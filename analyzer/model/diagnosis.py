@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Verdict
 
 
@@ -14,7 +14,7 @@ class Diagnosis(NamedTuple):
     `document` is the output contract, `reports/diagnosis.schema.json`.
     """
 
-    document: Mapping[str, Any]
+    document: DiagnosisDocument
 
     @property
     def verdict(self) -> Verdict:

@@ -65,7 +65,7 @@ class Run(NamedTuple):
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The diagnosis as the output contract, `reports/diagnosis.schema.json`."""
+        """The document of the diagnosis, untyped as a reader of its JSON has it."""
         return self.diagnosis.document
 
     def pandas(self) -> dict[str, Any]:

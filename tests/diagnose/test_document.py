@@ -13,8 +13,10 @@ import pytest
 
 from analyzer.diagnose.decide import Decision, decide
 from analyzer.diagnose.document import document
+from analyzer.diagnose.provenance import made_with
 from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
+from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
@@ -35,10 +37,10 @@ def fired(rule: str, confidence: float = 0.9, **parts: Any) -> Finding:
     )
 
 
-def made(tables: Tables, *findings: Finding) -> dict[str, Any]:
+def made(tables: Tables, *findings: Finding) -> DiagnosisDocument:
     """The document of some findings."""
     related = relate(findings)
-    return document("job", decide(related, tables), related, tables, {})
+    return document("job", decide(related, tables), related, tables, made_with({}, ""))
 
 
 def at(line: int, says: str = "", excerpt: str = "x") -> Evidence:
@@ -152,7 +154,9 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
         }
     )
     tables = load_tables(discover([run]), load_rules())
-    said = document("job", Decision(Verdict.FAILED, "unknown", 0.0), [], tables, {})["last_words"]
+    said = document("job", Decision(Verdict.FAILED, "unknown", 0.0), [], tables, made_with({}, ""))[
+        "last_words"
+    ]
     assert [each["worker"] for each in said] == ["worker:1", "worker:0", "worker:2"]
     assert said[0]["says"] == "The last error of worker:1"
     assert "ValueError: odd" in said[0]["excerpt"]

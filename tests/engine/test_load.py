@@ -22,6 +22,7 @@ from analyzer.engine.conditions import OPERATORS, expression, fault
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
 from analyzer.engine.load import load
+from analyzer.model.contract import MadeWith
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
@@ -31,7 +32,7 @@ from tests.recordings import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
-MADE_WITH = {"mwms_analyze": "0", "rules": 2, "rules_digest": "0", "options": {}}
+MADE_WITH: MadeWith = {"mwms_analyze": "0", "rules": 2, "rules_digest": "0", "options": {}}
 RUN = {"exit_codes.txt": "worker-0 -9\nworker-1 0\n", "worker-1.log": "step 1 loss 0.5\n"}
 
 CAUSES = 'peer.killed: {means: "a worker was killed"}\n'

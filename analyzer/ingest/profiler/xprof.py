@@ -16,9 +16,10 @@ from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
+from analyzer.model.contract import XprofQuote
 from analyzer.model.errors import UsageError
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
@@ -68,7 +69,7 @@ class Quote(NamedTuple):
     problem: str = ""
 
 
-def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[dict[str, object]]:
+def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[XprofQuote]:
     """Return the section `xprof` of the document: what it says of the traces that were read without damage.
 
     Raises:
@@ -77,7 +78,8 @@ def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[dict[str,
     """
     read = sources.filter((sources["kind"] == Kind.TRACE.value) & (sources["read"] == "complete"))
     whole = dict(read.select("source", "worker").iter_rows())
-    return [{**quote._asdict(), "says": list(quote.says)} for quote in quotes(run.sources, whole, seconds)]
+    found = quotes(run.sources, whole, seconds)
+    return [cast(XprofQuote, quote._asdict() | {"says": list(quote.says)}) for quote in found]
 
 
 def quotes(

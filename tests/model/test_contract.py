@@ -1,0 +1,26 @@
+"""The types of a diagnosis follow from its JSON schema."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from typing import is_typeddict
+
+from analyzer.model import contract
+from tests.conftest import ROOT
+
+SCHEMA = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
+
+
+def test_the_module_is_what_the_schema_gives() -> None:
+    """`python docs/generate.py` writes it."""
+    written = (ROOT / "analyzer" / "model" / "contract.py").read_text(encoding="utf-8")
+    assert runpy.run_path(str(ROOT / "docs" / "contract.py"))["contract"]() == written
+
+
+def test_every_object_of_the_schema_is_a_type_with_its_keys() -> None:
+    """The document itself, and what is nested in it."""
+    assert set(contract.DiagnosisDocument.__annotations__) == set(SCHEMA["properties"])
+    finding = SCHEMA["properties"]["findings"]["items"]
+    assert set(contract.FindingReport.__annotations__) == set(finding["properties"])
+    assert is_typeddict(contract.EvidencePlace)
