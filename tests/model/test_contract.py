@@ -7,7 +7,7 @@ import runpy
 from typing import is_typeddict
 
 from analyzer.model import contract
-from tests.conftest import ROOT
+from tests.recordings import ROOT
 
 SCHEMA = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
 
