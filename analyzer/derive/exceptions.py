@@ -14,17 +14,9 @@ import polars as pl
 
 from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages
+from analyzer.model.traceback_format import Raised, is_runtime_error, parse
 from analyzer.tables.builders import frame
 
-_HEAD = re.compile(r"Traceback \(most recent call last\):|Fatal Python error: ")
-_FRAME = re.compile(
-    r'^\s*(?:\| )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$', re.MULTILINE
-)
-_LIBRARY = re.compile(
-    r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<|/runpy\.py$|lib-dynload"
-)
-_ENDING = re.compile(r"^[^\s|+^]", re.MULTILINE)
-_NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?::\s?(?P<message>.*))?$", re.DOTALL)
 _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
     r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
@@ -73,45 +65,29 @@ def _wording(messages: Messages) -> _Wording:
 
 def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     text = record["text"]
-    raised = _take_apart(text)
+    raised = parse(text)
     if raised is None:
         return None
-    kind, message, at = raised
-    frames = text[:at]
     place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
-        "line": line_at(record, at),
+        "line": line_at(record, raised.start),
         "time": record["near"],
         "until": record["until"],
-        "type": kind,
-        "message": _DEFINED_AT.sub("", message)[:_LONGEST_MESSAGE],
-        "says": text[at:].partition("\n")[0],
-        "own": not _passed_on(kind, text, wording),
-        "frame": _users_frame(frames[frames.rfind("Traceback") :]),
+        "type": raised.type,
+        "message": _DEFINED_AT.sub("", raised.message)[:_LONGEST_MESSAGE],
+        "says": text[raised.start :].partition("\n")[0],
+        "own": not (_is_foreign(raised) or _passed_on(raised.type, text, wording)),
+        "frame": raised.frame,
         "via": next((via for via, pattern in wording.via.items() if pattern.search(text)), None),
     }
 
 
-def _take_apart(text: str) -> tuple[str, str, int] | None:
-    """Class and message of the exception that ended a traceback (the last of a chain), and its position."""
-    heads = list(_HEAD.finditer(text))
-    begin = heads[-1].start() if heads else 0
-    if text.startswith("Fatal Python error: ", begin):
-        return "FatalPythonError", text[begin:].partition("\n")[0].partition(": ")[2], begin
-    ending = _ENDING.search(text, text.find("\n", begin) + 1 or len(text))
-    match = _NAME.match(text, ending.start()) if ending else None
-    return (match["type"], (match["message"] or "").strip(), match.start()) if match else None
+def _is_foreign(raised: Raised) -> bool:
+    """Return whether TensorFlow's runtime met an error that no frame of the user's code leads to."""
+    return raised.frame is None and is_runtime_error(raised.type)
 
 
 def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
     if kind in wording.types_not_own or wording.passed_on.search(text):
         return True
     return "errors_impl" in text and wording.lost_connection.search(text) is not None
-
-
-def _users_frame(frames: str) -> str | None:
-    own = [match for match in _FRAME.finditer(frames) if not _LIBRARY.search(match["path"])]
-    if not own:
-        return None
-    deepest = own[-1]
-    return f"{deepest['path']}:{deepest['line']}" + (f" in {deepest['name']}" if deepest["name"] else "")

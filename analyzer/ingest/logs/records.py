@@ -14,6 +14,7 @@ from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.messages import Messages
+from analyzer.model.traceback_format import OpenTraceback, header_of, starts_traceback
 
 LONGEST_RECORD = 16_384
 """Characters of a record that are kept."""
@@ -24,9 +25,6 @@ LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
 LONGEST_QUOTE = 40
 """Lines of a status that a Python logger quotes."""
 
-_TRACEBACK = re.compile(
-    r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):|Fatal Python error: "
-)
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
@@ -65,8 +63,7 @@ class Record:
         self.pieces, self.bodies = [first], [body]
         self.near: float | None = None
         self.size = 0
-        self.ending: str | None = None
-        """The line that closes a traceback (`ValueError: …`), once it is seen."""
+        self.open = OpenTraceback(first.text) if kind == "traceback" else None
         self.cut = 0
         """Lines of its middle that are not held."""
         self.tail_size = 0
@@ -128,7 +125,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
 
 def _goes_on(record: Record, line: Line) -> bool:
     """Whether a line behind a gap is one of the frames of a traceback that was still open before it."""
-    goes_on = record.kind == "traceback" and record.ending is None and line.text[:2] == "  "
+    goes_on = record.open is not None and record.open.ending is None and line.text[:2] == "  "
     record.cut += (line.number - record.last_line - 1) * goes_on
     return goes_on
 
@@ -145,7 +142,7 @@ def _begin(line: Line, year: int) -> Record:
 
 
 def _kind(found: Head | None, body: str) -> str:
-    if _TRACEBACK.match(body):
+    if starts_traceback(body):
         return "traceback"
     if is_progress(body):
         return "progress"
@@ -153,12 +150,12 @@ def _kind(found: Head | None, body: str) -> str:
 
 
 def _extend(record: Record, line: Line, words: Wording) -> None:
-    if _TRACEBACK.match(line.text) and record.kind != "traceback":
-        record.kind, record.level = "traceback", record.level or "E"
-    if _TRACEBACK.match(line.text) or line.text.startswith(words.chains):
-        record.ending = None
-    elif record.ending is None and line.text and line.text[0] not in " \t|+^":
-        record.ending = line.text
+    if record.open:
+        record.open.add(line.text)
+        if line.text.startswith(words.chains):
+            record.open.reopen()
+    elif header_of(line.text):
+        record.kind, record.level, record.open = "traceback", record.level or "E", OpenTraceback(line.text)
     record.size += len(line.text) + 1
     if record.size < LONGEST_HEAD:
         record.pieces.append(line)
@@ -178,16 +175,18 @@ def _closed(record: Record) -> Record:
         record.pieces.extend(record.tail)
         record.bodies.extend(line.text for line in record.tail)
         record.tail = None
+    if record.open and not record.open.has_error:
+        record.kind, record.level = "plain", None
     return record
 
 
 def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Whether a line goes on with the record before it."""
-    if record.kind == "traceback":
-        return _belongs_to_traceback(record, text, year, words)
+    if record.open:
+        return _belongs_to_traceback(record.open, text, year, words)
     if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
         return _DUMPED.match(record.bodies[0]) is not None
-    if record.kind == "python" and record.level in {"E", "F"} and _TRACEBACK.match(text):
+    if record.kind == "python" and record.level in {"E", "F"} and header_of(text):
         return True
     if record.kind in {"cpp", "python"} and text and not is_progress(text):
         return text.startswith(words.continues) or (_quotes_an_error(record) and head(text, year) is None)
@@ -199,12 +198,15 @@ def _quotes_an_error(record: Record) -> bool:
     return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
 
 
-def _belongs_to_traceback(record: Record, text: str, year: int, words: Wording) -> bool:
-    if not text or text[0] in " \t|+^" or text.startswith(words.chains) or _TRACEBACK.match(text):
+def _belongs_to_traceback(traceback: OpenTraceback, text: str, year: int, words: Wording) -> bool:
+    belongs = traceback.continues(text)
+    if belongs is not None:
+        return belongs
+    if text.startswith(words.chains):
         return True
     if is_progress(text) or head(text, year):
         return False
-    if record.ending is None or text.startswith(words.dumps):
+    ended = traceback.ending
+    if ended is None or text.startswith(words.dumps):
         return True
-    ended = record.ending
     return bool(_TENSORFLOW_ERROR.match(ended)) or ended.count("(") > ended.count(")") or "{" in ended

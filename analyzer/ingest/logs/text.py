@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from analyzer.ingest.logs.collapsed_tracebacks import expand
+
 MAX_LINE_CHARS = 32_768
 """Longer lines keep their head and tail."""
 
@@ -91,20 +93,19 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
 
 
 def _split_glued(number: int, clean: str) -> Sequence[Line]:
-    """Split a line into which several loggers wrote."""
-    if not _may_be_glued(clean):
+    """Split a line into which several loggers wrote, and a traceback collapsed into one line."""
+    if 'File "' in clean or "Traceback (" in clean:
+        pieces = [piece for line in expand(clean) for piece in _GLUED.split(line)]
+    elif _may_be_glued(clean):
+        pieces = _GLUED.split(clean)
+    else:
         return (Line(number, clean),)
-    return [Line(number, piece) for piece in _GLUED.split(clean)]
+    return [Line(number, piece) for piece in pieces]
 
 
 def _may_be_glued(text: str) -> bool:
     """Cheap pre-check for `_GLUED`, which takes ten times as long."""
-    return (
-        ":tensorflow" in text
-        or ":absl" in text
-        or "Traceback (" in text
-        or _LEVEL_AND_TIME.search(text, 1) is not None
-    )
+    return ":tensorflow" in text or ":absl" in text or _LEVEL_AND_TIME.search(text, 1) is not None
 
 
 def _states(physical: str) -> list[str]:

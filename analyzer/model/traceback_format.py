@@ -1,0 +1,258 @@
+"""How Python's tracebacks look: plain, decorated by IPython, rich or loguru, or without their header.
+
+`OpenTraceback` tells which lines belong to one while it is read; `parse` takes a whole one apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_TITLE = "Traceback (most recent call last)"
+_FATAL = "Fatal Python error: "
+_HEADER = re.compile(
+    rf"(?P<python>(?:\+ )?(?:Exception Group )?{re.escape(_TITLE)}:)|(?P<fatal>{_FATAL})"
+    rf"|(?P<ipython>(?P<raised>[A-Za-z_]\w*)(?:Group)? {{2,}}{re.escape(_TITLE)}\s*$)"
+    rf"|(?P<box>[╭┌+][─-]+ {re.escape(_TITLE)} [─-]+)"
+)
+_ERROR_NAME = (
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Fault|Timeout|Lost)"
+)
+_ROOT_ERRORS = r"\d+ root error\(s\) found\."
+_ERROR = re.compile(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
+_RUNTIME_ERROR = r"(?:Aborted|Cancelled|DeadlineExceeded|Internal|Unavailable|Unknown)Error"
+_STATUS_ERROR = (
+    rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
+    r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
+)
+"""TensorFlow's classes, one for each status code; the first ones tell what its runtime met."""
+_BARE_ERROR = re.compile(
+    rf"(?=[A-Za-z_][\w.]*\.){_ERROR_NAME}: |{_ROOT_ERRORS}"
+    rf"|{_STATUS_ERROR}(?: \(see above for traceback\))?: "
+)
+"""An error that stands alone: its class with a module, or one of TensorFlow's."""
+_UNCAUGHT = re.compile(
+    rf"(?i:\b(?:uncaught|unhandled) exception\b)[^\n]{{0,80}}?\b(?P<error>{_ERROR_NAME}(?:: |\())"
+)
+_FRAME_LINE = re.compile(r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)')
+_CONTINUATION = " \t|+^>│╭╰├┃┏┗"
+"""First characters of lines within a traceback: of code, carets, exception groups, boxes, loguru's frames."""
+_NAME = re.compile(
+    r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?(?::\s?(?P<message>.*))?$",
+    re.DOTALL,
+)
+_STATUS = re.compile(
+    rf"(?P<message>{_ROOT_ERRORS}\s+\(\d\) (?P<code>[A-Za-z_]+(?: [a-z]+)*):.*)",
+    re.DOTALL,
+)
+"""TensorFlow's list of errors, without the name of a class before it."""
+_CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
+_FRAME = re.compile(
+    r'^\s*(?:\| )?(?:> )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
+    r"|^File (?P<path8>[^\s\"]+?):(?P<line8>\d+), in (?P<name8>[^(\n]+)\("
+    r"|^Cell In\[\d+\], line (?P<cell>\d+)"
+    r"|^(?P<path7>(?:/|~|<ipython-input|\w:\\)\S*) in (?P<name7>[\w.<>]+)(?:\([^\n]*)?\n"
+    r"(?:(?!-+> )[^\n]+\n)*-+> (?P<line7>\d+)"
+    r"|^[│|] (?P<path_boxed>[^\s│|]+\.py):(?P<line_boxed>\d+) in (?P<name_boxed>\S+)",
+    re.MULTILINE,
+)
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<(?!ipython)|/runpy\.py$|lib-dynload"
+)
+
+
+class Raised(NamedTuple):
+    """What a traceback says: class and message of the last exception, its position, the user's frame."""
+
+    type: str
+    message: str
+    start: int
+    frame: str | None
+
+
+def is_runtime_error(name: str) -> bool:
+    """Return whether a class is one by which TensorFlow reports what its runtime met."""
+    return re.fullmatch(_RUNTIME_ERROR, name) is not None
+
+
+def starts_traceback(text: str) -> bool:
+    """Return whether a line begins a traceback: a header of any kind, a frame, or an error on its own."""
+    return (
+        header_of(text) is not None
+        or ('File "' in text and _FRAME_LINE.match(text) is not None)
+        or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
+        or ("xception" in text and _UNCAUGHT.search(text) is not None)
+    )
+
+
+def header_of(text: str) -> re.Match[str] | None:
+    """Return the header in a line, whatever stands before it."""
+    if "Traceback (" not in text and _FATAL not in text:
+        return None
+    return _HEADER.search(text)
+
+
+class OpenTraceback:
+    """A traceback of which the lines so far are known."""
+
+    def __init__(self, first: str) -> None:
+        """Begin with its first line."""
+        self.ending: str | None = None
+        """The line that names the exception, once it is seen."""
+        self._raised: str | None = None
+        self._prefix: re.Pattern[str] | None = None
+        header = header_of(first)
+        self.has_header = header is not None
+        if header:
+            self._open(first, header)
+        elif not _FRAME_LINE.match(first):
+            uncaught = _UNCAUGHT.search(first)
+            self.ending = first[uncaught.start("error") :] if uncaught else first
+
+    def _open(self, line: str, header: re.Match[str]) -> None:
+        self.has_header, self.ending, self._raised = True, None, header["raised"]
+        if self._prefix is None:
+            self._prefix = _prefix_pattern(line[: header.start()])
+
+    def continues(self, line: str) -> bool | None:
+        """Return whether a line belongs to it; None if only the reader of the log can tell."""
+        text = self._bare(line)
+        if header_of(line):
+            return True
+        if not self.has_header:
+            return self._continues_headless(text)
+        if not text or text[0] in _CONTINUATION or text is not line:
+            return True
+        return None
+
+    def _continues_headless(self, text: str) -> bool | None:
+        if self.ending is not None:
+            return True if not text or text[0] in " \t" else None
+        is_within = not text or text[0] in _CONTINUATION or text.startswith("Node: ")
+        return is_within or _ERROR.match(text) is not None
+
+    def add(self, line: str) -> None:
+        """Take the next line that belongs to it."""
+        if header := header_of(line):
+            self._open(line, header)
+            return
+        text = self._bare(line)
+        if self.ending is not None or not text or text[0] in _CONTINUATION:
+            return
+        if not self.has_header and not _ERROR.match(text):
+            return
+        if self._raised is None or re.match(rf"(?:\w+\.)*{self._raised}\b", text):
+            self.ending = text
+
+    @property
+    def has_error(self) -> bool:
+        """Whether it is more than frames: a printed stack has neither a header nor an error."""
+        return self.has_header or self.ending is not None
+
+    def reopen(self) -> None:
+        """Expect another exception, with its header: that of a chain."""
+        self.has_header, self.ending = True, None
+
+    def _bare(self, line: str) -> str:
+        """Return a line without the prefix that stood before the header; the line itself if it has none."""
+        match = self._prefix.match(line) if self._prefix else None
+        return line[match.end() :] if match else line
+
+
+def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
+    """Return a pattern for a prefix that is repeated on every line, whatever its numbers."""
+    is_exception_group = "|" in prefix and not prefix.strip(" |+")
+    if not prefix or is_exception_group:
+        return None
+    return re.compile(re.sub(r"(?:\\?\d)+", r"\\d+", re.escape(prefix)))
+
+
+def parse(text: str) -> Raised | None:
+    """Take a traceback apart; of a chain, the last exception counts."""
+    headers = [found for line, _ in _lines(text) if (found := _header_at(text, line))]
+    if headers and headers[-1]["fatal"]:
+        start = headers[-1].start("fatal")
+        message = text[start:].partition("\n")[0].partition(": ")[2]
+        return Raised("FatalPythonError", message, start, None)
+    begin = headers[-1].start() if headers else 0
+    prefix = _prefix_before(text, headers[-1]) if headers else None
+    at = _error_start(text, begin, prefix, headers[-1] if headers else None)
+    if at is None:
+        return None
+    frames = text[begin:at]
+    if prefix:
+        frames = "\n".join(prefix.sub("", line, count=1) for line in frames.split("\n"))
+    if status := _STATUS.match(text, at):
+        return Raised(_class_of(status["code"]), status["message"].strip(), at, _users_frame(frames))
+    match = _NAME.match(text, at) or _CALL.match(text, at)
+    if match is None:
+        return None
+    message = (match["message"] or "").strip()
+    if prefix:
+        message = "\n".join(prefix.sub("", line, count=1) for line in message.split("\n"))
+    return Raised(match["type"], message, match.start(), _users_frame(frames))
+
+
+def _class_of(code: str) -> str:
+    """Return TensorFlow's class for a status code: `DATA_LOSS` or `Data loss` is a `DataLossError`."""
+    return "".join(word.capitalize() for word in re.split(r"[_ ]", code)) + "Error"
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and text of each line."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def _header_at(text: str, start: int) -> re.Match[str] | None:
+    end = text.find("\n", start)
+    line = text[start : end if end >= 0 else len(text)]
+    return _HEADER.search(text, start, start + len(line)) if header_of(line) else None
+
+
+def _prefix_before(text: str, header: re.Match[str]) -> re.Pattern[str] | None:
+    return _prefix_pattern(text[text.rfind("\n", 0, header.start()) + 1 : header.start()])
+
+
+def _error_start(
+    text: str, begin: int, prefix: re.Pattern[str] | None, header: re.Match[str] | None
+) -> int | None:
+    """Return the offset of the line that names the exception."""
+    raised = header and header["raised"]
+    for start, line in _lines(text):
+        if start < begin or (header and start <= header.start()):
+            continue
+        match = prefix.match(line) if prefix else None
+        bare = line[match.end() :] if match else line
+        if not bare or bare[0] in _CONTINUATION:
+            continue
+        if header is None and not _ERROR.match(bare):
+            uncaught = _UNCAUGHT.search(bare)
+            if uncaught is None:
+                continue
+            return start + len(line) - len(bare) + uncaught.start("error")
+        if raised is None or re.match(rf"(?:\w+\.)*{raised}\b", bare):
+            return start + len(line) - len(bare)
+    return None
+
+
+def _users_frame(frames: str) -> str | None:
+    """Return the deepest frame in code that is no library, `path:line in name`."""
+    every = map(_frame, _FRAME.finditer(frames))
+    own = [frame for frame in every if not _LIBRARY.search(frame[0])]
+    if not own:
+        return None
+    path, line, name = own[-1]
+    return f"{path}:{line}" + (f" in {name}" if name else "")
+
+
+def _frame(found: re.Match[str]) -> tuple[str, str, str | None]:
+    if found["cell"]:
+        return "<ipython cell>", found["cell"], None
+    for suffix in ("", "7", "8", "_boxed"):
+        if found["path" + suffix]:
+            return found["path" + suffix], found["line" + suffix], found["name" + suffix]
+    raise AssertionError(found)

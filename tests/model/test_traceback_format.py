@@ -1,0 +1,178 @@
+"""Tracebacks are recognized and taken apart in every form in which people have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.collectors import detect_style, split_streams
+from analyzer.ingest.logs.records import Record, records, wording
+from analyzer.ingest.logs.text import lines
+from analyzer.model.traceback_format import parse
+from analyzer.pipeline import load_rules
+
+PLAIN = """\
+Traceback (most recent call last):
+  File "/srv/train.py", line 41, in main
+    step(batch)
+  File "/opt/venv/lib/python3.10/site-packages/keras/engine.py", line 9, in fit
+    raise ValueError("bad shape")
+ValueError: bad shape
+"""
+HEADLESS = PLAIN.partition("\n")[2]
+INDENTED = "".join(f"    {line}\n" for line in PLAIN.splitlines())
+ONE_LINE = 'message: "Exit 1.\\n' + PLAIN.replace('"', '\\"').replace("\n", "\\n") + '"\n'
+JOINED = (
+    "The replica worker 0 exited with a non-zero status of 1. Termination reason: Error. "
+    + " ".join(PLAIN.split())
+    + "\n"
+)
+OLD_IPYTHON = """\
+---------------------------------------------------------------------------
+ValueError                                Traceback (most recent call last)
+<ipython-input-5-0a1b> in <module>()
+     11 for batch in data:
+---> 12     main(batch)
+
+/srv/train.py in main(batch)
+     40     check(batch)
+---> 41     step(batch)
+     42
+
+/opt/conda/lib/python3.7/site-packages/keras/engine.py in fit(self, x)
+      8
+----> 9     raise ValueError("bad shape")
+
+ValueError: bad shape
+"""
+IPYTHON = """\
+---------------------------------------------------------------------------
+ValueError                                Traceback (most recent call last)
+Cell In[9], line 6
+      5 for batch in data:
+----> 6   main(batch)
+
+File /srv/train.py:41, in main(batch)
+     40 check(batch)
+---> 41 step(batch)
+
+File /srv/conda/lib/python3.10/site-packages/keras/engine.py:9, in fit(self, x)
+----> 9 raise ValueError("bad shape")
+
+ValueError: bad shape
+"""
+RICH = """\
+╭─────────────────── Traceback (most recent call last) ───────────────────╮
+│ /srv/train.py:41 in main                                                │
+│                                                                         │
+│   40 │   check(batch)                                                   │
+│ ❱ 41 │   step(batch)                                                    │
+╰─────────────────────────────────────────────────────────────────────────╯
+ValueError: bad shape
+"""
+LOGURU = """\
+2026-11-22 17:14:19.123 | ERROR    | __main__:<module>:60 - An error has been caught, process 'MainProcess' (1):
+Traceback (most recent call last):
+
+> File "/srv/train.py", line 41, in main
+    step(batch)
+    │    └ <tf.Tensor: shape=(2,)>
+    └ <function step at 0x7f>
+
+  File "/opt/venv/lib/python3.10/site-packages/keras/engine.py", line 9, in fit
+    raise ValueError("bad shape")
+
+ValueError: bad shape
+"""
+UNCAUGHT = "2026-11-22 17:14:19,123 CRITICAL root: Uncaught exception: ValueError: bad shape\n"
+PREFIXES = {
+    "Ray": "(RayTrainWorker pid=4242, ip=10.0.0.3) ",
+    "worker in brackets": "[worker 0] ",
+    "mpirun": "[1,2]<stderr>:",
+    "launcher": "INFO|2018-04-14T23:31:05|/opt/launcher.py|27| ",
+    "journald": "Nov 22 17:14:19 gpu21 trainer[4200]: ",
+    "journald, ISO": "2026-11-22T17:14:19+0000 gpu21 trainer[4200]: ",
+    "srun": "0: ",
+    "torchrun": "[rank3]:",
+    "logger": "2026-11-22 17:14:19,123 ERROR stderr: ",
+    "unknown": "<17:14:19> stderr>> ",
+}
+
+
+def read(text: str) -> list[Record]:
+    """The tracebacks in a file."""
+    physical = text.split("\n")
+    messages = wording(load_rules().messages)
+    found = [
+        record
+        for stream in split_streams(list(enumerate(physical, 1)), detect_style(physical))
+        for record in records(lines(stream.lines), 2026, messages)
+    ]
+    return [record for record in found if record.kind == "traceback"]
+
+
+@pytest.mark.parametrize(
+    ("text", "frame"),
+    [
+        pytest.param(PLAIN, "/srv/train.py:41 in main", id="plain"),
+        pytest.param(HEADLESS, "/srv/train.py:41 in main", id="header cut off"),
+        pytest.param(INDENTED, "/srv/train.py:41 in main", id="indented"),
+        pytest.param(ONE_LINE, "/srv/train.py:41 in main", id="escaped line breaks"),
+        pytest.param(JOINED, "/srv/train.py:41 in main", id="Cloud ML's one line"),
+        pytest.param(OLD_IPYTHON, "/srv/train.py:41 in main", id="IPython 7"),
+        pytest.param(IPYTHON, "/srv/train.py:41 in main", id="IPython 8"),
+        pytest.param(RICH, "/srv/train.py:41 in main", id="rich"),
+        pytest.param(LOGURU, "/srv/train.py:41 in main", id="loguru"),
+        pytest.param(UNCAUGHT, None, id="logged without frames"),
+        *(
+            pytest.param(
+                "".join(f"{prefix}{line}\n" for line in PLAIN.splitlines()), "/srv/train.py:41 in main", id=name
+            )
+            for name, prefix in PREFIXES.items()
+        ),
+    ],
+)  # fmt: skip
+def test_a_traceback_is_one_record_with_its_error(text: str, frame: str | None) -> None:
+    """Class, message and the user's frame, whatever stands around them."""
+    (record,) = read(f"starting\n{text}cleaning up\n")
+    raised = parse(record.text)
+    assert raised is not None
+    assert (raised.type, raised.message, raised.frame) == ("ValueError", "bad shape", frame)
+
+
+def test_a_list_of_root_errors_names_its_class() -> None:
+    """TensorFlow prints the codes of the statuses below it."""
+    status = "2 root error(s) found.\n  (0) DATA_LOSS:  corrupted record at 0\n\t [[{{node Next}}]]\n0 successful operations.\n"
+    (record,) = read(status)
+    raised = parse(record.text)
+    assert raised is not None
+    assert (raised.type, raised.message.partition("\n")[0]) == ("DataLossError", "2 root error(s) found.")
+
+
+def test_a_cut_chain_is_one_record() -> None:
+    """The first header is cut off, the second is there."""
+    chain = "\nDuring handling of the above exception, another exception occurred:\n\n"
+    (record,) = read(f"{HEADLESS}{chain}{PLAIN.replace('ValueError: bad', 'KeyError: worse')}")
+    raised = parse(record.text)
+    assert raised is not None
+    assert raised.type == "KeyError"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "loss error: 0.5",
+        "ERROR: job failed",
+        "the Traceback is below",
+        'open File "/a", line 3',
+        "Errors: none",
+    ],
+)
+def test_other_lines_are_no_traceback(line: str) -> None:
+    """Words alone are not enough."""
+    assert read(f"{line}\nstep 3 loss 0.5\n") == []
+
+
+def test_frames_of_a_stack_without_an_error_raise_nothing() -> None:
+    """`traceback.print_stack` prints frames too."""
+    stack = HEADLESS.rpartition("ValueError")[0]
+    assert read(f"{stack}step 3 loss 0.5\n") == []
