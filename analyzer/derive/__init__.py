@@ -13,6 +13,7 @@ from analyzer.derive.exceptions import exceptions
 from analyzer.derive.job import job
 from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
+from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.series import series
 from analyzer.derive.silences import silences
@@ -51,6 +52,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "series": told,
         "curves": curves(read["scalars"], tasks, told),
         "paces": pace,
+        "pauses": pauses(read, common),
         "collectives": met,
         "steps": traced,
         "waits": waits({**read, "scalars": training}, met, traced, pace, common),

@@ -6,20 +6,18 @@ first compiling, then computing, copying to the device, the collective, and the 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
 from analyzer.tables.builders import frame
+from analyzer.tables.intervals import Interval, difference, seconds_within, union
 
 SPENT = ("compile", "compute", "copy", "collective", "input")
 """What time is spent on, the first that is under way counts."""
 _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
 """Threads that fetch input ahead of its use: nobody waits for them."""
-
-_Stretch = tuple[float, float]
 
 
 def steps(spans: pl.DataFrame) -> pl.DataFrame:
@@ -36,14 +34,14 @@ def waits_for_input() -> pl.Expr:
 
 def covered(spans: pl.DataFrame) -> float:
     """The seconds that these spans cover, those that overlap counted once."""
-    return sum(end - start for start, end in _union(_stretches(spans)))
+    return sum(end - start for start, end in union(_intervals(spans)))
 
 
 def _steps(worker: object, source: object, own: pl.DataFrame) -> Iterator[dict[str, Any]]:
     bounds = list(_bounds(own))
     spent = _disjoint(own) if bounds else {}
     for nth, (step, start, end) in enumerate(bounds, 1):
-        seconds = {kind: _within(stretches, start, end) for kind, stretches in spent.items()}
+        seconds = {kind: seconds_within(intervals, start, end) for kind, intervals in spent.items()}
         idle = max(0.0, end - start - sum(seconds.values()))
         place = {"worker": worker, "source": source, "nth": nth, "step": step, "start": start}
         yield {**place, "seconds": end - start, **seconds, "idle": idle}
@@ -69,55 +67,20 @@ def _bounds(own: pl.DataFrame) -> Iterator[tuple[int | None, float, float]]:
                 before = end
 
 
-def _disjoint(own: pl.DataFrame) -> dict[str, list[_Stretch]]:
+def _disjoint(own: pl.DataFrame) -> dict[str, list[Interval]]:
     """What each kind takes of the time that none before it takes."""
-    taken: list[_Stretch] = []
+    taken: list[Interval] = []
     spent = {}
     for kind in SPENT:
         which = waits_for_input() if kind == "input" else pl.col("kind") == kind
-        stretches = _union(_stretches(own.filter(which)))
-        spent[kind] = _without(stretches, taken)
-        taken = _union([*taken, *stretches])
+        intervals = union(_intervals(own.filter(which)))
+        spent[kind] = difference(intervals, taken)
+        taken = union([*taken, *intervals])
     return spent
 
 
-def _stretches(spans: pl.DataFrame) -> list[_Stretch]:
+def _intervals(spans: pl.DataFrame) -> list[Interval]:
     return list(spans.select("start", "end").iter_rows())
-
-
-def _union(stretches: Sequence[_Stretch]) -> list[_Stretch]:
-    joined: list[_Stretch] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _without(stretches: Sequence[_Stretch], taken: Sequence[_Stretch]) -> list[_Stretch]:
-    """What is left of them; both are in order, and neither overlaps itself."""
-    left = []
-    at = 0
-    for start, end in stretches:
-        while at < len(taken) and taken[at][1] <= start:
-            at += 1
-        behind = at
-        while start < end and behind < len(taken) and taken[behind][0] < end:
-            if taken[behind][0] > start:
-                left.append((start, taken[behind][0]))
-            start = max(start, taken[behind][1])
-            behind += 1
-        if start < end:
-            left.append((start, end))
-    return left
-
-
-def _within(stretches: Sequence[_Stretch], start: float, end: float) -> float:
-    """The seconds of them that lie between two times."""
-    first = max(0, bisect_left(stretches, (start, start)) - 1)
-    last = bisect_left(stretches, (end, end))
-    return sum(max(0.0, min(end, until) - max(start, since)) for since, until in stretches[first:last])
 
 
 def share(rows: pl.DataFrame, spent: str) -> float | None:

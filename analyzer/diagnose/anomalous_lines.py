@@ -17,6 +17,7 @@ from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
+from analyzer.tables.common_steps import last_common_lines
 
 MOST = 8
 _MOST_RECORDS, _MOST_LINE = 4_000, 400
@@ -87,7 +88,7 @@ def healthy_lines() -> frozenset[str]:
 
 
 def _lines(tables: Tables) -> Iterator[_Line]:
-    after = _last_common(tables["scalars"])
+    after = last_common_lines(tables["scalars"])
     records = tables["records"].filter(pl.col("worker").is_not_null() & (pl.col("kind") != "progress"))
     for _, own in records.group_by("worker", maintain_order=True):
         for row in own.tail(_MOST_RECORDS).iter_rows(named=True):
@@ -96,19 +97,6 @@ def _lines(tables: Tables) -> Iterator[_Line]:
                 number, text = said[-1] if row["kind"] == "traceback" else said[0]
                 step = after.get((row["worker"], row["source"]))
                 yield _Line(template_of(text), row, number, text, step is not None and number > step)
-
-
-def _last_common(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:
-    """(worker, source) → the line of the last place in training that all workers with such lines show."""
-    places = scalars.filter(pl.col("line").is_not_null() & pl.col("worker").is_not_null())
-    shown = places.select(
-        "worker", "source", "line", "attempt", *(pl.col(c).fill_null(-1) for c in ("epoch", "step"))
-    )
-    everyone = shown["worker"].n_unique()
-    common = shown.group_by("attempt", "epoch", "step").agg(pl.col("worker").n_unique().alias("workers"))
-    shared = shown.join(common.filter(pl.col("workers") == everyone), on=["attempt", "epoch", "step"])
-    last = shared.group_by("worker", "source").agg(pl.col("line").max())
-    return {(worker, source): line for worker, source, line in last.iter_rows()}
 
 
 def _evidence(odd: _Odd, compared: bool) -> EvidencePlace:

@@ -15,8 +15,7 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.nearmisses import near_misses
-from analyzer.diagnose.pauses import pauses
-from analyzer.diagnose.timeline import timeline
+from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model.contract import (
     ActionTaken,
@@ -60,7 +59,7 @@ def document(
 ) -> DiagnosisDocument:
     """Return the whole diagnosis; nothing in it depends on the clock or on where the run lies."""
     parts = _parts(decision, tables)
-    paused = pauses(tables)
+    paused = pauses_by_worker(tables["pauses"])
     events, left_out = timeline(tables, parts, paused)
     called, calls_left_out = collectives(tables)
     said = _last_words(decision, tables)

@@ -55,6 +55,14 @@ def timeline(
     return _quoted(_counted(shown), tables), len(events) - len(shown)
 
 
+def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
+    """Return worker → its pauses by time, as the document has them."""
+    found: dict[str, list[PauseInterval]] = {}
+    for row in pauses.iter_rows(named=True):
+        found.setdefault(row.pop("worker"), []).append(cast(PauseInterval, row))
+    return found
+
+
 def _counted(events: Sequence[Event]) -> list[Event]:
     return [{"n": number, **event} for number, event in enumerate(events, 1)]
 

@@ -15,6 +15,7 @@ import polars as pl
 from analyzer.engine.draft_text import Spoken, spelled
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
+from analyzer.tables.common_steps import last_common_lines
 
 MOST_LINES = 3
 """Lines that a draft looks for; more would only fit the one run."""
@@ -89,7 +90,7 @@ def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
 def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
     """Those records that only one worker has, or that come after the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
-    last = _last_common(tables["scalars"])
+    last = last_common_lines(tables["scalars"])
     said = {id(row): (line := _said(str(row["text"])), template_of(line)) for row in rows}
     workers: dict[str, set[object]] = {}
     for row in rows:
@@ -98,7 +99,10 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
     made = []
     for row in unheard or rows:
         line, mask = said[id(row)]
-        only, after = len(workers[mask]) == 1, int(str(row["line"])) > last.get(str(row["source"]), 1 << 60)
+        only, after = (
+            len(workers[mask]) == 1,
+            int(str(row["line"])) > last.get((str(row["worker"]), str(row["source"])), 1 << 60),
+        )
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
         if (only or after) and Spoken(line, mask).literal:
@@ -123,23 +127,6 @@ def _places(table: pl.DataFrame) -> dict[str, list[int]]:
 def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
     first, last = int(str(row["line"])), int(str(row["last_line"]))
     return any(first <= line <= last for line in places.get(str(row["source"]), ()))
-
-
-def _last_common(scalars: pl.DataFrame) -> dict[str, int]:
-    """Source → the line at which its worker shows the last step that all workers show."""
-    place = pl.struct(pl.col("epoch").fill_null(0), pl.col("step"))
-    logged = scalars.filter(pl.col("line").is_not_null() & pl.col("step").is_not_null())
-    steps = logged.select("worker", "source", "line", place=place)
-    of = {worker: set(map(_order, rows["place"])) for (worker,), rows in steps.group_by("worker")}
-    common = set.intersection(*of.values()) if of else set()
-    if not common:
-        return {}
-    shown = steps.filter(pl.col("place").map_elements(lambda p: _order(p) == max(common), pl.Boolean))
-    return dict(shown.group_by("source").agg(pl.col("line").min()).iter_rows())
-
-
-def _order(place: dict[str, int]) -> tuple[int, int]:
-    return place["epoch"], place["step"]
 
 
 def _said(text: str) -> str:

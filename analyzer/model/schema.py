@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from analyzer.model.columns import Column
 from analyzer.model.columns.profiler import COLLECTIVES, STEPS, WAITS
-from analyzer.model.columns.progress import CURVES, PACES, SERIES
+from analyzer.model.columns.progress import CURVES, PACES, PAUSES, SERIES
 from analyzer.model.columns.read import DAMAGE, FACTS, MATCHES, RECORDS, SCALARS, SOURCES, SPANS
 from analyzer.model.columns.workers import (
     ACCUSATIONS,
@@ -47,6 +47,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "series": SERIES,
     "curves": CURVES,
     "paces": PACES,
+    "pauses": PAUSES,
     "collectives": COLLECTIVES,
     "steps": STEPS,
     "waits": WAITS,

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analyzer.derive.pauses import pauses
 from analyzer.diagnose.decide import Decision, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.provenance import made_with
@@ -22,6 +23,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_rules, load_tables
 from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import CommonClock
 from tests.recordings import Recordings, sample_run_named
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -196,10 +198,9 @@ def test_the_longest_compilation_is_an_event(tables_of: TablesOf) -> None:
     """Where the trace counts its time from 1970."""
     tables = dict(tables_of({"worker-0.log": LOG}))
     span = {"worker": "worker:0", "source": "t.xplane.pb", "kind": "compile", "name": "jit", "absolute": True}
-    tables["spans"] = frame(
-        "spans",
-        [span | {"start": 10.0, "end": 11.0}, span | {"start": 20.0, "end": 24.5}, span | {"start": 30.0}],
-    )
+    spans = [span | {"start": 10.0, "end": 11.0}, span | {"start": 20.0, "end": 24.5}, span | {"start": 30.0}]
+    clock = CommonClock(tables["clocks"], tables["sources"])
+    tables["pauses"] = pauses(tables | {"spans": frame("spans", spans)}, clock)
     told = [event for event in made(tables)["timeline"] if event["kind"] == "compile"]
     assert [(event["time"], event["text"]) for event in told] == [(20.0, "compiled for 4.5 s")]
 

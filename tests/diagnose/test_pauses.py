@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from analyzer.derive.pauses import MOST_PAUSES
 from analyzer.diagnose.curves import STEP_TIME, drawn
-from analyzer.diagnose.pauses import MOST_PAUSES, pauses
-from analyzer.diagnose.timeline import timeline
+from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import MOST_COLLECTIVES, collectives
+from analyzer.model.contract import PauseInterval
 from analyzer.model.run import Tables
 from analyzer.tables.builders import frame
 
@@ -20,6 +21,11 @@ ALARM = (
     "compile? If you want to file a bug, run with envvar XLA_FLAGS=--xla_dump_to=/tmp/foo and attach the results.\n"
     "********************************\n"
 )
+
+
+def pauses(tables: Tables) -> Mapping[str, list[PauseInterval]]:
+    """The pauses of each worker."""
+    return pauses_by_worker(tables["pauses"])
 
 
 def steps(times: Mapping[int, float], after: Mapping[int, str] | None = None) -> str:

@@ -23,6 +23,7 @@ from google.protobuf.message import DecodeError
 from analyzer.ingest.profiler.span_kinds import NOTES, computes, kind_of, kind_of_operation
 from analyzer.ingest.profiler.xplane_pb2 import Brief, Entry, Event, RawLine, Stat
 from analyzer.ingest.tensorboard.event_files import Damage
+from analyzer.tables.intervals import union
 
 _Message = Any
 """A protobuf message; the generated code carries no types."""
@@ -87,7 +88,6 @@ _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
 SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
 PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
 """Fields of the two outer messages, and how each is written. There are no checksums: others are damage."""
-_Stretch = tuple[int, int]
 """When something began and ended, in nanoseconds."""
 
 
@@ -205,12 +205,12 @@ class _Reader:
             )
             lines = []
         names.device = name.startswith("/device:")
-        work: list[_Stretch] = []
+        work: list[tuple[int, int]] = []
         events = sum(self._line(line, names, name, work) for line in lines)
-        self.spans += [Span("compute", "", start, end, "", name) for start, end in _joined(work)]
+        self.spans += [Span("compute", "", start, end, "", name) for start, end in union(work, _BREATH)]
         self.planes.append(Plane(name, len(lines), events))
 
-    def _line(self, part: _Field, names: _Names, plane: str, work: list[_Stretch]) -> int:
+    def _line(self, part: _Field, names: _Names, plane: str, work: list[tuple[int, int]]) -> int:
         """Takes the spans of one line, and when it computes; the number of its events."""
         line = self._parsed(RawLine, part)
         if line is None:
@@ -218,7 +218,7 @@ class _Reader:
         thread = (line.display_name or line.name).decode(errors="replace")
         works = computes(thread, names.device)
         place = (line.timestamp_ns, thread, plane)
-        own: list[_Stretch] = []
+        own: list[tuple[int, int]] = []
         events, unnamed, broken = line.events, len(names.unnamed), 0
         kinds = names.kinds
         for raw in events:
@@ -236,7 +236,7 @@ class _Reader:
                     self._event(Event.FromString(raw), kind, names, place)
             except DecodeError:
                 broken += 1
-        work += _joined(own)
+        work += union(own, _BREATH)
         if unnamed := len(names.unnamed) - unnamed:
             self._lost(part.offset, part.length, f"{unnamed} kinds of events of {thread} have no name")
         if broken:
@@ -352,17 +352,6 @@ def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[_Fie
     if pos + length > len(data):
         raise IndexError(length)
     return _Field(number, data[pos : pos + length], pos, length), pos + length
-
-
-def _joined(stretches: list[_Stretch]) -> list[_Stretch]:
-    """The same time in stretches that do not overlap, in order; a breath between two does not part them."""
-    joined: list[_Stretch] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1] + _BREATH:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
 
 
 def _varint(data: memoryview, pos: int) -> tuple[int, int]:

@@ -121,3 +121,11 @@ PACES = (
     Column("longest_gap", "number", "the longest of these"),
     Column("since_evaluation", "number", "seconds from the last evaluation to its last dated value"),
 )
+
+PAUSES = (
+    WORKER,
+    Column("kind", "text", "what it did: compile, checkpoint, evaluation; pause where the files do not tell"),
+    Column("start", "time", "when it began, on the common clock"),
+    Column("end", "time", "when it ended"),
+    SOURCE,
+)

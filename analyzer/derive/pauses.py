@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
@@ -12,10 +12,11 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from analyzer.model.contract import PauseInterval
 from analyzer.model.run import Tables
 from analyzer.model.schema import VALIDATION
+from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.intervals import union
 from analyzer.tables.step_times import busiest
 
 MOST_PAUSES = 12
@@ -27,6 +28,26 @@ _LONG, _SAVED = 5.0, 1.5
 _SHORTEST = 0.5
 """Seconds that are worth drawing."""
 _ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
+
+
+class _Pause(NamedTuple):
+    """A row of the table."""
+
+    worker: str
+    kind: str
+    start: float
+    end: float
+    source: str
+
+    @classmethod
+    def at(cls, kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float) -> _Pause:
+        """Place two times of a source on the common clock."""
+        begin, until = clock.time(worker, source, start), clock.time(worker, source, end)
+        return cls(worker, kind, cast(float, begin), cast(float, until), source)
+
+    def overlaps(self, other: _Pause) -> bool:
+        """Tell whether two pauses have a moment in common."""
+        return self.start < other.end and other.start < self.end
 
 
 class _Step(NamedTuple):
@@ -57,37 +78,25 @@ class _Saved(NamedTuple):
     step: int | None
 
 
-def pauses(tables: Tables) -> Mapping[str, list[PauseInterval]]:
-    """Worker → its pauses by time, on the common clock."""
-    clock = CommonClock(tables["clocks"], tables["sources"])
-    saved, steps = _saved(tables), _dated(tables["scalars"])
-    tried = _tried(tables["scalars"])
-    found: dict[str, list[PauseInterval]] = {}
-    for worker, source, start, end in _compiled(tables):
-        found.setdefault(worker, []).append(_pause("compile", clock, worker, source, start, end))
+def pauses(read: Tables, clock: CommonClock) -> pl.DataFrame:
+    """Return one row for each pause of each worker, by time on the common clock; the longest are kept."""
+    saved, steps = _saved(read), _dated(read["scalars"])
+    tried = _tried(read["scalars"])
+    found: dict[str, list[_Pause]] = {}
+    for worker, source, start, end in _compiled(read):
+        found.setdefault(worker, []).append(_Pause.at("compile", clock, worker, source, start, end))
     for (worker, source), own in steps.items():
         compiled = tuple(found.setdefault(worker, []))
         for kind, start, end in _between(own, saved.get(worker, []), tried.get(worker, [])):
-            pause = _pause(kind, clock, worker, source, start, end)
-            if kind != "pause" or not any(_overlap(pause, other) for other in compiled):
+            pause = _Pause.at(kind, clock, worker, source, start, end)
+            if kind != "pause" or not any(pause.overlaps(other) for other in compiled):
                 found[worker].append(pause)
-    return {worker: _longest(own) for worker, own in found.items() if own}
+    return frame("pauses", (pause._asdict() for own in found.values() for pause in _longest(own)))
 
 
-def _pause(
-    kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float
-) -> PauseInterval:
-    times = {"start": clock.time(worker, source, start), "end": clock.time(worker, source, end)}
-    return cast(PauseInterval, {"kind": kind, **times, "source": source})
-
-
-def _overlap(one: PauseInterval, other: PauseInterval) -> bool:
-    return bool(one["start"] < other["end"] and other["start"] < one["end"])
-
-
-def _longest(own: Sequence[PauseInterval]) -> list[PauseInterval]:
-    kept = sorted(own, key=lambda pause: pause["start"] - pause["end"])[:MOST_PAUSES]
-    return sorted(kept, key=lambda pause: (pause["start"], pause["end"]))
+def _longest(own: Sequence[_Pause]) -> list[_Pause]:
+    kept = sorted(own, key=lambda pause: pause.start - pause.end)[:MOST_PAUSES]
+    return sorted(kept, key=lambda pause: (pause.start, pause.end))
 
 
 def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
@@ -95,14 +104,8 @@ def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
         found.setdefault((worker, source), []).append((start, end))
-    for (worker, source), stretches in found.items():
-        joined: list[tuple[float, float]] = []
-        for start, end in sorted(stretches):
-            if joined and start <= joined[-1][1]:
-                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-            else:
-                joined.append((start, end))
-        yield from ((worker, source, start, end) for start, end in joined)
+    for (worker, source), intervals in found.items():
+        yield from ((worker, source, start, end) for start, end in union(intervals))
 
 
 def _traced(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
