@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.addresses import is_local, split_address
-from analyzer.model.task_names import is_task, order, split_task
+from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
@@ -78,6 +78,7 @@ def _row(
         "host": stated.get("host") or _host_of(address),
         "address": address,
         "claims": claims,
+        "guessed": basis if (basis := stated.get("attributed")) in GUESSES else None,
         "identity_conflict": claims is not None and claims != task,
         "tensorflow": stated.get("tensorflow"),
     }

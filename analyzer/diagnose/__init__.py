@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
-from analyzer.diagnose.decide import decide
+from analyzer.diagnose.decide import cap_guessed, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.model.contract import MadeWith
@@ -23,5 +23,5 @@ def diagnose(
 ) -> Diagnosis:
     """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""
     related = relate(findings)
-    decision = decide(related, tables)
-    return Diagnosis(document(name, decision, related, tables, made_with, good))
+    capped, decision = cap_guessed(related, decide(related, tables), tables["workers"])
+    return Diagnosis(document(name, decision, capped, tables, made_with, good))

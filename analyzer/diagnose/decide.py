@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
+
+import polars as pl
 
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
+_CAP_GUESSED = 0.85
+"""Highest confidence where the index of a culprit is guessed.
+
+The file at fault is known, the number of its worker is not: that falls short of 0.9, from which on nine in
+ten verdicts are right in cause and culprit.
+"""
 
 
 class Decision(NamedTuple):
@@ -33,6 +42,29 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
         return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
     rejected = tuple((f, _against(f, None, job)) for f in causes)
     return _without_cause(job, tables, rejected)
+
+
+def cap_guessed(
+    findings: Sequence[Finding], decision: Decision, workers: pl.DataFrame
+) -> tuple[Sequence[Finding], Decision]:
+    """Cap the confidence of what blames a worker whose index is guessed; the choice among causes stands."""
+    guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
+    if not guessed:
+        return findings, decision
+    chosen, rejected = decision.chosen, decision.rejected
+    return [_capped(each, guessed) for each in findings], decision._replace(
+        chosen=_capped(chosen, guessed) if chosen else None,
+        confidence=_capped(chosen, guessed).confidence if chosen else decision.confidence,
+        rejected=tuple((_capped(each, guessed), against) for each, against in rejected),
+    )
+
+
+def _capped(finding: Finding, guessed: AbstractSet[str]) -> Finding:
+    unsure = [worker for worker in finding.culprits if worker in guessed]
+    if not unsure or finding.confidence <= _CAP_GUESSED:
+        return finding
+    why = f"at most {_CAP_GUESSED:.2f}, for the index of {unsure[0]} is guessed"
+    return finding._replace(confidence=_CAP_GUESSED, confidence_trace=(*finding.confidence_trace, why))
 
 
 def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:

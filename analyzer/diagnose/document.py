@@ -236,6 +236,8 @@ def _workers(
                 "curves": curves.get(name, []),
             }
         )
+        if worker["guessed"]:
+            rows[-1]["guessed"] = worker["guessed"]
     return rows
 
 

@@ -52,20 +52,31 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -
     known = {source.name: source.worker for source in sources if source.worker}
     known |= {name: claim.worker for name, claim in claims.items()}
     nameless = with_rows(tables, [log.name for log in logs if not log.worker]) if logs else set()
-    taken = {*known.values()}
     others = any(log.name in known for log in logs)
     working = _working(tables, nameless) if others and nameless else nameless
-    mixed: list[str] = []
-    for group in _groups(log.name for log in logs if log.name in nameless):
-        if _is_mixed(group, stated, clusters):
-            mixed.append(group[0])
-        elif working & {*group}:
-            claim = _claim(group, stated, clusters)
-            if not claim or claim.worker in taken:
-                claim = Claim(_free_index(taken), Basis.ORDER)
-            taken.add(claim.worker)
-            claims |= dict.fromkeys(group, claim)
+    groups = _groups(log.name for log in logs if log.name in nameless)
+    mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
+    own = [group for group in groups if group[0] not in mixed and working & {*group}]
+    claims |= _claimed_or_next(own, {*known.values()}, stated, clusters)
     return Owners(claims, mixed, renumbered)
+
+
+def _claimed_or_next(
+    groups: Sequence[Sequence[str]], taken: set[str], stated: Statements, clusters: Sequence[Cluster]
+) -> Mapping[str, Claim]:
+    """Log → its worker, of logs that nothing names: the one that it claims, else the next free index."""
+    found: dict[str, Claim] = {}
+    claims = [_claim(group, stated, clusters) for group in groups]
+    for group, claim in zip(groups, claims, strict=True):
+        if claim and claim.worker not in taken:
+            taken.add(claim.worker)
+            found |= dict.fromkeys(group, claim)
+    for group in groups:
+        if group[0] not in found:
+            guess = Claim(_free_index(taken), Basis.ORDER)
+            taken.add(guess.worker)
+            found |= dict.fromkeys(group, guess)
+    return found
 
 
 def _numbered(

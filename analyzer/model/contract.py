@@ -106,6 +106,7 @@ class WorkerReport(TypedDict):
     id: str
     host: str | None
     claimed: str | None
+    guessed: NotRequired[str]
     part: Part
     expected: bool
     seen: bool

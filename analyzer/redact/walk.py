@@ -31,6 +31,7 @@ _TRUSTED_KEYS |= {
     "mwms_analyze",
     "id",
     "points",
+    "guessed",
 }
 _TRUSTED_KEYS |= {"worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause"}
 """Keys whose values come from the schema or the rules, never from a file of the run."""

@@ -1,10 +1,11 @@
 """The decision that a diagnosis asks for: restart, exclude a machine, resume from where, who fixes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from analyzer.render.formatting import confidence, duration, instant, names, percent, plural
+from analyzer.render.sanitize import one_line
 
 VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -51,13 +52,21 @@ class Answer(NamedTuple):
 
 def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty if there are none."""
-    if diagnosis["culprits"]:
-        several = len(diagnosis["culprits"]) > 1
-        return ("culprits" if several else "culprit", names(diagnosis["culprits"]))
+    if culprits := diagnosis["culprits"]:
+        return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
         title = "one of" if len(suspects) > 1 else "suspect"
         return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", names(suspects))
     return ("", "")
+
+
+def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
+    """Return how the index of a blamed worker was guessed, and its file; empty if none was guessed."""
+    guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
+    if not guessed:
+        return ""
+    file = f"{one_line(guessed[0]['sources'][0], 60)}; " if len(blamed) == 1 and guessed[0]["sources"] else ""
+    return f" ({file}index guessed {guessed[0]['guessed']})"
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:

@@ -59,9 +59,11 @@ def _section(title: str, body: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _sources(diagnosis: Json) -> Iterator[str]:
+    guessed = {each["id"]: each.get("guessed") for each in diagnosis["workers"]}
     for source in diagnosis["sources"][:_MAX_SOURCES]:
         lines = "" if source["lines"] is None else f", {formatting.plural(source['lines'], 'line')}"
         of = f" of {source['worker']}" if source["worker"] else ""
+        of += f" (guessed {how})" if (how := guessed.get(source["worker"])) else ""
         reason = f": {one_line(source['reason'], 120)}" if source["reason"] else ""
         yield f"{one_line(source['name'], 80)}: {source['kind']}{of}{lines}, {source['read']}{reason}"
     if (more := len(diagnosis["sources"]) - _MAX_SOURCES) > 0:

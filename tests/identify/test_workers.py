@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from analyzer import analyze
 from analyzer.discover import discover
 from analyzer.identify import identify
 from analyzer.ingest import ingest, reader_output
 from analyzer.pipeline import load_rules, load_tables
+from analyzer.render.explain import explain
+from analyzer.render.text import terminal
+from tests.recordings import ROOT
 
 
 def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
@@ -104,3 +108,33 @@ def test_a_log_that_tells_only_values_is_a_workers(
     )
     assert not tables["records"].height
     assert set(tables["scalars"]["worker"]) == {"worker:0"}
+
+
+def test_how_a_worker_was_found_is_a_fact_without_a_line(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Its basis is told of logs that no name gives to a worker, and of no others."""
+    logs = {"alpha.log": LINE, "beta.log": SERVER.format("a") + LINE, "worker-7.log": LINE}
+    facts = load_tables(discover([make_run({**logs, "tf_config.json": CLUSTER})]), load_rules())["facts"]
+    told = facts.filter(facts["key"] == "attributed").select("source", "worker", "line", "value")
+    assert told.rows() == [
+        ("alpha.log", "worker:1", None, "by the order of the files"),
+        ("beta.log", "worker:0", None, "by the address of its server"),
+    ]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path) -> None:
+    """In JSON, in text and in the explanation, with the file that is meant."""
+    for name, host in zip(range(4), ("alpha", "beta", "gamma", "omega"), strict=True):
+        log = ROOT / "sample_runs" / "worker-exception" / "run" / f"worker-{name}.log"
+        (tmp_path / (log.name if named else f"{host}.log")).write_bytes(log.read_bytes())
+    document = analyze(tmp_path).diagnosis.document
+    (worker,) = [each for each in document["workers"] if each["id"] == "worker:3"]
+    (finding,) = [each for each in document["findings"] if each["rule"] == document["rule"]]
+    assert document["culprits"] == ["worker:3"]
+    assert worker.get("guessed") == (None if named else "by the order of the files")
+    assert finding["confidence"] == document["confidence"]
+    assert (document["confidence"] > 0.85) is named
+    for text in (explain(document), terminal(document, colour=False, width=200)):
+        assert ("omega.log; index guessed by the order of the files" in text) is not named

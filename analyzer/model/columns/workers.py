@@ -16,6 +16,7 @@ WORKERS = (
     Column("host", "text", "host it ran on"),
     Column("address", "text", "host:port that the cluster gives it"),
     Column("claims", "text", "task that it says it is"),
+    Column("guessed", "text", "how its index was guessed, where no name and no words of its own tell it"),
     Column("identity_conflict", "bool", "it says that it is another task than the one it was collected as"),
     Column("shares_claim", "bool", "another worker says that it is the very same task"),
     Column("outside", "bool", "it says that it is a task which its own cluster does not list"),
