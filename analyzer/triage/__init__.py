@@ -1,4 +1,4 @@
-"""Many runs, night after night: which are new, what is known, what came back, which machine is guilty again.
+"""Nightly triage of many runs: which failures are new, known or recurring, and which machine causes them.
 
-roots ─find→ runs ─examine→ diagnoses ─record→ history ─tell→ index page, digest, metrics
+roots ─find_runs→ runs ─examine→ diagnoses ─record→ history ─publish→ index page, digest, metrics, JSON lines
 """

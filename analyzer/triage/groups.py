@@ -1,4 +1,4 @@
-"""Equal failures as groups: which are new tonight, known, back after being gone, or gone."""
+"""Groups of equal failures: new tonight, known, recurring, or resolved."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from statistics import median
 from typing import NamedTuple
 
 GONE_AFTER_NIGHTS = 7
-"""Nights without a failure after which it is gone; one that comes seldom is given more."""
+"""Nights without a failure after which its group counts as resolved; more for groups that occur rarely."""
 _GAPS_UNTIL_GONE = 3
 
 
 class GroupStatus(NamedTuple):
-    """How a group stands on a night: `new`, `known`, `regressed`, `gone` (since tonight) or `away`."""
+    """State of a group on a night: `new`, `known`, `regressed`, `gone` (since tonight) or `away` (longer)."""
 
     state: str
     first: str
     last: str
-    """The night on which it was seen last, tonight included."""
+    """The last night with a run of the group, tonight included."""
     before: str | None
-    """The night on which it was seen last before tonight."""
+    """The last night with a run of the group before tonight."""
     runs: int
     tonight: int
     nights: int
 
 
 def status(counts: Mapping[str, int], nights: Sequence[str]) -> GroupStatus:
-    """How a group stands on the last of some nights.
+    """Return the state of a group on the last of some nights.
 
-    `counts` has the runs of each night on which it was seen; `nights` are all on which runs were examined, in
-    order.
+    `counts` has the number of runs by night; `nights` are all nights with examined runs, in order.
     """
     tonight, place = nights[-1], {night: number for number, night in enumerate(nights)}
     seen = sorted(counts)
@@ -63,17 +62,17 @@ def _state(before: Sequence[int], tonight: int | None, now: int) -> str:
 
 
 def _nights_until_gone(places: Sequence[int]) -> float:
-    """Nights that may pass without it before it is gone: more for one that always came seldom."""
+    """Return the nights without a run after which a group is resolved; more for one that occurs rarely."""
     gaps = [later - earlier for earlier, later in pairwise(places)]
     return max(GONE_AFTER_NIGHTS, _GAPS_UNTIL_GONE * median(gaps)) if gaps else GONE_AFTER_NIGHTS
 
 
 def recent(counts: Mapping[str, int], nights: Sequence[str], width: int) -> tuple[int, int]:
-    """Runs in the last `width` nights, and in as many before them."""
+    """Return the number of runs in the last `width` nights, and in the `width` nights before."""
     numbers = [counts.get(night, 0) for night in nights]
     return sum(numbers[-width:]), sum(numbers[-2 * width : -width])
 
 
 def up_to(nights: Sequence[str], date: str) -> Sequence[str]:
-    """Those of the nights that are not later than a date."""
+    """Return the nights up to and including a date."""
     return nights[: bisect_right(nights, date)]

@@ -1,9 +1,9 @@
-"""Which machine is guilty again and again, whoever it works with.
+"""Finds machines that cause failures repeatedly, whichever machines they run with.
 
-Were no machine worse than another, the culprit of a failed run would be each of its machines as often as it
-has workers there. A busy machine is in many failed runs, and as often beside the culprit: that is allowed
-for. Runs with the same partners tell little more than one of them, so each set of partners counts once. The
-bound is Hoeffding's, which holds whatever the single chances are; the correction for many machines is Holm's.
+If all machines were equally good, each would be the culprit in proportion to its share of the workers of a
+failed run. So a busy machine is not accused for taking part in many failed runs. Runs with the same partners
+are not independent, so each set of partners (a pairing) counts once. The test uses Hoeffding's bound, which
+needs no distribution, and Holm's correction for testing many machines.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 FALSE_ACCUSATION_RATE = 0.01
-"""The chance that any machine at all is accused where none is worse than another."""
+"""Probability that any machine is accused if all are equally good."""
 _MIN_PAIRINGS = 3
-"""Sets of partners with which a machine must have been the culprit."""
+"""Sets of partners with which a machine must have been the culprit to be accused."""
 NOT_HOST_OWNERS = frozenset({"user_code", "data", "config"})
-"""Whose failures are no machine's doing, wherever they strike."""
+"""Owners (of a rule) whose failures never count against a machine."""
 
 
 class Share(NamedTuple):
-    """One machine of one failed run: its workers, and those of them that are culprits."""
+    """One machine of one failed run, with its workers and the culprits among them."""
 
     run: int
     host: str
@@ -31,11 +31,11 @@ class Share(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """A machine that is the culprit more often than chance allows.
+    """A machine that is the culprit more often than chance explains.
 
-    `runs` failed with it and `guilty` of them by it; it worked with so many sets of partners (`pairings`) and
-    was the culprit with so many of them (`bad`). `bound` is the chance of that at most, if it were as good as
-    its partners.
+    It took part in `runs` failed runs and was the culprit in `guilty` of them. It ran with `pairings` sets of
+    partners and was the culprit with `bad` of them. `bound` is an upper bound of the probability of that if
+    it were as good as its partners.
     """
 
     host: str
@@ -46,7 +46,7 @@ class Suspect(NamedTuple):
     partners: int
     bound: float
     ids: tuple[int, ...]
-    """The runs in which it is the culprit."""
+    """Ids of the runs in which it is the culprit."""
 
 
 class _Trial(NamedTuple):
@@ -57,7 +57,7 @@ class _Trial(NamedTuple):
 
 
 def suspects(shares: Iterable[Share]) -> list[Suspect]:
-    """The machines that are accused, the surest first; `shares` are those of all failed runs."""
+    """Return the accused machines, the most certain first; `shares` has all machines of all failed runs."""
     trials: dict[str, list[_Trial]] = defaultdict(list)
     by_run: dict[int, list[Share]] = defaultdict(list)
     for share in shares:
@@ -100,7 +100,7 @@ def _test_host(host: str, trials: Sequence[_Trial]) -> Suspect:
 
 
 def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
-    """At most so likely is a mean of `guilt` over `count` independent pairings, if `chance` is expected."""
+    """Return Hoeffding's upper bound of P(mean over `count` pairings ≥ `guilt`), with expectation `chance`."""
     if guilt <= chance:
         return 1.0
     distance = guilt * math.log(guilt / chance)
@@ -110,7 +110,7 @@ def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
 
 
 def _significant(judged: Sequence[Suspect]) -> Iterable[Suspect]:
-    """Holm's procedure: the k-th of m bounds, in order, may be as large as ERROR / (m - k + 1)."""
+    """Yield the significant machines after Holm: the k-th of m bounds is at most rate / (m - k + 1)."""
     for number, each in enumerate(judged):
         if each.bound * (len(judged) - number) > FALSE_ACCUSATION_RATE:
             return

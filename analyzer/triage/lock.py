@@ -1,4 +1,4 @@
-"""One triage at a time for a directory: the kernel holds the lock until the process ends."""
+"""A lock that allows one mwms-triage per output directory; the kernel releases it when the process ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from analyzer.model.errors import UsageError
 
 @contextmanager
 def directory_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a directory; its file stays, for removing it would let a third one in.
+    """Hold the lock of a directory; its file is never removed, or two processes could lock different files.
 
     Raises:
-        UsageError: another process holds it, or the directory cannot be written to.
+        UsageError: another process holds the lock, or the directory is not writable.
 
     """
     try:

@@ -1,4 +1,4 @@
-"""One call, in order: find, examine, record, tell. After a kill at any moment, the next call goes on."""
+"""One call of mwms-triage: find runs, examine them, record the results, write the outputs; safe to kill."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from analyzer.triage.publish.output_files import put, remove_drafts, remove_repo
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
-"""Runs that history is asked about at once."""
+"""Runs looked up in the history by one query."""
 _COMMIT_SECONDS = 0.5
-"""Seconds of work that a kill may cost: so often is kept what was found out."""
+"""Commit interval: at most this much work is lost on a kill."""
 
 
 class TriageOptions(NamedTuple):
-    """What a call is asked to do; times are in seconds, `now` and `since` since the epoch."""
+    """Options of a call; times are in seconds, `now` and `since` since the epoch."""
 
     roots: Sequence[str]
     folder: Path
@@ -36,24 +36,24 @@ class TriageOptions(NamedTuple):
     since: float = 0.0
     limit: int | None = None
     settle: float = 600.0
-    """A run of which a file was written so lately may be going on; a time far ahead is a wrong clock."""
+    """Runs written to within this time are skipped, because they may still be running."""
     keep: float = 90 * 86_400.0
     """How long reports are kept."""
     pattern: str | None = None
     rules: tuple[str, ...] = ()
     digest: str = ""
-    """Of all rules."""
+    """Digest of all rules."""
 
 
 class RunExaminer(Protocol):
-    """Who examines: the processes of this machine, or a cluster."""
+    """Examines runs: local processes, or a Dask cluster."""
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
-        """What became of each task, in any order."""
+        """Yield the result of each task, in any order."""
 
 
 class DiscoveryCounts:
-    """What a call came across."""
+    """Counts of a call, updated while runs are found."""
 
     def __init__(self) -> None:
         self.found = self.waiting = self.left = self.examined = 0
@@ -61,7 +61,7 @@ class DiscoveryCounts:
 
 
 class TriageResult(NamedTuple):
-    """What a call did: runs found, examined now, still being written, and left because of `--limit`."""
+    """Result of a call: runs found, examined, still being written, and left because of `--limit`."""
 
     date: str
     found: int
@@ -70,15 +70,15 @@ class TriageResult(NamedTuple):
     left: int
     unlisted: tuple[UnlistedDirectory, ...]
     unreported: tuple[tuple[str | None, str], ...]
-    """Verdict and problem of each run that no exit status has spoken of yet."""
+    """Verdict and problem of each run that no earlier exit status has reported."""
 
 
 def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
-    """Look at every run that is new or changed, and bring history and outputs to this night.
+    """Examine every new or changed run, then update history and outputs.
 
     Raises:
-        NothingReadable: none of the roots can be listed, or there is no run below them.
-        UsageError: the directory lies in a run, or another call is at work.
+        NothingReadable: no root can be listed, or there is no run below them.
+        UsageError: the output directory lies inside a run, or another call uses it.
 
     """
     roots = _distinct_roots(order.roots)
@@ -109,7 +109,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
 def _tasks(
     order: TriageOptions, roots: Sequence[str], history: History, counts: DiscoveryCounts
 ) -> Iterator[Task]:
-    """The runs that are new or changed and at rest."""
+    """Yield a task for each run that is new or changed, and no longer being written."""
     out = os.path.realpath(order.folder)
     every = (
         each
@@ -134,7 +134,7 @@ def _tasks(
 
 
 def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
-    """Write the report, before history names it, and give its name."""
+    """Write the report of a run and return its path relative to `folder`; None without a diagnosis."""
     if not examined.summary:
         return None
     report = report_path(examined.summary.name, examined.task.place)
@@ -143,7 +143,7 @@ def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
 
 
 def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
-    """Items as they come, a batch at most so often: a transaction costs more than a run's row."""
+    """Yield the items in batches, at most one per `pause` seconds: a transaction costs more than a row."""
     batch: list[T] = []
     last = time.monotonic()
     for item in items:
@@ -156,14 +156,14 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
 
 
 def _remove_expired_reports(order: TriageOptions, history: History) -> None:
-    """Reports that are older than they are kept, and those of places that were examined again since."""
+    """Remove reports that are older than `keep`, or replaced by a later examination."""
     last = datetime.fromtimestamp(order.now - order.keep, UTC).date().isoformat()
     remove_reports(order.folder, history.expired_reports(last))
     history.forget_reports(last)
 
 
 def _write_outputs(folder: Path, history: History, date: str, counts: DiscoveryCounts) -> None:
-    """Write what is made of history; the page last, for the others are beside it."""
+    """Write the outputs of the night; the index page last, because it links to the others."""
     from analyzer.triage import night_summary
     from analyzer.triage.publish import digest, lines, metrics, page
 
@@ -181,7 +181,7 @@ def _check_output_folder(folder: Path, root: str) -> None:
 
 
 def _distinct_roots(roots: Sequence[str]) -> list[str]:
-    """The roots, none of them twice or inside another."""
+    """Return the roots without duplicates and without those inside another one."""
     whole = list(dict.fromkeys(root.rstrip("/") if is_url(root) else os.path.abspath(root) for root in roots))  # noqa: PTH100
     return [root for root in whole if not any(root.startswith(f"{other.rstrip('/')}/") for other in whole)]
 

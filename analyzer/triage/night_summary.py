@@ -1,4 +1,4 @@
-"""How things stand on a night, asked from history: a function of what it holds and of the date alone."""
+"""The summary of a night, computed from the history and the date alone."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from analyzer.triage.restarts import RESTART_WINDOW_SECONDS, Restart, restart
 BAD = ("failed", "degraded")
 WEEK_NIGHTS = 7
 TREND_NIGHTS = 60
-"""Nights that trends show and machines are judged by."""
+"""Nights over which trends and accused machines are computed."""
 CALENDAR_DAYS = 182
-"""Days of the calendar; half a year fits a screen."""
+"""Days of the calendar: half a year fits on a screen."""
 MAX_RUNS, MAX_GROUPS = 400, 60
 _MAX_RESTARTS, _MAX_NAMED_RUNS = 20, 5
 
 
 class Run(NamedTuple):
-    """A run as history has it; `report` is where its report lies, relative to the page."""
+    """A run as the history has it; `report` is the path of its report relative to the index page."""
 
     place: str
     name: str
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Equal failures, with the latest of them."""
+    """A group of equal failures with its latest run."""
 
     fingerprint: str
     verdict: str
@@ -55,7 +55,7 @@ class Group(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What drafts a rule for it."""
+        """Shell command that drafts a rule for it."""
         place, name = self.run.place, self.run.place.rstrip("/").rpartition("/")[2] or "run"
         if not is_url(place):
             return shlex.join(["mwms-rules", "new", "--from", place])
@@ -65,7 +65,7 @@ class Group(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A cause over the nights: all runs, those of the last week and of the one before, and night by night."""
+    """Runs with one cause: in all, in the last week, in the week before, and by night."""
 
     cause: str
     runs: int
@@ -77,7 +77,7 @@ class Cause(NamedTuple):
 
 
 class NightCounts(NamedTuple):
-    """One night of the calendar: runs by what became of them, and groups that it saw first."""
+    """One night of the calendar: runs by verdict, and the groups that were new."""
 
     date: str
     healthy: int
@@ -89,17 +89,17 @@ class NightCounts(NamedTuple):
 
     @property
     def runs(self) -> int:
-        """All runs that were examined."""
+        """Number of examined runs."""
         return self.healthy + self.bad + self.inconclusive + self.broken
 
     @property
     def bad(self) -> int:
-        """Those that failed or are degraded."""
+        """Number of failed and degraded runs."""
         return self.degraded + self.failed
 
 
 class AccusedHost(NamedTuple):
-    """A machine that is accused, all runs that it took part in, and the latest ones that failed by it."""
+    """An accused machine, the number of its runs, and the latest runs that it broke."""
 
     suspect: Suspect
     seen: int
@@ -107,7 +107,7 @@ class AccusedHost(NamedTuple):
 
 
 class NightSummary(NamedTuple):
-    """All that is told of a night."""
+    """Everything that the outputs show of a night."""
 
     date: str
     began: float
@@ -116,32 +116,32 @@ class NightSummary(NamedTuple):
     unlisted: tuple[tuple[str, str], ...]
     tonight: NightCounts
     groups: tuple[Group, ...]
-    """Those of tonight and those that are gone since: new first, then what came back, known and gone."""
+    """Groups of tonight and newly resolved ones, in the order new, regressed, known, gone."""
     states: Mapping[str, str]
-    """Fingerprint → state, of each group of tonight and each that is gone since; `groups` has the first."""
+    """State by fingerprint, of all groups of tonight and all newly resolved ones."""
     unknown: tuple[Group, ...]
-    """Failures that no rule explains, the biggest first."""
+    """Groups that no rule explains, the largest first."""
     suspects: tuple[AccusedHost, ...]
     causes: tuple[Cause, ...]
     nights: tuple[NightCounts, ...]
     runs: tuple[Run, ...]
-    """The latest runs, the worst of each night first."""
+    """The latest runs, the most severe of each night first."""
     all_runs: int
     first: str
 
     def in_state(self, state: str) -> tuple[Group, ...]:
-        """The groups in a state."""
+        """Return the groups in a state."""
         return tuple(group for group in self.groups if group.status.state == state)
 
     def count(self, state: str) -> int:
-        """How many groups are in a state."""
+        """Return the number of groups in a state."""
         return sum(each == state for each in self.states.values())
 
 
 def summarize_night(
     history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
 ) -> NightSummary:
-    """How things stand on a night."""
+    """Return the summary of a night."""
     began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
     counted = history.rows(_by_group(date))
     calendar = _calendar(history, date, counted)
@@ -169,13 +169,13 @@ def summarize_night(
 
 
 def runs_of_night(history: History, date: str) -> list[Run]:
-    """All runs of a night, in the order of their places."""
+    """Return all runs of a night, ordered by place."""
     wanted = select(RUNS).where(RUNS.c.latest, RUNS.c.night == date).order_by(RUNS.c.place)
     return [run_from_row(row) for row in history.rows(wanted)]
 
 
 def run_from_row(row: Mapping[str, Any]) -> Run:
-    """A row of history as a run."""
+    """Return a row of the history as a run."""
     return Run(
         place=row["place"],
         name=row["name"],
@@ -192,7 +192,7 @@ def run_from_row(row: Mapping[str, Any]) -> Run:
 
 
 def _by_group(date: str) -> Select[Any]:
-    """Runs by group and night."""
+    """Return the query for the number of failed runs by group and night."""
     of = (RUNS.c.fingerprint, RUNS.c.cause, RUNS.c.rule, RUNS.c.verdict, RUNS.c.night)
     failed = and_(RUNS.c.latest, RUNS.c.verdict.in_(BAD), RUNS.c.night <= date)
     return select(*of, func.count().label("runs")).where(failed).group_by(*of).order_by(*of)
@@ -231,7 +231,7 @@ class _GroupHistory(NamedTuple):
 
 
 def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_GroupHistory]:
-    """Every group with its course; what it is called, it was called last."""
+    """Return every group with its state; verdict, cause and rule are those of its latest run."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     last: dict[str, Mapping[str, Any]] = {}
     for row in sorted(counted, key=_night_of):
@@ -261,14 +261,14 @@ def _groups(history: History, ours: Sequence[_GroupHistory]) -> tuple[Group, ...
 
 
 def _unknown(history: History, histories: Sequence[_GroupHistory], since: str) -> tuple[Group, ...]:
-    """Those that no rule explains and that were seen since a night."""
+    """Return the groups without a cause that occurred since a night, the largest first."""
     found = [each for each in histories if each.cause == "unknown" and each.status.last >= since]
     found.sort(key=lambda each: (-each.status.runs, each.fingerprint))
     return tuple(_group(history, each) for each in found[:MAX_GROUPS])
 
 
 def _group(history: History, group: _GroupHistory) -> Group:
-    """A group with its latest run, and what became of the restarts of the latest few."""
+    """Return a group with its latest run, and with the outcome of restarts of its latest runs."""
     ours = and_(RUNS.c.latest, RUNS.c.fingerprint == group.fingerprint, RUNS.c.night <= group.status.last)
     wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MAX_RESTARTS)
     rows = history.rows(wanted)

@@ -1,4 +1,4 @@
-"""Whether starting a job again helped: the next run of the same job, soon after one that failed."""
+"""Did a restart help? Looks at the next run of the same job soon after a failed one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ _DATE = re.compile(
     r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
 )
 RESTART_WINDOW_SECONDS = 86_400.0
-"""Seconds after the end of a run in which another one of its job counts as its restart."""
+"""Seconds after the end of a run within which the next run of its job counts as its restart."""
 
 
 class Restart(NamedTuple):
-    """How often the next run of the job is known, how often it went well, and what became of the last."""
+    """Number of known restarts, how many of them were healthy, and the outcome of the last."""
 
     known: int
     helped: int
     last: str
-    """`helped`, `same` (it failed in the same way) or `other`."""
+    """`helped`, `same` (failed in the same way) or `other`."""
 
     @property
     def says(self) -> str:
-        """The same in words."""
+        """The outcome as a clause of a sentence."""
         last = {
             "helped": "last time it helped",
             "same": "last time it failed in the same way",
@@ -33,14 +33,14 @@ class Restart(NamedTuple):
 
 
 def job_of(place: str) -> str | None:
-    """What runs of the same job have in common: their place, without attempts and dates, if that is any."""
+    """Return what runs of one job share: their place without attempt and date; None if nothing is left."""
     lower = place.lower().rstrip("/")
     job = re.sub(r"[-_.]+(?=/|$)", "", _DATE.sub("", _AGAIN.sub("", lower)))
     return job if job.rpartition("/")[2] else None
 
 
 def restart(outcomes: list[tuple[str | None, str | None]], fingerprint: str) -> Restart | None:
-    """What verdicts and fingerprints of the next runs tell, the oldest first."""
+    """Return how restarts went, given verdict and fingerprint of each next run, the oldest first."""
     if not outcomes:
         return None
     helped = [verdict == "healthy" for verdict, _ in outcomes]

@@ -1,4 +1,4 @@
-"""What all nights found, in a database: SQLite beside the reports, or a server that SQLAlchemy speaks to."""
+"""The history of all nights: in SQLite beside the reports, or on any server that SQLAlchemy supports."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from analyzer.triage.examine.run_task import ExaminedRun, Host
 from analyzer.triage.restarts import job_of
 
 VERSION = 1 + len(UPGRADES)
-"""Of the tables; an older history is carried over when it is opened."""
+"""Version of the tables; an older history is upgraded when it is opened."""
 MAX_TRIES = 3
-"""Nights on which a run is tried whose problem may pass."""
+"""Nights on which a run with a transient problem is tried again."""
 _ADVISORY_LOCK = 0x6D776D73
-"""The number of our advisory lock on a server; spells mwms."""
+"""Key of the advisory lock on a database server ("mwms" in ASCII)."""
 
 _META = MetaData()
 ABOUT = Table("about", _META, Column("version", Integer, nullable=False))
@@ -90,9 +90,9 @@ RUNS = Table(
     Index("runs_fingerprint", "fingerprint", "night"),
     Index("runs_job", "job", "started"),
 )
-"""One row for each run and night in which it was examined; the `latest` of a run is what counts.
+"""One row for each run and night on which it was examined; only the `latest` row of a run counts.
 
-`told` is set once an exit status has spoken of it. `tries` counts nights lost to a problem that may pass.
+`told` is set once an exit status has reported the run. `tries` counts nights with a transient problem.
 """
 HOSTS = Table(
     "hosts",
@@ -104,18 +104,18 @@ HOSTS = Table(
     Index("hosts_run", "run"),
     Index("hosts_host", "host"),
 )
-"""One row for each machine of a run: how many workers ran there, and how many of them are culprits."""
+"""One row for each machine of a run, with its number of workers and of culprits among them."""
 
 
 class KnownRun(NamedTuple):
-    """What history knows of a run, as far as it says whether to examine it again."""
+    """The part of a run's latest row that decides whether to examine it again."""
 
     stamp: str
     content: str
     tries: int
 
     def is_current(self, stamp: str) -> bool:
-        """Whether nothing is to be done about a run that has this stamp now."""
+        """Return True if a run with this stamp need not be examined again."""
         return stamp == self.stamp and not 0 < self.tries < MAX_TRIES
 
 
@@ -135,13 +135,13 @@ class History:
         self.engine.dispose()
 
     def begin(self, date: str, now: float) -> None:
-        """Begin a night, or go on with the one of that date."""
+        """Begin a night, or continue the one of that date."""
         with self.engine.begin() as connection:
             if connection.execute(select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
                 connection.execute(insert(NIGHTS).values(date=date, began=now))
 
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
-        """End a night, once all of its outputs are written: what it found has been told."""
+        """End a night after all outputs are written, and mark its runs as reported."""
         said = storable_text(json.dumps([list(each) for each in unlisted]))
         with self.engine.begin() as connection:
             night = update(NIGHTS).where(NIGHTS.c.date == date)
@@ -149,7 +149,7 @@ class History:
             connection.execute(update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
-        """What is known of those of the places that were examined before."""
+        """Return what is known of those places that were examined before."""
         wanted = select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
             RUNS.c.latest, RUNS.c.place.in_(bindparam("places", expanding=True))
         )
@@ -158,39 +158,39 @@ class History:
             return {place: KnownRun(stamp, content, tries) for place, stamp, content, tries in rows}
 
     def record(self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]]) -> None:
-        """Keep what became of runs, each with its report, instead of what this night kept of them before."""
+        """Store examined runs with the paths of their reports, replacing rows of the same run and night."""
         with self.engine.begin() as connection:
             for each, report in examined:
                 _store_run(connection, date, each, report)
 
     def unreported(self) -> list[tuple[str | None, str]]:
-        """Verdict and problem of every run that no exit status has spoken of yet."""
+        """Return verdict and problem of every run that no exit status has reported yet."""
         wanted = select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
         with self.engine.connect() as connection:
             return [(verdict, problem) for verdict, problem in connection.execute(wanted)]
 
     def expired_reports(self, before: str) -> list[str]:
-        """Reports that belong to nights before a date, and to no later examination of the same run."""
+        """Return the reports of nights before a date whose run was not examined again later."""
         old = select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
         with self.engine.connect() as connection:
             return list(connection.execute(old).scalars())
 
     def forget_reports(self, before: str) -> None:
-        """No report of nights before a date is named any more."""
+        """Clear the report paths of all nights before a date."""
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.night < before).values(report=None))
 
     def rows(self, statement: Select[Any]) -> list[dict[str, Any]]:
-        """What a query gives."""
+        """Return the rows of a query as dicts."""
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement).mappings()]
 
 
 def open_history(url: str) -> History:
-    """Open a history by its URL, made where there is none and carried over where it is an old one.
+    """Open a history by its URL; creates a new one and upgrades an old one.
 
     Raises:
-        UsageError: it cannot be reached, is newer than this program, or is being written by another one.
+        UsageError: the database cannot be reached, is of a later version, or is locked by another process.
 
     """
     try:
@@ -212,10 +212,10 @@ def open_history(url: str) -> History:
 
 @contextmanager
 def as_usage_errors() -> Iterator[None]:
-    """A database that fails in the midst, as an error that the user can mend.
+    """Turn database errors into errors that the user can act on.
 
     Raises:
-        UsageError: instead of what SQLAlchemy raises.
+        UsageError: SQLAlchemy raised an error.
 
     """
     try:
@@ -225,12 +225,12 @@ def as_usage_errors() -> Iterator[None]:
 
 
 def default_history_url(folder: Path) -> str:
-    """The URL of the history that lies in a directory."""
+    """Return the URL of the SQLite history in a directory."""
     return f"sqlite:///{folder.resolve() / 'history.sqlite'}"
 
 
 def storable_text(given: str) -> str:
-    """A text as every database can hold it: without the one sign that PostgreSQL does not take."""
+    """Return a text that every database can store: PostgreSQL rejects NUL, and none takes lone surrogates."""
     return given.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
 
 
@@ -291,7 +291,7 @@ def _tries(connection: Connection, examined: ExaminedRun, place: str) -> int:
 
 
 def _upgrade(connection: Connection) -> None:
-    """Make the tables, or bring old ones to this version; all of it or nothing."""
+    """Create the tables, or upgrade old ones to this version, in one transaction."""
     if not inspect(connection).has_table(ABOUT.name):
         _META.create_all(connection)
         connection.execute(insert(ABOUT).values(version=VERSION))
@@ -307,7 +307,7 @@ def _upgrade(connection: Connection) -> None:
 
 
 def _acquire_lock(engine: Engine) -> Connection | None:
-    """On a server, a connection that holds a lock while it lives: two directories may share a history."""
+    """Return a connection that holds an advisory lock (PostgreSQL only): directories may share a history."""
     if engine.dialect.name != "postgresql":
         return None
     connection = engine.connect()
@@ -319,7 +319,7 @@ def _acquire_lock(engine: Engine) -> Connection | None:
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Let SQLAlchemy begin transactions, so that they hold changes of tables too."""
+    """Let SQLAlchemy control transactions, so that they include changes of tables."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
 

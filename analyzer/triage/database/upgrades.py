@@ -1,4 +1,4 @@
-"""How an old history becomes one of this version: the statements of each step; none is ever changed."""
+"""SQL statements that upgrade a history from version to version; released steps never change."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ UPGRADES: Sequence[Sequence[str]] = (
         "CREATE INDEX hosts_host ON hosts (host)",
     ),
 )
-"""The first step leads from version 1 to 2. Statements that every database understands."""
+"""Step n upgrades version n to n + 1; the statements work on every supported database."""

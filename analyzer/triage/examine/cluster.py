@@ -1,4 +1,4 @@
-"""Examining on a Dask cluster: the same function, handed to its workers; lost ones are Dask's to replace."""
+"""Examines runs on a Dask cluster; Dask replaces workers that are lost."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from analyzer.model.errors import UsageError
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
 _CONNECT_SECONDS = 10.0
-"""Seconds in which the scheduler must answer."""
+"""Seconds within which the scheduler must answer."""
 _POLL_SECONDS = 1.0
-"""Seconds between two looks for runs that take too long."""
+"""Seconds between checks for runs that exceed their time limit."""
 
 
 class DaskExaminer:
-    """Examines on the workers of a scheduler; a run that takes longer than `timeout` seconds is given up."""
+    """Examines runs on the workers of a scheduler, with a time limit per run of `timeout` seconds."""
 
     def __init__(self, address: str, timeout: float) -> None:
         self.address, self.timeout = address, timeout
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
-        """What became of each task, as they end; as many are under way as the cluster has threads.
+        """Yield the result of each task as it ends; runs as many tasks at once as the cluster has threads.
 
         Raises:
             UsageError: the scheduler does not answer.

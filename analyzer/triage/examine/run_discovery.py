@@ -1,7 +1,7 @@
-"""Which directories below a root are runs, without opening a file.
+"""Finds the runs below a root by the names of files and directories alone.
 
-A run is a directory that holds a log itself (or a TF_CONFIG, exit codes, …), or whose directories are those
-of workers and attempts. A note that lies beside several runs does not make one of them all.
+A run is a directory with a log (or TF_CONFIG, event file, trace), or one whose subdirectories belong to
+workers or attempts. A stray file beside several runs does not make them one run.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ _PART_NAMES = frozenset(
     | {"meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr", "stdout"}
     | {"tb", "tensorboard", "traces", "train", "validation"}
 )
-"""Directories that are parts of a run, besides those of workers and attempts."""
+"""Directory names that are parts of a run, besides those of workers and attempts."""
 _MIN_PARTS = 2
 _MAX_DEPTH = 40
-"""Directories in one another below a root that are looked into."""
+"""Depth below a root up to which directories are listed."""
 _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
-"""Kinds of files that are only found in runs."""
+"""Kinds of files that only runs have."""
 
 
 class FoundRun(NamedTuple):
-    """A run that was found: where it lies, what it is called, and how it stands there now."""
+    """A run that was found."""
 
     place: str
-    """As history and reports have it; of bytes that are no UTF-8 it has `\\x..`."""
+    """Path or URL as history and reports show it; bytes that are not UTF-8 become `\\x..`."""
     path: str
-    """As the machine has it."""
+    """Path or URL to open it with."""
     stamp: str
-    """Made of the names, sizes and times of its files; of a store, of its ETags."""
+    """Digest of the names, sizes and times (in object stores: ETags) of its files."""
     age: float
-    """Seconds between now and the time of that file of it that is nearest to it."""
+    """Seconds since its files were last written; clocks may differ, so the sign is dropped."""
 
 
 class UnlistedDirectory(NamedTuple):
@@ -69,13 +69,13 @@ OnUnlisted = Callable[[UnlistedDirectory], None]
 def find_runs(
     root: str, now: float, on_unlisted: OnUnlisted, pattern: str | None = None, leave_out: str = ""
 ) -> Iterator[FoundRun]:
-    """Every run below a root, in the order of their names.
+    """Yield every run below a root, ordered by name.
 
-    With a `pattern`, such as `*/run`, the runs are the directories that match it, below the root. The
-    directory `leave_out` is none. What cannot be listed is told, and costs nothing else.
+    With a `pattern` such as `*/run`, the runs are the directories below the root that match it. The directory
+    `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.
 
     Raises:
-        UsageError: there is no driver for the root's URL.
+        UsageError: no driver is installed for the root's URL.
 
     """
     storage = storage_for(root)
@@ -98,7 +98,7 @@ def find_runs(
 
 
 def enclosing_run(path: str, root: str) -> str | None:
-    """The run below a root of this machine in which a path would lie, if any."""
+    """Return the run (below a local root) that contains a path, or None."""
     base, inner = os.path.realpath(root), os.path.realpath(path)
     if os.path.commonpath([base, inner]) != base:
         return None
@@ -113,7 +113,7 @@ def enclosing_run(path: str, root: str) -> str | None:
 
 
 def stamp_of(files: Iterable[File]) -> str:
-    """Thirty-two hexadecimal digits that change when a file is added, removed or written."""
+    """Return 32 hexadecimal digits that change when a file is added, removed or written."""
     whole = hashlib.blake2b(digest_size=16)
     for name, size, _, version in sorted(files):
         whole.update(f"{name}\0{size}\0{version}\n".encode("utf-8", "surrogateescape"))
@@ -121,12 +121,12 @@ def stamp_of(files: Iterable[File]) -> str:
 
 
 def printable_place(place: str) -> str:
-    """A place as any database can hold it; different places stay different."""
+    """Return a place as any database can store it; different places stay different."""
     return place.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def is_run(storage: Storage, place: str, listing: Listing) -> bool:
-    """Whether a directory as a whole is one run."""
+    """Return True if a directory as a whole is one run."""
 
     def tells(folder: str) -> bool:
         inside = _listing_or_none(storage, storage.below(place, folder))
@@ -148,7 +148,7 @@ def is_run(storage: Storage, place: str, listing: Listing) -> bool:
 def _walk(
     storage: Storage, place: str, on_unlisted: OnUnlisted, leave_out: str, depth: int = 0
 ) -> Iterator[str]:
-    """The runs at or below a place; one that is a file is a run if it is an archive."""
+    """Yield the runs at or below a place; an archive is a run."""
     if leave_out and os.path.realpath(place) == leave_out:
         return
     if depth > _MAX_DEPTH:
@@ -176,7 +176,7 @@ def _walk(
 
 
 def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: str) -> Iterator[str]:
-    """The directories that a pattern names, part by part."""
+    """Yield the directories that match a pattern, path component by component."""
     part, _, rest = pattern.strip("/").partition("/")
     try:
         listing = storage.listing(place)
@@ -193,7 +193,7 @@ def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: st
 
 
 def _has_run_files(listing: Listing) -> bool:
-    """Whether some file in it is of a kind that a run has."""
+    """Return True if a file of the directory is of a kind that only runs have."""
     return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _RUN_FILE_KINDS for name in listing.files)
 
 

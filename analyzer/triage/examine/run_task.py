@@ -1,6 +1,6 @@
-"""One run, as a process or a machine of a cluster is handed it: read, diagnosed, and told in a few values.
+"""Examines one run in a worker process or on a cluster: diagnose it and return a small result.
 
-Whatever is wrong with a run becomes a value too, so that it costs no other.
+A run that cannot be diagnosed gives a result too, so that it never affects other runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_NAME = 200
 
 
 class Task(NamedTuple):
-    """A run to examine. `content` is its digest when it was examined last, empty if it never was."""
+    """A run to examine; `content` is the digest of its last examination, or empty."""
 
     place: str
     path: str
@@ -38,11 +38,11 @@ class Task(NamedTuple):
     rules: tuple[str, ...] = ()
     """Further directories of rules."""
     digest: str = ""
-    """Of all rules, so that a machine that has loaded others loads them again."""
+    """Digest of all rules, so that a process that cached others loads them again."""
 
 
 class Host(NamedTuple):
-    """A machine in a run: how many of its workers ran there, and how many of those are culprits."""
+    """A machine of a run with its number of workers and of culprits among them."""
 
     name: str
     workers: int
@@ -50,7 +50,7 @@ class Host(NamedTuple):
 
 
 class RunSummary(NamedTuple):
-    """What history keeps of a diagnosis; times are in seconds since the epoch."""
+    """The part of a diagnosis that the history stores; times are in seconds since the epoch."""
 
     name: str
     verdict: str
@@ -67,7 +67,7 @@ class RunSummary(NamedTuple):
 
 
 class ExaminedRun(NamedTuple):
-    """What became of a task.
+    """Result of a task.
 
     `outcome` is `diagnosed`, `same` (content unchanged), `written` (it changed meanwhile) or `broken`,
     with the `problem`; a `transient` problem may be gone the next time.
@@ -84,12 +84,12 @@ class ExaminedRun(NamedTuple):
 
 
 def broken(task: Task, problem: str, *, transient: bool) -> ExaminedRun:
-    """A run of which there is no diagnosis."""
+    """Return the result of a run that could not be diagnosed."""
     return ExaminedRun(task, "broken", problem=problem[:_MAX_SUMMARY_CHARACTERS], transient=transient)
 
 
 def examine(task: Task) -> ExaminedRun:
-    """Diagnose one run; never raises for what the run holds."""
+    """Diagnose one run; whatever is wrong with it becomes a result, never an exception."""
     try:
         with _local_copy(task) as (path, content):
             if content == task.content:
@@ -103,15 +103,15 @@ def examine(task: Task) -> ExaminedRun:
     except UserError as error:
         return broken(task, str(error), transient=False)._replace(content=content_digest(task))
     except MemoryError:
-        return broken(task, "there was not enough memory for it", transient=True)
+        return broken(task, "not enough memory", transient=True)
     except OSError as error:
-        return broken(task, f"it could not be fetched: {error.strerror or error}", transient=True)
+        return broken(task, f"it could not be downloaded: {error.strerror or error}", transient=True)
     except Exception as error:  # noqa: BLE001 - a mistake of ours on one run must not cost the others
-        return broken(task, f"a mistake of ours: {type(error).__name__}: {error}", transient=True)
+        return broken(task, f"internal error: {type(error).__name__}: {error}", transient=True)
 
 
 def content_digest(task: Task) -> str:
-    """Digest of all that the files of a run hold; of a run in a store, its stamp: ETags tell the content."""
+    """Return a digest of the files' content; for a run in an object store its stamp, made of ETags."""
     if is_url(task.path):
         return task.stamp
     whole, base = hashlib.blake2b(digest_size=16), Path(task.path)
@@ -134,7 +134,7 @@ def _hash_file(whole: hashlib.blake2b, path: Path) -> None:
 
 @contextmanager
 def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
-    """The run on this machine, and the digest of its content; what is fetched is gone afterwards."""
+    """Yield a local path of the run and its content digest; a downloaded copy is removed afterwards."""
     content = content_digest(task)
     if not is_url(task.path) or content == task.content:
         yield Path(task.path), content
@@ -144,7 +144,7 @@ def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
 
 
 def _download(url: str, scratch: Path) -> Path:
-    """A run of a store, copied; its directory is called as it is there."""
+    """Download a run and return its directory, which has the name of the original."""
     store = ObjectStorage(url)
     above, own = url.rstrip("/").split("/")[-2:]
     target = scratch / (_safe_part(above) or "runs") / (_safe_part(own) or "run")

@@ -1,4 +1,4 @@
-"""Where runs lie: directories of this machine, and object stores by way of fsspec."""
+"""Access to the places of runs: local directories, and object stores through fsspec."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, Protocol
 from analyzer.model.errors import UsageError
 
 EXTRAS: Mapping[str, str] = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
-"""Protocol → the extra that brings its driver."""
+"""Extra of this package that installs the driver of a protocol."""
 
 
 class File(NamedTuple):
-    """A file as a listing shows it: its name below what was listed, bytes, seconds since the epoch.
+    """A listed file: name relative to the listed place, size in bytes, time of change since the epoch.
 
-    `version` changes with the content: the time in nanoseconds, or what the store says (an ETag).
+    `version` changes with the content: the time in nanoseconds, or the ETag.
     """
 
     name: str
@@ -28,30 +28,30 @@ class File(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What lies directly in a directory; names that begin with a dot are left out."""
+    """Entries of a directory; names that begin with a dot are left out."""
 
     files: tuple[str, ...]
     folders: tuple[str, ...]
 
 
 class Storage(Protocol):
-    """A place that can be listed; places in it are texts. Every method raises OSError where it cannot."""
+    """A place that can be listed; paths and URLs are texts. Every method may raise OSError."""
 
     def listing(self, place: str) -> Listing:
-        """What lies directly in a directory."""
+        """Return the entries of a directory."""
 
     def files(self, place: str) -> Iterator[File]:
-        """Every file below a directory, or the file that the place is."""
+        """Yield every file below a directory, or the file itself if the place is one."""
 
     def below(self, place: str, name: str) -> str:
-        """The place of a name in a directory."""
+        """Return the place of an entry of a directory."""
 
 
 class LocalStorage:
-    """Directories of this machine; links to directories are not followed."""
+    """Local directories; symbolic links to directories are not followed."""
 
     def listing(self, place: str) -> Listing:
-        """What lies directly in a directory."""
+        """Return the entries of a directory."""
         with os.scandir(place) as entries:
             found = sorted(
                 (each.name, each.is_dir(follow_symlinks=False), each.is_file()) for each in entries
@@ -62,7 +62,7 @@ class LocalStorage:
         )
 
     def files(self, place: str) -> Iterator[File]:
-        """Every file below a directory, or the file that the place is; what cannot be listed is left out."""
+        """Yield every file below a directory, or the file itself; unreadable directories are skipped."""
         if not stat.S_ISDIR(os.stat(place).st_mode):
             yield _file(place, os.path.basename(place))
             return
@@ -73,18 +73,18 @@ class LocalStorage:
                 yield _file(path, os.path.relpath(path, place))
 
     def below(self, place: str, name: str) -> str:
-        """The place of a name in a directory."""
+        """Return the path of an entry of a directory."""
         return os.path.join(place, name)
 
 
 class ObjectStorage:
-    """A bucket; a `/` in a key makes a directory."""
+    """An object store; `/` in a key separates directories."""
 
     def __init__(self, url: str) -> None:
-        """Connect to the store of a URL.
+        """Connect to the object store of a URL.
 
         Raises:
-            UsageError: there is no driver for it.
+            UsageError: no driver is installed for the URL.
 
         """
         import fsspec
@@ -98,7 +98,7 @@ class ObjectStorage:
             raise UsageError(f"{url}: there is no driver for {self.protocol}://{hint}") from error
 
     def listing(self, place: str) -> Listing:
-        """What lies directly below a key."""
+        """Return the entries directly below a key."""
         found = [each for each in self._entries(place) if not each[0].startswith(".")]
         return Listing(
             tuple(sorted(name for name, what in found if what["type"] == "file")),
@@ -106,7 +106,7 @@ class ObjectStorage:
         )
 
     def files(self, place: str) -> Iterator[File]:
-        """Every object below a key, or the object that it is."""
+        """Yield every object below a key, or the object itself."""
         base = self._object_key(place)
         with _as_os_errors(place):
             found = self.system.find(base, detail=True)
@@ -118,11 +118,11 @@ class ObjectStorage:
                 yield File(name, int(what.get("size") or 0), changed, str(version))
 
     def below(self, place: str, name: str) -> str:
-        """The place of a name below a key."""
+        """Return the URL of an entry below a key."""
         return f"{place.rstrip('/')}/{name}"
 
     def fetch(self, place: str, name: str, target: Path) -> None:
-        """Copy one object of those that `files` named into a file of this machine."""
+        """Download one of the objects that `files` yielded to a local path."""
         base = self._object_key(place)
         key = f"{base}/{name}" if self.system.isdir(base) else base
         with _as_os_errors(place):
@@ -142,7 +142,7 @@ class ObjectStorage:
 
 
 class _as_os_errors:  # noqa: N801 - reads as a word of the sentence
-    """What drivers raise, as OSError: each has a tree of errors of its own."""
+    """Converts the exceptions of drivers, each with a hierarchy of its own, to OSError."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -156,17 +156,17 @@ class _as_os_errors:  # noqa: N801 - reads as a word of the sentence
 
 
 def storage_for(root: str) -> Storage:
-    """What lists the place.
+    """Return the storage backend for `root`.
 
     Raises:
-        UsageError: there is no driver for the URL.
+        UsageError: no driver is installed for the URL.
 
     """
     return ObjectStorage(root) if is_url(root) else LocalStorage()
 
 
 def is_url(place: str) -> bool:
-    """Whether a place is in a store."""
+    """Return True if a place is in an object store."""
     return "://" in place
 
 
@@ -179,7 +179,7 @@ def _file(path: str, name: str) -> File:
 
 
 def _changed(what: Mapping[str, Any]) -> float:
-    """When an object was written, by whichever name its driver has for that; 0 where it has none."""
+    """Return when an object was changed (seconds since the epoch, or 0); its key depends on the driver."""
     found = next((what[key] for key in ("LastModified", "updated", "mtime", "created") if what.get(key)), 0.0)
     if isinstance(found, str):
         found = datetime.fromisoformat(found)

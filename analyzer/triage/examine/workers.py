@@ -1,4 +1,4 @@
-"""Examining on this machine: a process a core, each with the interpreter and the rules loaded once."""
+"""Examines runs in local processes, one per core, each of which loads interpreter and rules once."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from concurrent.futures import FIRST_COMPLETED, Future, TimeoutError, wait  # no
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
 _QUEUED_PER_PROCESS = 4
-"""Tasks of each process that are handed over before they can be begun."""
+"""Tasks per process that are queued in advance."""
 _RUNS_PER_PROCESS = 400
-"""Runs after which a process is replaced, lest what it holds should grow."""
+"""Runs after which a process is replaced, to bound its memory."""
 
 
 class ProcessPoolExaminer:
-    """Examines with so many processes; a run that takes longer than `timeout` seconds costs its process."""
+    """Examines runs in `count` processes; a run over `timeout` seconds is killed with its process."""
 
     def __init__(self, count: int, timeout: float) -> None:
         self.count, self.timeout = count, timeout
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
-        """What became of each task, in the order in which they end; tasks are taken as there is room."""
+        """Yield the result of each task as it ends; takes tasks as there is space in the queue."""
         from pebble import ProcessPool
 
         context = multiprocessing.get_context("spawn")
@@ -59,11 +59,11 @@ class ProcessPoolExaminer:
 
 
 def _initialize_process() -> None:
-    """Set up a process: one thread of polars, for processes share the cores, and few looks for rubbish."""
+    """Limit polars to one thread, because processes share the cores; collect garbage rarely."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     gc.set_threshold(200_000, 50, 100)
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

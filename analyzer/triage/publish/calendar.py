@@ -1,4 +1,4 @@
-"""The geometry of the calendar and of the trends."""
+"""Geometry of the calendar and of the trend bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEVELS = (0.0, 0.1, 0.25, 0.5)
 
 
 class Day(NamedTuple):
-    """A square of the calendar; `level` is 0 where none failed, 4 where most did, None where none ran."""
+    """A square of the calendar; `level` is 0 if no run failed, 4 if most did, None if there was no run."""
 
     x: int
     y: int
@@ -23,7 +23,7 @@ class Day(NamedTuple):
 
 
 class Calendar(NamedTuple):
-    """Weeks as columns, Monday on top."""
+    """The calendar: weeks as columns, Monday on top."""
 
     days: tuple[Day, ...]
     months: tuple[tuple[int, str], ...]
@@ -35,7 +35,7 @@ class Calendar(NamedTuple):
 
 
 def calendar(nights: Sequence[NightCounts], last: str) -> Calendar:
-    """Half a year up to a date, or less where history is shorter."""
+    """Return the calendar of half a year up to a date, or less if the history is shorter."""
     by_date = {night.date: night for night in nights}
     end = date.fromisoformat(last)
     begin = max(end - timedelta(days=CALENDAR_DAYS - 1), date.fromisoformat(min([*by_date, last])))
@@ -65,16 +65,16 @@ def _day(x: int, y: int, day: str, night: NightCounts | None) -> Day:
 
 
 class Spark(NamedTuple):
-    """Bars of a trend."""
+    """The bars of a trend."""
 
     bars: tuple[tuple[float, float, float], ...]
-    """Left, top and height of each; what is nothing has no bar."""
+    """Left, top and height of each bar; nights without runs have none."""
     width: float
     height: float = 22.0
 
 
 def spark(counts: Sequence[int]) -> Spark:
-    """A bar for each night, the highest as high as there is room."""
+    """Return a bar for each night, scaled so that the highest fills the height."""
     most, height = max(counts, default=0) or 1, 22.0
     bars = (
         (2.5 * n, round(height - height * count / most, 1), round(height * count / most, 1))

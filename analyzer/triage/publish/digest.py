@@ -1,4 +1,4 @@
-"""The night as Markdown that fits a post; names and messages of runs cannot become markup."""
+"""The night as Markdown short enough for a chat post; text of runs is never markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_ITEMS = 10
 
 
 def digest(summary: NightSummary) -> str:
-    """What is new, what came back, who is suspected, what is gone, and what nobody explains yet."""
+    """Return the digest: new, recurring and resolved failures, accused machines, and unexplained runs."""
     parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "."]
     parts += [
         _section(f"{sign} {name.capitalize()}", _groups(summary, each))

@@ -1,4 +1,4 @@
-"""The runs of the night as JSON lines, for programs."""
+"""The runs of the night as JSON lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from analyzer.triage.night_summary import NightSummary, Run
 
 
 def lines(runs: Iterable[Run], summary: NightSummary) -> str:
-    """One object a run, with the state of its group; equal nights are equal bytes."""
+    """Return one JSON object per run with the state of its group; equal nights give equal bytes."""
     made = ({**run._asdict(), "state": summary.states.get(run.fingerprint or "")} for run in runs)
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)

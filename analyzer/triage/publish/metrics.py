@@ -1,4 +1,4 @@
-"""The night as a Prometheus textfile, for the node exporter's collector."""
+"""The night as a Prometheus textfile for the node exporter's textfile collector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_LABEL_CHARACTERS = 120
 
 
 def metrics(summary: NightSummary) -> bytes:
-    """Gauges only: each call tells how things stand."""
+    """Return the metrics of a night, all of them gauges."""
     registry, night = CollectorRegistry(), summary.tonight
 
     def gauge(name: str, text: str, *labels: str) -> Gauge:

@@ -1,4 +1,4 @@
-"""Files in the directory of a triage: each is there whole or not at all, and old reports go."""
+"""The files in the output directory of a triage: atomic writes, names of reports, removal of old ones."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def put(target: Path, content: bytes) -> None:
 
 
 def report_path(name: str, place: str) -> str:
-    """Where the report of a run lies, relative to the directory: the same for the same place."""
+    """Return the path of a run's report relative to the output directory; equal places give equal paths."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:_MAX_NAME_CHARACTERS].strip(".-") or "run"
     digest = hashlib.blake2b(place.encode("utf-8", "backslashreplace"), digest_size=5).hexdigest()
     return f"{REPORTS}/{plain}-{digest}.html"
 
 
 def remove_reports(folder: Path, reports: Iterable[str]) -> None:
-    """Remove reports; only what is called like one of ours."""
+    """Remove reports; names that are not of our form are ignored."""
     for report in reports:
         if re.fullmatch(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html", report):
             (folder / report).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The index page: the night on one screen, then all that is behind it; small whatever the history."""
+"""The index page: the night on one screen, then details; its size is bounded for any history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
 
 
 def page(summary: NightSummary) -> str:
-    """Fill the page's template."""
+    """Return the index page as HTML."""
     night = summary.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")

@@ -1,4 +1,4 @@
-"""What the outputs say in the same words."""
+"""Sentences that page, digest and terminal share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ STATES = {
     "known": ("=", "known"),
     "gone": ("✓", "resolved"),
 }
-"""State of a group → its sign, and what people call it."""
+"""Symbol and name of each state of a group."""
 
 
 def headline(summary: NightSummary) -> str:
-    """The night in one sentence."""
+    """Return the night in one sentence."""
     night = summary.tonight
     if not night.runs:
         return "No run was new or changed"
@@ -43,7 +43,7 @@ def _guilt(summary: NightSummary) -> str:
 
 
 def guilt(guilty: AccusedHost) -> str:
-    """Why a machine is accused, in one sentence."""
+    """Return the reason why a machine is accused, as a sentence."""
     one = guilty.suspect
     return (
         f"the culprit in {one.guilty} of the {plural(one.runs, 'failed run')} that it took part in, "
@@ -52,12 +52,12 @@ def guilt(guilty: AccusedHost) -> str:
 
 
 def chance(bound: float) -> str:
-    """A small probability, as people say it."""
+    """Return a small probability as `1 in 1,000`."""
     return f"1 in {1 / bound:,.0f}" if bound > 1e-9 else "1 in a billion"
 
 
 def when(group: Group) -> str:
-    """When a group was seen."""
+    """Return when a group occurred."""
     seen = group.status
     if seen.state == "new":
         return "never before"
