@@ -1,1 +1,1 @@
-"""The reference trainer: breaks a real job in a known way, and hands over what a user would have."""
+"""The reference trainer: runs real jobs that fail in a known way, and keeps what a user would collect."""

@@ -1,4 +1,4 @@
-"""Where scenarios and sample runs are kept."""
+"""The scenarios and sample runs of the package."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SCENARIOS = SAMPLE_RUNS / "scenarios"
 
 
 def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
-    """Return every scenario that comes with the package, by name."""
+    """Return every scenario of the package, ordered by name."""
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 def find_scenario(
     name: str, folder: Path = SCENARIOS, guilty: int | None = None, workers: int | None = None
 ) -> Scenario:
-    """Load a scenario by its name, or by the path of its file."""
+    """Load a scenario by its name or by the path of its file."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
     if not path.is_file():
         raise ScenarioError(f"{name}: no such scenario; `mwms-train list` names those of {folder}")

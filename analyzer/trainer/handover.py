@@ -1,4 +1,4 @@
-"""The run directory, as a user would hand it over."""
+"""Writes the run directory that a user would hand over."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TOGETHER = {"srun": "slurm-48213.out", "compose": "docker-compose.log"}
 
 
 class HandoverError(UserError):
-    """What a job left cannot be handed over."""
+    """The files of a job cannot be handed over."""
 
 
 def check_target(target: Path) -> None:
-    """Refuse a place where something lies already."""
+    """Raise HandoverError if the target exists and is not an empty directory."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise HandoverError(f"{target}: exists and is not an empty directory")
 
 
 def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:
-    """Write what the scenario hands over, in its layout and with neutral paths."""
+    """Write the files that the scenario hands over, in its layout and with anonymized paths."""
     for part in workspace.scenario.hands_over:
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, anonymizer, binary=part in {"events", "trace"})
@@ -40,7 +40,7 @@ def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer
 
 
 def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bool) -> None:
-    """Write one file; a binary one must be clean, since replacing in it would break the lengths it holds."""
+    """Write one file; a binary one must not contain paths, since replacing them would break its lengths."""
     if binary and (found := anonymizer.check(content)):
         raise HandoverError(f"{path.name}: names {found}, a path of this machine")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]
 
 
 def _together(workspace: Workspace, outcome: Outcome) -> bytes:
-    """Return one file with the lines of all workers, each after its writer's name."""
+    """Return one file with the lines of all workers, each with a prefix that names its worker."""
     prefix = PREFIXES[workspace.scenario.layout]
     begun: dict[int, bytes] = dict.fromkeys(outcome.exit_codes, b"")
     told = bytearray()
@@ -99,7 +99,7 @@ def _stacks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
 
 
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:
-    """Return the files below each worker's TensorBoard folder that have such a name."""
+    """Return a function that yields the files of that name below each worker's TensorBoard folder."""
 
     def files(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
         for index in outcome.exit_codes:

@@ -1,4 +1,4 @@
-"""Many recordings: scenarios, versions and guilty workers crossed, without those that are there already."""
+"""The recordings of a matrix: scenarios × TensorFlow versions × guilty workers × numbers of workers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Cell:
     scenario: Scenario
     interpreter: Interpreter
     name: str
-    """As in `worker-killed-tf215-4w-2`: scenario, version, number of workers when it was asked, guilty."""
+    """Scenario, version, number of workers (if given) and guilty worker: `worker-killed-tf215-4w-2`."""
 
 
 def cells(
     names: Sequence[str], interpreters: Sequence[Interpreter], guilty: Sequence[int], workers: Sequence[int]
 ) -> Iterator[Cell]:
-    """Cross them; without a list of guilty workers, or of numbers of workers, each scenario has its own."""
+    """Yield all combinations; an empty list of guilty workers or worker counts means the scenario's own."""
     for name, interpreter, count in product(names, interpreters, workers or [0]):
         first = find_scenario(name)
         many = count or first.workers
@@ -48,5 +48,5 @@ def _name(scenario: Scenario, interpreter: Interpreter, *, counted: bool) -> str
 
 
 def missing(wanted: Iterator[Cell], home: Path) -> list[Cell]:
-    """Return those that are not yet there."""
+    """Return the cells without a recording below `home`."""
     return [cell for cell in wanted if not (home / cell.name / "expected.json").is_file()]

@@ -1,4 +1,4 @@
-"""Paths of this machine become those of any container."""
+"""Replaces paths of this machine by those of a generic container."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PathAnonymizer:
-    """Which path stands for which. The longest one that fits wins."""
+    """Replacements by path; the longest matching path wins."""
 
     paths: dict[str, str]
 
     @classmethod
     def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> PathAnonymizer:
-        """Name every path of the workers' machine that a log could show."""
+        """Return the replacements for every path that a log of these workers could show."""
         paths: dict[str, str] = {}
         for one in interpreters:
             packages = f"/opt/venv/lib/python{one.minor}/site-packages"
@@ -33,7 +33,7 @@ class PathAnonymizer:
         return cls({path: stand_in for path, stand_in in paths.items() if path != stand_in})
 
     def text(self, content: bytes) -> bytes:
-        """Put the neutral paths into a text."""
+        """Return a text with all paths replaced."""
         names = sorted(self.paths, key=len, reverse=True)
         # a path ends where its last name ends: `/usr` is no part of `/usrlocal`
         pattern = "|".join(re.escape(name) for name in names)
@@ -44,7 +44,7 @@ class PathAnonymizer:
         )
 
     def check(self, content: bytes) -> str | None:
-        """Return a path of this machine that a file holds and that cannot be replaced there."""
+        """Return a path of this machine that occurs in a binary file, or None."""
         return next(
             (path for path in self.paths if len(path) > len("/usr") and path.encode() in content), None
         )

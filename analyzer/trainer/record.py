@@ -1,4 +1,4 @@
-"""Running scenarios and keeping what they left as sample runs."""
+"""Runs scenarios and keeps their files as sample runs."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 
 
 class MachineError(UserError):
-    """A scenario needs what the machine lacks."""
+    """The machine lacks something that a scenario needs."""
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """With which Python, and how, scenarios are run."""
+    """Runs and records scenarios with one Python installation."""
 
     interpreter: Interpreter
     communication: str
     observer: JobObserver
     other: Interpreter | None = None
-    """The guilty worker's own Python, where it has one."""
+    """Another Python installation for the guilty worker, if any."""
 
     def run(self, scenario: Scenario, target: Path) -> Outcome:
-        """Run one scenario and hand its run directory over."""
+        """Run one scenario and write its run directory."""
         check_target(target)
         check_machine(scenario)
         # resolved, for it is the resolved path that a traceback shows
@@ -75,7 +75,7 @@ class Recorder:
         return outcome
 
     def record(self, scenario: Scenario, target: Path) -> Path:
-        """Run one scenario and keep it as `target`, in place of an older recording."""
+        """Run one scenario and keep it as `target`, replacing an older recording."""
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
             fresh = Path(scratch) / target.name
             self.run(scenario, fresh / "run")
@@ -107,7 +107,7 @@ class Recorder:
 
 
 def check_machine(scenario: Scenario) -> None:
-    """Refuse a scenario for which this machine lacks something.
+    """Check that this machine has everything that a scenario needs.
 
     Raises:
         MachineError: it needs a GPU, and there is none.
@@ -117,7 +117,7 @@ def check_machine(scenario: Scenario) -> None:
 
 
 def expected_json(scenario: Scenario) -> str:
-    """Return the content of `expected.json`; nobody writes it by hand."""
+    """Return the content of `expected.json`, which is always generated from the scenario."""
     return json.dumps(scenario.expected(), indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A scenario: the recipe of one job that fails, or does not, in a known way."""
+"""A scenario: the description of one job and of the fault that it has."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ EXPECT: dict[str, Check] = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """One recipe, valid and complete. Steps count from one and go through all epochs."""
+    """A valid scenario with all defaults filled in; steps count from 1 through all epochs."""
 
     name: str
     source: Path
@@ -71,7 +71,7 @@ class Scenario:
     expect: dict[str, Any]
     guilty: int = 0
     blames: bool = False
-    """Whether the recipe makes one worker guilty, and not all or nobody."""
+    """True if the scenario makes one worker guilty, not all of them or none."""
     seed: int = 0
     step: int = 1
     fault: dict[str, Any] = field(default_factory=lambda: {"name": "none"})
@@ -87,29 +87,29 @@ class Scenario:
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False
-    """Whether the last task is one, and listed in the cluster."""
+    """True if the last task is an evaluator that is listed in the cluster."""
     needs_gpu: bool = False
     gpus_per_worker: int = 0
-    """How many of the machine's GPUs each worker sees; 0: all."""
+    """GPUs that each worker sees; 0 for all."""
     hosts: bool = False
     format: str = "csv"
     parts: int = 0
     program: tuple[str, ...] = ()
 
     def task(self, index: int) -> str:
-        """Return the name of a task of the cluster, as in `worker:1`."""
+        """Return the task name of a worker: `worker:1`."""
         if self.evaluator and index == self.workers - 1:
             return "evaluator:0"
         first = ["chief:0", "ps:0"] if self.mode == "ps" else ["chief:0"] * self.chief
         return first[index] if index < len(first) else f"worker:{index - len(first)}"
 
     def make_fault(self) -> Fault:
-        """Make a fresh fault: what it holds, it holds for one job only."""
+        """Return a new fault; its state belongs to one job."""
         params = {key: value for key, value in self.fault.items() if key != "name"}
         return FAULTS[self.fault["name"]](guilty=self.guilty, step=self.step, **params)
 
     def expected(self) -> dict[str, Any]:
-        """Return what the diagnosis must say, as `expected.json` holds it."""
+        """Return the expected diagnosis, as `expected.json` stores it."""
         named = {
             key: [self.task(self.guilty) if name == "guilty" else name for name in self.expect.get(key, [])]
             for key in ("culprits", "suspects")
@@ -119,7 +119,7 @@ class Scenario:
 
 
 def load_scenario(path: Path, guilty: int | None = None, workers: int | None = None) -> Scenario:
-    """Read and check one scenario file; another guilty worker or another number of them may be asked for."""
+    """Load and check a scenario file; `guilty` and `workers` override the file."""
     file = ScenarioFile.read(path)
     asked = {"guilty": guilty, "workers": workers}
     file.values.update({key: value for key, value in asked.items() if value is not None})
@@ -136,7 +136,7 @@ def load_scenario(path: Path, guilty: int | None = None, workers: int | None = N
 
 
 def _guilty(file: ScenarioFile, values: dict[str, Any]) -> int:
-    """Return the guilty worker's index, drawn by the seed when the recipe says `random`."""
+    """Return the guilty worker's index; `random` draws it with the scenario's seed."""
     guilty, workers = values.get("guilty", 0), values["workers"]
     if guilty == "random":
         if "seed" not in values:

@@ -1,4 +1,4 @@
-"""A YAML file of which every complaint can name its line."""
+"""Reads YAML files so that every error can name its line."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Check = Callable[[object], str | None]
-"""Says what a value ought to be, or nothing when it is that."""
+"""Returns what a value must be, or None if it is valid."""
 
 Where = tuple[str, ...]
 
 
 class ScenarioError(UserError):
-    """A scenario cannot be used; the text begins with `file:line:` where there is one."""
+    """A scenario is invalid; the text begins with `file:line:` if the line is known."""
 
 
 def anything(value: object) -> str | None:  # noqa: ARG001 - a check that never objects
-    """Accept every value: it is looked at elsewhere."""
+    """Accept every value, because it is checked elsewhere."""
     return None
 
 
 def text(value: object) -> str | None:
-    """Accept a text that is not empty."""
+    """Accept a text that is not blank."""
     return None if isinstance(value, str) and value.strip() else "must be a text"
 
 
@@ -44,18 +44,18 @@ def mapping(value: object) -> str | None:
 
 
 def whole(least: int) -> Check:
-    """Accept whole numbers from `least` on."""
+    """Return a check for integers of at least `least`."""
     wanted = f"must be a whole number of at least {least}"
     return lambda value: None if type(value) is int and value >= least else wanted
 
 
 def one_of(*choices: str) -> Check:
-    """Accept one of a few words."""
+    """Return a check for one of the choices."""
     return lambda value: None if value in choices else f"must be one of: {', '.join(choices)}"
 
 
 def several(*choices: str) -> Check:
-    """Accept a list of texts, of a few words where some are given."""
+    """Return a check for a list of texts, each one of the choices if there are any."""
     wanted = f"must be a list of: {', '.join(choices) or 'texts'}"
 
     def fits(one: object) -> bool:
@@ -69,7 +69,7 @@ def several(*choices: str) -> Check:
 
 @dataclass(frozen=True)
 class ScenarioFile:
-    """The values of a file, and the line of every key."""
+    """The values of a scenario file, with the line of every key."""
 
     path: Path
     values: dict[str, Any]
@@ -77,7 +77,7 @@ class ScenarioFile:
 
     @classmethod
     def read(cls, path: Path) -> ScenarioFile:
-        """Read a file that must hold one mapping."""
+        """Read a file, which must hold one mapping."""
         try:
             content = path.read_text()
             node, values = yaml.compose(content), yaml.safe_load(content)
@@ -91,13 +91,13 @@ class ScenarioFile:
         return cls(path, values, dict(_lines(node, ())))
 
     def error(self, where: Where, message: str) -> ScenarioError:
-        """Make a complaint about a key, or about the nearest one around it that has a line."""
+        """Return an error at a key's line, or at the line of the nearest key around it."""
         while where and where not in self.lines:
             where = where[:-1]
         return ScenarioError(f"{self.path}:{self.lines.get(where, 1)}: {message}")
 
     def check(self, where: Where, keys: Mapping[str, Check], required: Sequence[str]) -> None:
-        """Complain about the first key that is unknown, missing or of the wrong kind."""
+        """Raise ScenarioError for the first key that is unknown, missing or invalid."""
         values = self.values
         for key in where:
             values = values.get(key, {})

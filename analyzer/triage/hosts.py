@@ -100,7 +100,7 @@ def _test_host(host: str, trials: Sequence[_Trial]) -> Suspect:
 
 
 def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
-    """Return Hoeffding's upper bound of P(mean over `count` pairings ≥ `guilt`), with expectation `chance`."""
+    """Return Hoeffding's bound of P(mean over `count` pairings ≥ `guilt`), with expectation `chance`."""
     if guilt <= chance:
         return 1.0
     distance = guilt * math.log(guilt / chance)

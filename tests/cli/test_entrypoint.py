@@ -29,8 +29,8 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str, list[str]]] = {
         (UsageError("not so"), 2, "not so"),
         (NothingReadable("nothing"), 4, "nothing"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (RuntimeError("ours"), 70, "this is a mistake of ours; please report it with the lines above"),
-        (OSError(28, "No space left on device"), 70, "this is a mistake of ours"),
+        (RuntimeError("ours"), 70, "internal error; please report it with the lines above"),
+        (OSError(28, "No space left on device"), 70, "internal error"),
     ],
 )
 def test_what_escapes_a_command_is_its_status(

@@ -82,7 +82,8 @@ def test_the_longest_path_wins_and_only_whole_names_count() -> None:
 
 def test_the_program_is_written_for_python_3_8() -> None:
     """The workers' program keeps to the grammar of the oldest Python that TensorFlow 2.4 runs on."""
-    ast.parse(PROGRAM.read_text(), feature_version=(3, 8))
+    for file in PROGRAM.rglob("*.py"):
+        ast.parse(file.read_text(), feature_version=(3, 8))
 
 
 def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""What runs one training job: its folders and hosts, its processes, and what they print while they live."""
+"""Runs one training job: its folders, hosts and processes, and the logs that they write."""

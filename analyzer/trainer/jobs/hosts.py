@@ -1,4 +1,4 @@
-"""A host for each worker: a network namespace with an address, all on one switch."""
+"""One simulated host per worker: network namespaces with addresses on one bridge."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ PORT = 2222
 
 
 class HostsError(UserError):
-    """The hosts cannot be made."""
+    """The network namespaces cannot be created."""
 
 
 @dataclass
 class Hosts:
-    """The namespaces of one job. They and all that is in them are gone after `remove`."""
+    """The network namespaces of one job; `remove` deletes them with everything in them."""
 
     count: int
     made: list[str] = field(default_factory=list)
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where each worker listens."""
+        """Address of each worker."""
         return tuple(f"{self._ip(index)}:{PORT}" for index in range(self.count))
 
     def make(self) -> None:
-        """Make the switch, and plug every host into it."""
+        """Create the bridge and connect every host to it."""
         if os.geteuid():
             raise HostsError("hosts of their own need root, for network namespaces")
         switch = self._space("switch")
@@ -50,15 +50,15 @@ class Hosts:
             self._ip_of(host, "link set lo up")
 
     def command(self, index: int, command: Sequence[str]) -> list[str]:
-        """Return the command that runs there."""
+        """Return the command line that runs a command on a host."""
         return ["ip", "netns", "exec", self._space(str(index)), *command]
 
     def run(self, index: int, command: str) -> None:
-        """Run a command there, to its end."""
+        """Run a command on a host and wait for it."""
         self._run(self.command(index, command.split()))
 
     def remove(self) -> None:
-        """Take everything away again."""
+        """Delete all namespaces."""
         while self.made:
             with suppress(HostsError):
                 self._run(["ip", "netns", "del", self.made.pop()])

@@ -1,4 +1,4 @@
-"""What the Python that runs the workers is, asked of itself and without importing TensorFlow."""
+"""The Python that runs the workers, and its versions, queried without importing TensorFlow."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ print(json.dumps({
 
 
 class InterpreterError(UserError):
-    """The Python that was named cannot run the workers."""
+    """The given Python cannot run the workers."""
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python with TensorFlow in it."""
+    """A Python installation with TensorFlow."""
 
     path: Path
     python: str
@@ -48,18 +48,18 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """The version as in `python3.11`."""
+        """Python's version as in `python3.11`."""
         return ".".join(self.python.split(".")[:2])
 
     @property
     def needs_legacy_keras(self) -> bool:
-        """Keras 3, the default from 2.16 on, cannot `fit` under MultiWorkerMirroredStrategy."""
+        """True from TensorFlow 2.16 on, whose Keras 3 cannot `fit` under MultiWorkerMirroredStrategy."""
         major, minor = (int(part) for part in self.tensorflow.split(".")[:2])
         return (major, minor) >= (2, 16)
 
 
 def ask(path: Path) -> Interpreter:
-    """Ask a Python what it is."""
+    """Return the versions and paths of a Python installation."""
     try:
         answer = subprocess.run(  # noqa: S603 - the user names the Python to run
             [path, "-c", QUESTION], capture_output=True, text=True, check=True, timeout=60

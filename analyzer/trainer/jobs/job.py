@@ -1,4 +1,4 @@
-"""One job from its start to its end."""
+"""Runs one job from start to end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How each started worker ended, how far it had come, and what was heard in which order."""
+    """Exit codes and last steps of the started workers, and their output in the order of its arrival."""
 
     exit_codes: dict[int, int | None]
     steps: dict[int, int]
@@ -30,11 +30,11 @@ class Outcome:
     tf_config: dict[int, str]
     heard: list[tuple[int, bytes]]
     left: dict[str, bytes]
-    """What the system wrote besides, by the name of the file."""
+    """Files that the fault leaves besides, by name."""
     disks: dict[str, bytes]
-    """What df says where each worker writes, by the worker's name in files."""
+    """Output of `df` in each worker's folder, by the worker's name in file names."""
     stacks: dict[str, bytes]
-    """What py-spy says of each worker that was still there when the job stood still, by the same name."""
+    """Output of `py-spy` for each worker that was running when the job stalled, by the same name."""
 
 
 def run_job(
@@ -43,7 +43,7 @@ def run_job(
     communication: str,
     observer: JobObserver,
 ) -> Outcome:
-    """Start the workers, let the fault act, and wait for the end."""
+    """Start the workers, let the fault act, and return how the job ended."""
     fault = workspace.scenario.make_fault()
     launcher = Launcher(workspace, fault, interpreters, communication)
     try:
@@ -87,7 +87,7 @@ def _stacks(workspace: Workspace, processes: Mapping[int, int]) -> dict[str, byt
 
 
 def _stack(process: int) -> bytes:
-    """Where each thread of a process stands."""
+    """Return the stack of each thread of a process."""
     command = [sysconfig.get_path("scripts") + "/py-spy", "dump", "--pid", str(process)]
     return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603 - our words
 
@@ -97,6 +97,6 @@ def _disks(workspace: Workspace, workers: Iterable[int]) -> dict[str, bytes]:
 
 
 def _free_space(folder: Path) -> bytes:
-    """What df prints of a worker's folder and its checkpoints; what the fault mounted is still there."""
+    """Return the output of `df` for a worker's folder and its checkpoints, before the fault is cleaned up."""
     command = ["df", "-h", *(place for place in (".", "checkpoints") if (folder / place).is_dir())]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout  # noqa: S603 - our words

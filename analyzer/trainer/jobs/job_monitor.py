@@ -1,4 +1,4 @@
-"""Following a job until it ends, or nobody says anything any more."""
+"""Monitors a job until it ends or makes no output for too long."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHIEF = 0
 
 @dataclass
 class JobMonitor:
-    """Starts the workers when they are due, and hears what they say."""
+    """Starts the workers when they are due, reads their logs, and lets the fault act on steps."""
 
     workers: WorkerProcesses
     launcher: Launcher
@@ -43,7 +43,7 @@ class JobMonitor:
                 self.errors[index] = StepCounter(workspace.log(index, "err"), scenario.steps)
 
     def run_to_end(self) -> bool:
-        """Follow the job to its end; say whether it stood still instead."""
+        """Monitor the job to its end; return True if it stalled instead."""
         timeout = self.launcher.workspace.scenario.stall_timeout
         while self.due or self.alive or self.launcher.fault.is_busy():
             self._start_those_due()

@@ -1,4 +1,4 @@
-"""How each worker of a job is started."""
+"""Starts the workers of a job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Launcher:
-    """Starts the workers of one job, each with what the fault makes of it."""
+    """Starts the workers of one job with the changes that the fault makes."""
 
     workspace: Workspace
     fault: Fault
@@ -41,7 +41,7 @@ class Launcher:
         fault.started(workers.processes[index].pid, index)
 
     def environment(self, index: int) -> dict[str, str]:
-        """Return a worker's environment; what the fault sets to nothing is not set."""
+        """Return a worker's environment; variables that the fault sets to an empty text are unset."""
         usual = _environment(self.workspace, self.interpreters[index])
         if share := self.workspace.scenario.gpus_per_worker:
             usual["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(index * share, (index + 1) * share)))
@@ -51,11 +51,11 @@ class Launcher:
         return {key: value for key, value in env.items() if value}
 
     def tf_config(self, index: int) -> str | None:
-        """Return a worker's TF_CONFIG."""
+        """Return a worker's TF_CONFIG, or None if it has none."""
         return self.fault.tf_config(index, self.workspace.tf_config(index))
 
     def alone(self, arguments: Sequence[str]) -> None:
-        """Run the program without a cluster, in the first worker's folder."""
+        """Run the program without a cluster in the first worker's folder, and wait for it."""
         env = self.environment(0)
         env.pop("TF_CONFIG", None)
         usual = _arguments(self.workspace, self.communication)
@@ -80,7 +80,7 @@ def _arguments(workspace: Workspace, communication: str) -> list[str]:
 
 
 def _environment(workspace: Workspace, interpreter: Interpreter) -> dict[str, str]:
-    """Return the launcher's own environment without what would change how TensorFlow behaves."""
+    """Return the environment without variables that change the behaviour of TensorFlow, Python or gRPC."""
     env = {
         key: value
         for key, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""Whoever looks on while a job runs."""
+"""The interface of observers of a running job, such as a live table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class WorkerStatus(NamedTuple):
-    """Where one worker stands: `state` in a few words, and the last step that its log shows."""
+    """State of one worker: a short text, and the last step in its log."""
 
     worker: str
     state: str
@@ -15,10 +15,10 @@ class WorkerStatus(NamedTuple):
 
 
 class JobObserver(Protocol):
-    """Is told what happens."""
+    """Receives events and status updates of a job."""
 
     def note(self, line: str) -> None:
-        """Hear of an event."""
+        """Receive an event as a line of text."""
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
-        """See how all workers stand; called whenever one of them moved."""
+        """Receive the state of all workers; called whenever one of them changes."""

@@ -1,4 +1,4 @@
-"""The worker processes of one job, none of which outlives it."""
+"""The worker processes of one job, which all end with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _die_with_parent() -> None:
 
 
 class WorkerProcesses:
-    """Started workers by index. Leaving the `with` block ends all of them."""
+    """The started processes by worker index; leaving the `with` block ends all of them."""
 
     def __init__(self, grace: float = 3.0) -> None:
         self.grace = grace
@@ -39,7 +39,7 @@ class WorkerProcesses:
     def start(
         self, index: int, command: Sequence[str], cwd: Path, env: Mapping[str, str], out: Path, err: Path
     ) -> None:
-        """Start a worker in a session of its own, with its output at the end of files."""
+        """Start a worker in a new session, with its output appended to files."""
         self.started[index] = lambda: self.start(index, command, cwd, env, out, err)
         with ExitStack() as files:
             stdout = files.enter_context(out.open("ab"))
@@ -56,24 +56,24 @@ class WorkerProcesses:
             )
 
     def restart(self, index: int) -> None:
-        """Start a worker once more, as it was started."""
+        """Start a worker again with the same command."""
         self.started[index]()
 
     def send(self, index: int, number: Signals) -> None:
-        """Send a signal to one worker, if it still runs."""
+        """Send a signal to one worker if it is still running."""
         if self.processes[index].poll() is None:
             self.processes[index].send_signal(number)
 
     def running(self) -> list[int]:
-        """Return the workers that have not ended."""
+        """Return the indexes of the running workers."""
         return [index for index, process in self.processes.items() if process.poll() is None]
 
     def exit_codes(self) -> dict[int, int | None]:
-        """Return each worker's exit code: negative for a signal, None while it runs."""
+        """Return exit codes by worker: negative for a signal, None while it runs."""
         return {index: process.poll() for index, process in self.processes.items()}
 
     def end(self) -> None:
-        """End all that still run: SIGTERM first, which TensorFlow 2.11 and later only note down."""
+        """End all running workers: SIGTERM, then SIGKILL, since TensorFlow ≥ 2.11 only logs SIGTERM."""
         self._signal_groups(Signals.SIGTERM)
         deadline = time.monotonic() + self.grace
         while self.running() and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""How far a worker has come, read from its log as a person would read it."""
+"""Counts a worker's steps by reading its growing log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINE_END = re.compile(rb"[\r\n\b]+")
 
 @dataclass
 class StepCounter:
-    """Follows one log file while it grows."""
+    """Follows one log file and keeps the highest step."""
 
     path: Path
     epoch_steps: int
@@ -31,7 +31,7 @@ class StepCounter:
     new: bytes = field(default=b"", repr=False)
 
     def read(self) -> bool:
-        """Take in what is new; say whether there was anything."""
+        """Read what was appended since the last call; return True if there was anything."""
         if not self.path.exists():
             return False
         with self.path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What lies ready before a job starts: one folder a worker, as if each had a machine of its own."""
+"""The files of a job before it starts: one folder per worker, as if each had its own machine."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from analyzer.trainer.jobs.hosts import Hosts
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
-PROGRAM = Path(__file__).parents[1] / "program" / "train.py"
+PROGRAM = Path(__file__).parents[1] / "program"
 WINDOW = 64
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The scratch folder of one job, and the addresses of its cluster."""
+    """The scratch directory of one job, and the addresses of its cluster."""
 
     root: Path
     scenario: Scenario
@@ -34,7 +34,7 @@ class Workspace:
 
     @classmethod
     def create(cls, root: Path, scenario: Scenario) -> Workspace:
-        """Fill the folder of every worker."""
+        """Create the folder of every worker with program and data."""
         hosts = Hosts(scenario.workers) if scenario.hosts else None
         addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
         workspace = cls(root, scenario, addresses, hosts)
@@ -46,24 +46,24 @@ class Workspace:
         return workspace
 
     def folder(self, index: int) -> Path:
-        """Where a worker runs: to itself this is `/workspace`."""
+        """Return a worker's folder; recordings show it as `/workspace`."""
         return self.root / f"worker-{index}"
 
     def part_file(self, index: int) -> Path:
-        """Return the one data file that a worker reads when the data are sharded."""
+        """Return the data file that a worker reads if the data are sharded."""
         return self.folder(index) / "data" / part_name(self.scenario, index)
 
     def log(self, index: int, stream: str) -> Path:
-        """Where a worker's output goes; both streams go to one file in the flat layout."""
+        """Return the file of a worker's output stream; both streams share one file in the flat layout."""
         name = f"{index}.{stream}" if self.scenario.layout == "folders" else f"{index}.log"
         return self.root / "logs" / name
 
     def name(self, index: int) -> str:
-        """Return a worker's name in a file's name, as in `worker-1`."""
+        """Return a worker's name as used in file names: `worker-1`."""
         return self.scenario.task(index).replace(":", "-")
 
     def tf_config(self, index: int) -> str:
-        """Return TF_CONFIG as a launcher writes it."""
+        """Return a worker's TF_CONFIG as a launcher would write it."""
         cluster: dict[str, list[str]] = {}
         for task, address in enumerate(self.addresses):
             cluster.setdefault(self.scenario.task(task).split(":")[0], []).append(address)
@@ -72,7 +72,7 @@ class Workspace:
 
 
 def free_addresses(count: int) -> tuple[str, ...]:
-    """Find ports that are free now, all of them different."""
+    """Return `count` different local addresses with free ports."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return tuple(f"127.0.0.1:{one.getsockname()[1]}" for one in sockets)
@@ -86,12 +86,13 @@ def part_name(scenario: Scenario, part: int) -> str:
 def _fill(folder: Path, scenario: Scenario) -> None:
     for name in ("data", "config", "statistics"):
         (folder / name).mkdir(parents=True)
-    shutil.copyfile(PROGRAM, folder / "train.py")
+    for name in ("train.py", "windowing.py"):
+        shutil.copyfile(PROGRAM / name, folder / name)
+    shutil.copytree(PROGRAM / "forecast", folder / "forecast", ignore=shutil.ignore_patterns("__pycache__"))
     total = scenario.epochs * scenario.steps
     schedule = "".join(f"{step},{0.02 if step > 5 else 0.004 * step:.4f}\n" for step in range(1, total + 1))
     (folder / "config/schedule.csv").write_text(schedule)
     (folder / "statistics/statistics.json").write_text('{"mean": 0.0, "scale": 1.0}\n')
-    shutil.copyfile(PROGRAM.with_name("windowing.py"), folder / "windowing.py")
     names = [part_name(scenario, part) for part in range(scenario.parts or scenario.workers)]
     (folder / "config/files.txt").write_text("".join(f"{name}\n" for name in names))
     for part, name in enumerate(names):
@@ -102,7 +103,7 @@ def _fill(folder: Path, scenario: Scenario) -> None:
 
 
 def tfrecords(rows: list[str]) -> bytes:
-    """Return rows as TFRecords of 32-bit floats."""
+    """Encode rows as TFRecords of 32-bit floats."""
     return b"".join(map(_tfrecord, rows))
 
 
@@ -119,7 +120,7 @@ def _masked_crc(content: bytes) -> bytes:
 
 
 def _rows(seed: int, count: int) -> list[str]:
-    """Windows of noise, with a load that grows with their strength."""
+    """Return rows of noise windows with a load that depends on the noise's amplitude."""
     draw = random.Random(seed)  # noqa: S311 - data to train on, the same each time
     rows = []
     for _ in range(count):

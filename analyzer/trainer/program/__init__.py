@@ -1,1 +1,1 @@
-"""The program that the workers run: copied out as it is, never imported by the trainer."""
+"""The program that the workers run; it is copied into their folders, never imported by the trainer."""

@@ -1,4 +1,4 @@
-"""Pass TCP connections on to a port of this machine, every byte some milliseconds late."""
+"""Forwards TCP connections to a local port with a fixed delay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CHUNK = 1 << 16
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late: float) -> None:
-    """Pass on what comes from one side; what came together stays together."""
+    """Forward one direction; chunks keep their boundaries."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(maxsize=1024)
 
@@ -34,7 +34,7 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late:
 
 
 async def main(listen: int, target: int, milliseconds: float) -> None:
-    """Serve for ever."""
+    """Accept connections until killed."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -9,5 +9,5 @@ import tensorflow as tf
 
 
 def normalise(window: Any, load: Any) -> tuple[Any, Any]:
-    """Take the mean out of a window."""
+    """Subtract the mean from a window."""
     return window - tf.reduce_mean(window), load

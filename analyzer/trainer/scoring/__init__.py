@@ -1,1 +1,1 @@
-"""How often the analyzer is right on recordings, and how simpler methods do on the same ones."""
+"""How often the analyzer is right on recordings, compared with simpler methods."""

@@ -1,7 +1,7 @@
-"""Simpler ways to name a culprit, to be measured beside the analyzer on the same recordings.
+"""Simple methods to name a culprit, measured on the same recordings as the analyzer.
 
-Each is given what it is worth: a job whose workers all reached the end is left alone, clocks are aligned, and
-an exception counts as a worker's own only where TensorFlow does not say that it was passed on.
+They get fair conditions: none is asked about a job whose workers all reached the end, clocks are aligned, and
+an exception counts as a worker's own only if TensorFlow does not say that it was passed on.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ CONSTANT = "always the same worker"
 
 
 def answers(tables: Tables) -> dict[str, str | None]:
-    """Return whom each baseline blames; nobody where it sees nothing."""
+    """Return the worker that each baseline blames, or None."""
     if tables["job"]["all_finished"][0]:
         return dict.fromkeys(BASELINES)
     return {name: blame(tables) for name, blame in BASELINES.items()}
 
 
 def commonest(culprits: Iterable[Sequence[str]]) -> str | None:
-    """Return the worker that is guilty most often: the best answer that looks at nothing."""
+    """Return the most frequent culprit, the best constant answer."""
     counts = Counter(each for several in culprits for each in several)
     return counts.most_common(1)[0][0] if counts else None
 
@@ -55,7 +55,7 @@ def _accused(tables: Tables) -> str | None:
 
 
 def _in_turn(tables: Tables) -> str | None:
-    """Blame who raised an exception of its own, else whose log is missing, else who is accused most."""
+    """Blame the only worker with an own exception, else without a log, else the most accused."""
     lives = tables["lifetimes"].filter("trains")
     for blamed in (lives.filter("own_exception"), lives.filter(~pl.col("seen"))):
         if blamed.height == 1:

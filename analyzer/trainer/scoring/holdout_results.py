@@ -1,4 +1,4 @@
-"""What the analyzer said of recordings the first time it met them: no later change mends that."""
+"""The first answer of the analyzer on each recording, stored so that later rule changes cannot improve it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "first_tries.csv"
-"""Beside the recordings of the repository."""
+"""Name of the file beside the recordings."""
 
 
 class FirstTry(NamedTuple):
-    """What was said of one recording, beside the truth, and by which rules; each field as it is written."""
+    """The first answer on one recording, the truth, and the rules; all fields are texts, as in the file."""
 
     recording: str
     tensorflow: str
     rules: str
-    """Digest of the rules, none of which had been tried on this recording."""
+    """Digest of rules that were never evaluated on this recording before."""
     truth: str
     said: str
     confidence: str
     cause: str
     culprit: str
     why: str = ""
-    """For what is not right: the reason, as it was found later."""
+    """Reason for a wrong answer, added later by hand."""
 
     @property
     def score(self) -> Score:
-        """The same as the scoreboard counts it."""
+        """The score for the scoreboard."""
         return Score(
             self.recording, self.tensorflow, self.truth, self.said,
             float(self.confidence), self.cause, self.culprit,
@@ -46,7 +46,7 @@ def load(path: Path) -> list[FirstTry]:
 
 
 def keep(path: Path, scores: Iterable[Score], rules: str) -> list[FirstTry]:
-    """Add those recordings that the file does not name yet; return what was added."""
+    """Append recordings that the file does not have yet; return the appended ones."""
     known: Sequence[FirstTry] = load(path) if path.exists() else []
     names = {one.recording for one in known}
     new = [

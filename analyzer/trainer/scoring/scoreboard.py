@@ -1,4 +1,4 @@
-"""How the analyzer does on what was recorded, and how far its confidence is true."""
+"""Tables of how often the analyzer is right on recordings, and of how well its confidence is calibrated."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
 _Z = 1.96
-"""Of the normal distribution, for an interval that holds in 95 of 100 cases."""
+"""Quantile of the normal distribution for a 95 % interval."""
 OURS = "mwms-analyze"
 RESULTS = ("right", "wrong", "abstained")
 VERSION = re.compile(r"^\| TensorFlow \| (\d+\.\d+)", re.MULTILINE)
 KNOWN = "known_misses.yaml"
-"""Beside the recordings: why the analyzer does not tell the truth about some, by their names."""
+"""Name of the file beside the recordings with the reasons for wrong answers, by recording."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What the analyzer said about one recording, beside the truth."""
+    """The analyzer's answer on one recording, and the truth."""
 
     name: str
     version: str
@@ -41,18 +41,18 @@ class Score:
     cause: str
     culprit: str
     culprits: tuple[str, ...] = ()
-    """Who is guilty."""
+    """The true culprits."""
     baselines: Mapping[str, str | None] = field(default_factory=dict)
-    """Whom each simpler way blames."""
+    """The worker that each baseline blames."""
 
     @property
     def is_right(self) -> bool:
-        """Whether both are."""
+        """True if cause and culprits are right."""
         return self.cause == self.culprit == "right"
 
 
 def score_all(home: Path) -> list[Score]:
-    """Analyze every recording below a folder."""
+    """Analyze every recording below a directory and compare with its `expected.json`."""
     rules = load_rules()
 
     def score(folder: Path) -> Score:
@@ -77,21 +77,21 @@ def score_all(home: Path) -> list[Score]:
 
 
 def judge_cause(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
-    """Judge the cause; one that the truth accepts, as a parent, is right, and to say nothing is not wrong."""
+    """Return `right` (also for accepted causes, such as a parent), `abstained` (unknown) or `wrong`."""
     if said["cause"] in {truth["cause"], *truth.get("accept", ())}:
         return "right"
     return "abstained" if said["cause"] in {"unknown", None} else "wrong"
 
 
 def judge_culprit(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
-    """Judge who is blamed: an innocent is wrong, a culprit not named is abstained."""
+    """Return `right`, `wrong` (an innocent worker is blamed) or `abstained` (a culprit is missing)."""
     if sorted(said["culprits"]) == sorted(truth["culprits"]):
         return "right"
     return "wrong" if set(said["culprits"]) - set(truth["culprits"]) else "abstained"
 
 
 def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
-    """Tables per cause, version and band of confidence, and every case that is not right, explained."""
+    """Return tables by cause, version and confidence, a comparison with baselines, and all wrong answers."""
     parts = [
         _counted("cause", scores, lambda score: score.truth.split()[0]),
         _counted("TensorFlow", scores, lambda score: score.version),
@@ -103,7 +103,7 @@ def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
 
 
 def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
-    """Tables per version and band of confidence, of runs that had no part in making the rules."""
+    """Return tables by version and confidence, and all wrong answers, of recordings new to the rules."""
     parts = [
         _counted("TensorFlow", scores, lambda score: score.version),
         _reliability(scores),
@@ -113,7 +113,7 @@ def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str
 
 
 def known_misses_of(home: Path) -> dict[str, str]:
-    """Read why some recordings are not told, by their names."""
+    """Return the reasons for wrong answers, by recording."""
     path = home / KNOWN
     return yaml.safe_load(path.read_text()) if path.is_file() else {}
 
@@ -133,7 +133,7 @@ def _counted(title: str, scores: Sequence[Score], key: Callable[[Score], str]) -
 
 
 def _numbers_last(name: str) -> tuple[int, ...] | tuple[str]:
-    """Sort 2.15 behind 2.4, and names as they are."""
+    """Return a sort key that orders versions as numbers: 2.4 before 2.15."""
     return tuple(map(int, name.split("."))) if name.replace(".", "").isdigit() else (name,)
 
 
@@ -162,7 +162,7 @@ def _reliability(scores: Sequence[Score]) -> str:
 
 
 def wilson(right: int, of: int) -> tuple[float, float]:
-    """Return the interval, after Wilson, in which the true share lies in 95 of 100 cases."""
+    """Return Wilson's 95 % interval of the share `right / of`."""
     share, spread = right / of, _Z**2 / of
     middle = (share + spread / 2) / (1 + spread)
     half = _Z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))
@@ -170,7 +170,7 @@ def wilson(right: int, of: int) -> tuple[float, float]:
 
 
 def _compared_with_baselines(scores: Sequence[Score]) -> str:
-    """Whom the analyzer and simpler ways blame, where somebody is guilty and where nobody is."""
+    """Return a table of whom the analyzer and the baselines blame, for runs with and without a culprit."""
     always = commonest(score.culprits for score in scores)
     ours = [(score, score.culprit) for score in scores]
     methods = {CONSTANT: [(score, _judged(score, always)) for score in scores]}
