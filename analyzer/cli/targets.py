@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import is_archive
 from analyzer.render import FORMATS
+from analyzer.storage.atomic_write import write_atomically
 
 
 class Targets(NamedTuple):
@@ -109,35 +109,18 @@ def _file_name(name: str) -> str:
 
 
 def write(target: Path, text: str) -> None:
-    """Write all or nothing, into a directory that is made where it is missing.
+    """Write a report atomically; creates missing directories.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: the file cannot be written.
 
     """
+    content = text.encode("utf-8", "replace")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
-            target.write_text(
-                text, "utf-8", "replace"
-            )  # a device or a pipe: there is nothing to put in its place
-            return
-        with _beside(target) as draft:
-            draft.write_text(text, "utf-8", "replace")
-            draft.chmod(0o644)
-            draft.replace(target)
+        if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
+            target.write_bytes(content)
+        else:
+            write_atomically(target, content)
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A file for a draft of another one; whatever ends the writing, none is left."""
-    import tempfile
-
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".mwms-")
-    try:
-        os.close(handle)
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_r
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.storage import is_url
 from analyzer.triage.lock import directory_lock
-from analyzer.triage.publish.output_files import put, remove_drafts, remove_reports, report_path
+from analyzer.triage.publish.output_files import remove_drafts, remove_reports, report_path, write_output
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
@@ -138,7 +138,7 @@ def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
     if not examined.summary:
         return None
     report = report_path(examined.summary.name, examined.task.place)
-    put(folder / report, zlib.decompress(examined.report))
+    write_output(folder / report, zlib.decompress(examined.report))
     return report
 
 
@@ -169,10 +169,10 @@ def _write_outputs(folder: Path, history: History, date: str, counts: DiscoveryC
 
     summary = night_summary.summarize_night(history, date, counts.found, counts.waiting, counts.unlisted)
     runs = night_summary.runs_of_night(history, date)
-    put(folder / "runs.jsonl", lines.lines(runs, summary).encode())
-    put(folder / "digest.md", digest.digest(summary).encode())
-    put(folder / "metrics.prom", metrics.metrics(summary))
-    put(folder / "index.html", page.page(summary).encode())
+    write_output(folder / "runs.jsonl", lines.lines(runs, summary).encode())
+    write_output(folder / "digest.md", digest.digest(summary).encode())
+    write_output(folder / "metrics.prom", metrics.metrics(summary))
+    write_output(folder / "index.html", page.page(summary).encode())
 
 
 def _check_output_folder(folder: Path, root: str) -> None:

@@ -1,4 +1,4 @@
-"""The faults a scenario can name. One file each; to add one, write it and name it here."""
+"""The faults that a scenario can name, one file each; to add one, write it and list it here."""
 
 from analyzer.trainer.faults.arguments import Arguments
 from analyzer.trainer.faults.bad_value import BadValue

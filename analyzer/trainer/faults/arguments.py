@@ -1,4 +1,4 @@
-"""What somebody wrote on the command line: on the guilty worker's only, or on everybody's."""
+"""Adds command-line arguments, for the guilty worker or for everybody."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Arguments(Fault):
     everyone: bool = False
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Return the further arguments."""
+        """Return the additional arguments."""
         return tuple(map(str, self.add)) if self.everyone or index == self.guilty else ()

@@ -1,4 +1,4 @@
-"""Another job keeps taking the lock that the guilty worker needs at each step."""
+"""Another job keeps holding a lock that the guilty worker needs at each step."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class BusyLock(Fault):
-    """The other job holds it for `seconds` whenever the guilty worker has given it back."""
+    """The other job holds the lock for `seconds` each time after the guilty worker has released it."""
 
     seconds: float = 0.3
     over: threading.Event = field(default_factory=threading.Event, init=False)
     other: threading.Thread | None = field(default=None, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Let the other job begin."""
+        """Start the other job."""
         lock = workspace.folder(self.guilty) / "statistics/.lock"
         self.other = threading.Thread(target=self._contend, args=(lock,), daemon=True)
         self.other.start()
@@ -40,11 +40,11 @@ class BusyLock(Fault):
                 time.sleep(0.02)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker take its lock at each step."""
+        """Let every worker take the lock at each step."""
         return ("--refresh-every", "1")
 
     def cleanup(self) -> None:
-        """Let the lock go."""
+        """Stop the other job."""
         self.over.set()
         if self.other:
             self.other.join()

@@ -1,4 +1,4 @@
-"""Other processes want the machine's processors too: no fault, only a slow job."""
+"""Other processes compete for the machine's cores; a slow job, but not a fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class BusyMachine(Fault):
-    """`processes` of them compute as long as the job runs."""
+    """`processes` of them compute until the job ends."""
 
     processes: int = 2
     others: list[Popen[bytes]] = field(default_factory=list, init=False)
@@ -29,7 +29,7 @@ class BusyMachine(Fault):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
 
     def where(self) -> Sequence[str]:
-        """Return the words before a command that say where it may run: anywhere."""
+        """Return a command prefix that restricts the cores; none here."""
         return ()
 
     def cleanup(self) -> None:

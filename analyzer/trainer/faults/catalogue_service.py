@@ -1,4 +1,4 @@
-"""The service that keeps the list of data files does not serve."""
+"""The service that lists the data files is down or refuses access."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Catalogue(BaseHTTPRequestHandler):
-    """Gives the list to those whose key is good."""
+    """Returns the list to clients with the right key."""
 
     files = b""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer a request."""
         if "key=expired" in self.path:
             self.send_error(403)
             return
@@ -31,12 +31,12 @@ class Catalogue(BaseHTTPRequestHandler):
         self.wfile.write(self.files)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as `http.server` names it
-        """Keep silent."""
+        """Log nothing."""
 
 
 @dataclass
 class CatalogueService(Fault):
-    """`answer` is `none` (nobody listens there) or `forbidden`; to the guilty worker, or to `everyone`."""
+    """`answer` is `none` (no service on the port) or `forbidden`, for the guilty worker or for `everyone`."""
 
     answer: str = "none"
     everyone: bool = False
@@ -55,7 +55,7 @@ class CatalogueService(Fault):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Say where the list is."""
+        """Pass the URL of the list to the program."""
         place = self.good + "valid"
         if self.everyone or index == self.guilty:
             place = self.good + "expired" if self.answer == "forbidden" else _nowhere()

@@ -1,4 +1,4 @@
-"""The guilty worker's statistics ask to come back later, and its program does as it is told: it sleeps."""
+"""The guilty worker's statistics file asks for a retry later, so its program sleeps."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class ComeBackLater(Fault):
-    """`seconds` is how much later; the others wait in their collective."""
+    """It asks to wait `seconds`; the other workers wait in their collective."""
 
     seconds: float = 900.0
     path: Path | None = field(default=None, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Find the file."""
+        """Remember the path of the file."""
         self.path = workspace.folder(self.guilty) / "statistics/statistics.json"
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker look at each step."""
+        """Let every worker read the file at each step."""
         return ("--refresh-every", "1")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """Write it when the guilty worker has come to the step."""
+        """Write the request when the guilty worker reaches the step."""
         if index == self.guilty and step >= self.step and self.path:
             told = json.loads(self.path.read_text()) | {"retry_after": self.seconds}
             fresh = self.path.with_suffix(".new")

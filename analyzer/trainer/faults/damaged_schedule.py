@@ -1,4 +1,4 @@
-"""A line of the guilty worker's learning-rate schedule that was saved by a spreadsheet."""
+"""A line of the guilty worker's learning-rate schedule was saved with a semicolon by a spreadsheet."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class DamagedSchedule(Fault):
-    """The program splits the line at a comma that is no longer there."""
+    """The program fails to split the line at a comma."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Put a semicolon for the comma in the line of the step."""
+        """Replace the comma by a semicolon in the line of the step."""
         path = workspace.folder(self.guilty) / "config/schedule.csv"
         lines = path.read_text().splitlines()
         lines[self.step - 1] = lines[self.step - 1].replace(",", ";")

@@ -1,4 +1,4 @@
-"""Something happened to the guilty worker's data file."""
+"""The guilty worker's data file is missing or damaged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DataFile(Fault):
             raise ValueError(f"nothing that happens to a file: {self.happened!r}")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Let it happen."""
+        """Remove or change the file."""
         for index in range(workspace.scenario.workers) if self.everyone else [self.guilty]:
             self._strike(workspace.part_file(index), (self.step - 1) * workspace.scenario.batch_size)
 

@@ -1,4 +1,4 @@
-"""Whatever is sent to the guilty worker's host is kept back for a moment, by a proxy before its port."""
+"""A proxy delays all traffic to the guilty worker's host."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ REDIRECTION = "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport {port} -j RE
 
 @dataclass
 class Delay(Fault):
-    """`milliseconds` each way, from the start."""
+    """The delay is `milliseconds` each way, from the start."""
 
     milliseconds: int = 40
     proxy: Popen[bytes] | None = field(default=None, init=False)
 
     def check(self, scenario: Scenario) -> None:
-        """Without hosts there is no network to put a proxy into."""
+        """Require hosts of their own, because the proxy needs a network."""
         if not scenario.hosts:
             raise ValueError("a delay needs `hosts: true`")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Start the proxy on the host, and lead all that comes for the worker through it."""
+        """Start the proxy on the host and redirect all connections for the worker to it."""
         hosts = workspace.hosts
         if hosts is None:
             return

@@ -1,4 +1,4 @@
-"""What somebody set in the environment: the guilty worker's only, or everybody's."""
+"""Sets environment variables, for the guilty worker or for everybody."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Environment(Fault):
-    """Variables; one with an empty value is taken away."""
+    """The variables; one with an empty value is unset."""
 
     set: dict[str, str] = field(default_factory=dict)
     everyone: bool = False

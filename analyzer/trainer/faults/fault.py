@@ -1,4 +1,4 @@
-"""What a fault is: the moments of a job's life at which one can act."""
+"""The base class of faults, with the moments of a job at which a fault can act."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Fault:
-    """A fault that does nothing: each of its kind overrides the moments at which it acts.
+    """A fault that does nothing; subclasses override the moments at which they act.
 
     The further fields of a subclass are the parameters that a scenario may give it.
     """
@@ -26,28 +26,28 @@ class Fault:
     step: int
 
     def check(self, scenario: Scenario) -> None:
-        """Before a job is made of the scenario: raise ValueError when the fault cannot be had in it."""
+        """Raise ValueError if the fault is impossible in this scenario."""
 
     def before(self, workspace: Workspace, alone: Alone) -> None:
-        """Before everything else: `alone` runs the workers' program by itself, to its end."""
+        """Act before everything else; `alone` runs the program without a cluster and waits for it."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Before any worker starts, and after its files lie ready."""
+        """Act before any worker starts, after its files have been written."""
 
     def should_start(self, index: int) -> bool:  # noqa: ARG002 - a default
-        """Whether the launcher starts this worker at all."""
+        """Return False if the launcher shall never start this worker."""
         return True
 
     def environment(self, index: int) -> Mapping[str, str]:  # noqa: ARG002 - a default
-        """Return what this worker's environment has besides the usual."""
+        """Return additional environment variables of this worker."""
         return {}
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - a default
-        """Return what this worker's command line has besides the usual."""
+        """Return additional command-line arguments of this worker."""
         return ()
 
     def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - a default
-        """Return this worker's TF_CONFIG; None when it is not set at all."""
+        """Return this worker's TF_CONFIG, or None to leave it unset."""
         return usual
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - a default
@@ -59,18 +59,18 @@ class Fault:
         return 0.0
 
     def started(self, pid: int, index: int) -> None:
-        """Act on a worker's process as soon as it is there."""
+        """Act right after a worker's process was started."""
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Act when a worker's log has come to a step."""
+        """Act when a worker's log shows a step."""
 
     def is_busy(self) -> bool:
-        """Whether it will still act though no worker runs."""
+        """Return True if the fault will still act while no worker is running."""
         return False
 
     def leaves(self) -> Mapping[str, bytes]:
-        """Return what else lies in the run directory, by name, as the system writes it."""
+        """Return additional files of the run directory, by name, as the system writes them."""
         return {}
 
     def cleanup(self) -> None:
-        """After the job, however it ended."""
+        """Undo everything after the job, however it ended."""

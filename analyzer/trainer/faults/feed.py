@@ -1,4 +1,4 @@
-"""The guilty worker's data come through a pipe, as slowly as somebody writes them, or cease to come."""
+"""The guilty worker reads its data from a pipe that is slow, or falls silent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BURST = 16
 
 @dataclass
 class Feed(Fault):
-    """`rows_per_second` is the pace; without one, all rows before the step come at once and then none."""
+    """`rows_per_second` is the speed; without it, all rows before the step come at once, and then none."""
 
     rows_per_second: int = 0
     everyone: bool = False
@@ -29,7 +29,7 @@ class Feed(Fault):
     writers: list[threading.Thread] = field(default_factory=list, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Put a pipe in the place of the file, and somebody who writes into it."""
+        """Replace the data file by a pipe with a writer."""
         indices = range(workspace.scenario.workers) if self.everyone else [self.guilty]
         for index in indices:
             path = workspace.part_file(index)

@@ -1,4 +1,4 @@
-"""Somebody else holds the lock that the guilty worker takes before a step."""
+"""Another process holds the lock that the guilty worker takes before a step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HoldLock(Fault):
-    """The guilty worker waits for ever, alive; its peers wait for it in the all-reduce."""
+    """The guilty worker waits forever; its peers wait for it in the all-reduce."""
 
     held: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -27,9 +27,9 @@ class HoldLock(Fault):
         fcntl.flock(self.held.enter_context(path.open("w")), fcntl.LOCK_EX)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker take its lock at the step of the fault for the first time."""
+        """Let every worker take its lock at the step for the first time."""
         return ("--refresh-every", str(self.step))
 
     def cleanup(self) -> None:
-        """Let the lock go."""
+        """Release the lock."""
         self.held.close()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HoldPort(Fault):
-    """The trainer itself listens there, as any other service might."""
+    """The trainer itself listens on it, as another service might."""
 
     held: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -25,5 +25,5 @@ class HoldPort(Fault):
         self.held.enter_context(socket.create_server((host, int(port))))
 
     def cleanup(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         self.held.close()

@@ -1,4 +1,4 @@
-"""The guilty worker starts later than the others: no fault, if they have patience."""
+"""The guilty worker starts later than the others; not a fault if they wait long enough."""
 
 from dataclasses import dataclass
 
@@ -12,5 +12,5 @@ class LateStart(Fault):
     seconds: float = 10.0
 
     def delay(self, index: int) -> float:
-        """Hold the guilty worker back."""
+        """Delay the guilty worker."""
         return self.seconds if index == self.guilty else 0.0

@@ -1,4 +1,4 @@
-"""A learning rate that is too high, in everybody's schedule, for some steps or from a step on."""
+"""The learning rate in everybody's schedule is too high, for some steps or from a step on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LearningRate(Fault):
-    """`rate` stands in the schedule from the step on, for `steps` steps (0: to the end)."""
+    """The schedule has `rate` from the step on, for `steps` steps (0: to the end)."""
 
     rate: float = 10.0
     steps: int = 0

@@ -1,4 +1,4 @@
-"""The system grants the guilty worker no more of something than it has at the step."""
+"""The operating system limits a resource of the guilty worker to what it uses at the step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF = {"memory": resource.RLIMIT_AS, "files": resource.RLIMIT_NOFILE}
 
 @dataclass
 class Limit(Fault):
-    """`of` is `memory` (address space) or `files` (open ones)."""
+    """`of` is `memory` (address space) or `files` (open files)."""
 
     of: str = "files"
     more: int = 0
@@ -28,7 +28,7 @@ class Limit(Fault):
             raise ValueError(f"no such limit: {self.of!r}")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Set the limit to what is in use, and `more`."""
+        """Set the limit to the current use plus `more`."""
         if index != self.guilty or step < self.step or self.done:
             return
         self.done = True

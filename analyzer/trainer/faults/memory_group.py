@@ -1,4 +1,4 @@
-"""The guilty worker is in a memory cgroup that grants it no more than it has at the step."""
+"""A memory cgroup limits the guilty worker to the memory that it uses at the step."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
-"""Version 1 and version 2; where both are, version 1 has the memory."""
+"""Versions 1 and 2; if both are mounted, version 1 controls memory."""
 GROUP = "training-"
-"""How its name begins; the kernel writes it into its log."""
+"""Prefix of the group's name, which the kernel writes to its log."""
 LIMITS = ("memory.limit_in_bytes", "memory.max")
 
 
 @dataclass
 class MemoryGroup(Fault):
-    """The kernel kills it as it wants more; what the kernel logs of it is handed over as `kernel.log`."""
+    """The kernel kills the worker when it needs more; the kernel's log is handed over as `kernel.log`."""
 
     group: Path | None = field(default=None, init=False)
     limited: bool = field(default=False, init=False)
@@ -44,7 +44,7 @@ class MemoryGroup(Fault):
         (self.group / "cgroup.procs").write_text(str(pid))
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """Limit it to what it has."""
+        """Set the limit to the current use."""
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return
         self.limited = True
@@ -55,7 +55,7 @@ class MemoryGroup(Fault):
                 return
 
     def _used(self) -> int:
-        """Return the bytes that are the process's own, without files in memory."""
+        """Return the process's memory in bytes without cached files."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
@@ -68,7 +68,7 @@ class MemoryGroup(Fault):
         return {"kernel.log": b"".join(own)} if own else {}
 
     def cleanup(self) -> None:
-        """Remove the group; nobody is in it any more."""
+        """Remove the group, which is empty by now."""
         if self.group:
             with suppress(OSError):
                 self.group.rmdir()

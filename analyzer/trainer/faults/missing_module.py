@@ -1,4 +1,4 @@
-"""A module of the program was not shipped to the guilty worker."""
+"""A module of the program is missing on the guilty worker."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class MissingModule(Fault):
-    """All workers import it; on the guilty one it is not there."""
+    """All workers import it; the guilty worker does not have it."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Take it away."""
+        """Delete the module."""
         (workspace.folder(self.guilty) / "windowing.py").unlink()
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker use it."""
+        """Let every worker import the module."""
         return ("--normalise",)

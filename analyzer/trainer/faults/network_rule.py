@@ -1,4 +1,4 @@
-"""The network of the guilty worker's host, from the start or from the step on."""
+"""A network rule for the guilty worker's host, from the start or from a step on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = {
 
 @dataclass
 class NetworkRule(Fault):
-    """`rule` is `firewall` (nobody gets in), `partition` (nothing in or out), `lossy`, `narrow`."""
+    """`rule` is `firewall` (nothing gets in), `partition` (nothing in or out), `lossy` or `narrow`."""
 
     rule: str = "firewall"
     everyone: bool = False
@@ -38,18 +38,18 @@ class NetworkRule(Fault):
             raise ValueError(f"no such rule: {self.rule!r}")
 
     def check(self, scenario: Scenario) -> None:
-        """Without hosts there is no network to set a rule for."""
+        """Require hosts of their own, because a rule needs a network."""
         if not scenario.hosts:
             raise ValueError("a network rule needs `hosts: true`")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Set the rule up now, unless it waits for a step."""
+        """Apply the rule now, unless it waits for a step."""
         self.hosts = workspace.hosts
         if self.step == 1:
             self._set(range(workspace.scenario.workers) if self.everyone else [self.guilty])
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """Set it up when the guilty worker has come to the step."""
+        """Apply the rule when the guilty worker reaches the step."""
         if index == self.guilty and 1 < self.step <= step:
             self._set([index])
 

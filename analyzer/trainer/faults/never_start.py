@@ -7,7 +7,7 @@ from analyzer.trainer.faults.fault import Fault
 
 @dataclass
 class NeverStart(Fault):
-    """Its peers wait for it until somebody gives up."""
+    """Its peers wait for it until they time out."""
 
     def should_start(self, index: int) -> bool:
         """Start every worker but the guilty one."""

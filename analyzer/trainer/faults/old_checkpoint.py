@@ -1,4 +1,4 @@
-"""The job begins with a checkpoint of an earlier one, which does not serve."""
+"""The job starts from an unusable checkpoint of an earlier job."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir",
 
 @dataclass
 class OldCheckpoint(Fault):
-    """`cut` shortens the guilty worker's copy; `earlier` are the arguments that the earlier job had."""
+    """`cut` truncates the guilty worker's copy; `earlier` has the arguments of the earlier job."""
 
     cut: bool = False
     earlier: list[str] = field(default_factory=list)
 
     def before(self, workspace: Workspace, alone: Alone) -> None:
-        """Make the checkpoint and give every worker a copy."""
+        """Write the checkpoint and copy it to every worker."""
         alone([*FIRST, *map(str, self.earlier)])
         made = workspace.folder(0) / "checkpoints"
         for index in range(workspace.scenario.workers):
@@ -33,11 +33,11 @@ class OldCheckpoint(Fault):
         shutil.rmtree(made)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Shorten the guilty worker's copy."""
+        """Truncate the guilty worker's copy."""
         if self.cut:
             for path in (workspace.folder(self.guilty) / "previous").glob("*.data-*"):
                 path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker begin with it."""
+        """Let every worker restore it."""
         return ("--restore", "previous/step-00004")

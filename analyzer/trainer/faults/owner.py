@@ -1,4 +1,4 @@
-"""The workers run as a user to whom something of the guilty worker does not belong."""
+"""The workers run as a user without permission for a file or directory of the guilty worker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Owner(Fault):
             raise ValueError(f"nothing that can belong to somebody else: {self.of!r}")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Give everything to the workers' user but that."""
+        """Give everything else to the workers' user."""
         if os.geteuid():
             raise UserError("files can be given away by root only")
         workspace.root.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The cluster is written on the command line, and the guilty worker's says something else."""
+"""The cluster is given on the command line, with a wrong entry for the guilty worker."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class PeerList(Fault):
-    """The guilty worker looks for `peer` at a port where nobody listens."""
+    """The guilty worker expects `peer` at a port without a listener."""
 
     peer: int = 0
     addresses: tuple[str, ...] = field(default=(), init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Take the cluster down."""
+        """Remember the addresses of the cluster."""
         self.addresses = workspace.addresses
 
     def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - all alike
-        """Set none: the command line says it all."""
+        """Set no TF_CONFIG, because the command line has the cluster."""
         return None
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Write the cluster out."""
+        """Pass the cluster as arguments."""
         addresses = [*self.addresses]
         if index == self.guilty:
             host, port = addresses[self.peer].rsplit(":", 1)

@@ -1,4 +1,4 @@
-"""The guilty worker may use one core only, and other processes use that core too."""
+"""The guilty worker is bound to one core that other processes use too."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Pin(BusyMachine):
-    """`processes` of them compute there as long as the job runs."""
+    """`processes` of them compute on that core until the job ends."""
 
     processes: int = 3
 
     def where(self) -> Sequence[str]:
-        """Return the words that bind a command to the core."""
+        """Return the command prefix that binds to the core."""
         return ("taskset", "-c", str(min(os.sched_getaffinity(0))))
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:

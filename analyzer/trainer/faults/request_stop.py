@@ -1,4 +1,4 @@
-"""Somebody asks the guilty worker to stop, in the way its program provides for."""
+"""An operator asks the guilty worker to stop, by the means that its program offers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class RequestStop(Fault):
-    """The program leaves with exit code 0 when it finds a file named STOP."""
+    """The program exits with 0 if it finds a file named STOP."""
 
     file: Path | None = field(default=None, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Note where the file has to be."""
+        """Remember the path of the file."""
         self.file = workspace.folder(self.guilty) / "STOP"
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """Put the file there."""
+        """Create the file."""
         if index == self.guilty and step >= self.step and self.file:
             self.file.touch()

@@ -1,4 +1,4 @@
-"""The guilty worker dies, and its supervisor starts it again a moment later."""
+"""The guilty worker dies, and a supervisor restarts it shortly after."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Restart(Fault):
-    """`after` is how many seconds the supervisor takes."""
+    """The supervisor waits `after` seconds."""
 
     after: float = 1.0
     died: float = field(default=0.0, init=False)
     back: bool = field(default=False, init=False)
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """End it at the step, and start it again when its time has come."""
+        """Kill the worker at the step, and restart it when due."""
         if index != self.guilty or self.back:
             return
         if not self.died and step >= self.step:

@@ -1,4 +1,4 @@
-"""A signal from outside, when the guilty worker's log has come to the step."""
+"""Sends a signal to the guilty worker when it reaches the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All workers write their checkpoints under one path, as on a network file system."""
+"""All workers write checkpoints to the same path, as on a network file system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SharedFolder(Fault):
-    """What is no fault for a `BackupAndRestore`, which wants it so, is one for plain checkpoints."""
+    """`BackupAndRestore` needs this; for plain checkpoints it is a fault."""
 
     name: str = "checkpoints"
 

@@ -1,4 +1,4 @@
-"""The job is started as Slurm steps are, and something that Slurm sets is missing or wrong."""
+"""The job runs as Slurm steps, with a Slurm variable missing or wrong."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class Slurm(Fault):
     change: dict[str, str] = field(default_factory=dict)
     everyone: bool = False
     gpus_per_node: int = 0
-    """As the program is told; 0: one for each task."""
+    """The number given to the program; 0 for one per task."""
     tasks: int = field(default=0, init=False)
     port_base: int = field(default=0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Find a port for each task, one behind the other."""
+        """Find consecutive free ports, one for each task."""
         self.tasks = workspace.scenario.workers
         self.port_base = next(base for base in range(18_800, 30_000, 100) if _are_free(base, self.tasks))
 
     def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - all alike
-        """Set none: the resolver asks Slurm."""
+        """Set no TF_CONFIG, because the resolver asks Slurm."""
         return None
 
     def environment(self, index: int) -> Mapping[str, str]:
-        """Return what `srun` sets, with the change."""
+        """Return the variables that `srun` sets, with the change."""
         usual = {
             "SLURM_JOB_ID": "48213",
             "SLURM_PROCID": str(index),
@@ -50,7 +50,7 @@ class Slurm(Fault):
         return usual | (self.change if self.everyone or index == self.guilty else {})
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let the program ask Slurm for its cluster."""
+        """Let the program use Slurm's resolver."""
         gpus = self.gpus_per_node or self.tasks
         return ("--cluster-from", "slurm", "--port-base", str(self.port_base), "--gpus-per-node", str(gpus))
 

@@ -1,4 +1,4 @@
-"""The file system that takes the guilty worker's checkpoints is small."""
+"""The file system of the guilty worker's checkpoints is too small."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SmallDisk(Fault):
-    """A tmpfs of `kilobytes`; to mount it needs root."""
+    """A tmpfs of `kilobytes`; mounting it needs root."""
 
     kilobytes: int = 1000
     mounted: Path | None = field(default=None, init=False)

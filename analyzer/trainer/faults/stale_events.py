@@ -1,4 +1,4 @@
-"""An earlier job has written its event files where this one's are looked for; this one writes none."""
+"""Event files of an earlier job are in this job's directory; this job writes none."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class StaleEvents(Fault):
-    """The earlier job was one of a single worker, with a narrower model."""
+    """The earlier job had one worker and a narrower model."""
 
     def before(self, workspace: Workspace, alone: Alone) -> None:  # noqa: ARG002 - as the job calls it
-        """Run it, in the first worker's folder."""
+        """Run the earlier job in the first worker's folder."""
         alone(("--width", "8"))
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike

@@ -1,4 +1,4 @@
-"""A worker dies; a supervisor starts every worker again that ends badly, and the job goes on."""
+"""A worker dies; a supervisor restarts every worker that fails, and the job continues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BACKUP = "backup"
 
 @dataclass
 class Supervised(SharedFolder):
-    """`after` is how many seconds the supervisor takes; it does so `times` times for each worker."""
+    """The supervisor waits `after` seconds, and restarts each worker at most `times` times."""
 
     name: str = BACKUP
     after: float = 1.0
@@ -29,11 +29,11 @@ class Supervised(SharedFolder):
     starts: dict[int, int] = field(default_factory=dict, init=False)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker keep what it needs to go on."""
+        """Let every worker save what it needs to continue."""
         return ("--backup", BACKUP)
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Kill the guilty worker once; start again whoever has ended badly."""
+        """Kill the guilty worker once, and restart failed workers when due."""
         if index == self.guilty and step >= self.step and not self.killed:
             self.killed = True
             workers.send(index, Signals.SIGKILL)
@@ -46,11 +46,11 @@ class Supervised(SharedFolder):
             workers.restart(index)
 
     def before_restart(self, index: int) -> None:
-        """Act when a worker is about to be started again."""
+        """Act before a worker is restarted."""
 
     def _has_ended_badly(self, workers: WorkerProcesses, index: int) -> bool:
         return bool(workers.exit_codes()[index]) and self.starts.get(index, 0) < self.times
 
     def is_busy(self) -> bool:
-        """Say that the job is not over while somebody is to be started again."""
+        """Return True while a restart is pending."""
         return bool(self.died)

@@ -1,4 +1,4 @@
-"""A TF_CONFIG that is not what it has to be, on the guilty worker."""
+"""The guilty worker, or everybody, has a wrong TF_CONFIG."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ EDITS: dict[str, Edit] = {
 
 @dataclass
 class TfConfig(Fault):
-    """`change` is `absent`, `not_json`, `not_filled_in`, `unresolvable` (for all), or an edit above."""
+    """`change` is `absent`, `not_json`, `not_filled_in`, `unresolvable` (for all), or a key of EDITS."""
 
     change: str = "absent"
     everyone: bool = False
@@ -87,7 +87,7 @@ class TfConfig(Fault):
             raise ValueError(f"no such change of TF_CONFIG: {self.change!r}")
 
     def tf_config(self, index: int, usual: str) -> str | None:
-        """Change the guilty worker's, or take it away."""
+        """Return the changed TF_CONFIG, or None if it is absent."""
         if index != self.guilty and not self.everyone:
             return usual
         if self.change == "absent":

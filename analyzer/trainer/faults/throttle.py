@@ -1,4 +1,4 @@
-"""The guilty worker gets the processor for a part of the time only, as a quota does it."""
+"""The guilty worker gets the processor only part of the time, as under a CPU quota."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analyzer.trainer.faults.fault import Fault
 
 @dataclass
 class Throttle(Fault):
-    """In each period of `period` seconds it runs for `share` of them."""
+    """In each period of `period` seconds it runs for the fraction `share`."""
 
     share: float = 0.3
     period: float = 0.1
@@ -21,7 +21,7 @@ class Throttle(Fault):
     clock: threading.Thread | None = field(default=None, init=False)
 
     def started(self, pid: int, index: int) -> None:
-        """Begin with the process."""
+        """Start throttling with the process."""
         if index == self.guilty:
             self.clock = threading.Thread(target=self._throttle, args=(pid,), daemon=True)
             self.clock.start()
@@ -35,7 +35,7 @@ class Throttle(Fault):
                 self.over.wait(self.period * self.share)
 
     def cleanup(self) -> None:
-        """Let it run."""
+        """Stop throttling."""
         self.over.set()
         if self.clock:
             self.clock.join()

@@ -1,4 +1,4 @@
-"""The job may run for so long only: `timeout` ends every worker."""
+"""The job has a time limit: `timeout` ends every worker."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class TimeLimit(Fault):
-    """`seconds` from the start of each worker; it says when it ends one."""
+    """The limit is `seconds` from the start of each worker; `timeout` logs when it ends one."""
 
     seconds: int = 30
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Start the worker under the limit; SIGKILL follows where SIGTERM is only noted down."""
+        """Start the worker under the limit, with SIGKILL after SIGTERM, which TensorFlow may only log."""
         return ("timeout", "--verbose", "--kill-after=3", str(self.seconds), *usual)

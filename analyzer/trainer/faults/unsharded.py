@@ -1,4 +1,4 @@
-"""The program forgets to shard its data, on every worker."""
+"""The program does not shard its data, on every worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker dies, all are started again, and the checkpoint that they find is not the one they had written."""
+"""A worker dies, all are restarted, and find another checkpoint than the one that they wrote."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ FOLDER = "checkpoints"
 
 @dataclass
 class WrongCheckpoint(Supervised):
-    """`found` is what they find: `first`, an old copy of it; `none`, for the disk was lost; or `latest`."""
+    """They find `found`: `first` (an old copy), `none` (the disk was lost) or `latest`."""
 
     found: str = "first"
     folders: list[Path] = field(default_factory=list, init=False)
 
     def check(self, scenario: Scenario) -> None:  # noqa: ARG002 - as all faults have it
-        """Know what is to be found."""
+        """Check the value of `found`."""
         if self.found not in {"first", "none", "latest"}:
             raise ValueError(f"found must be first, none or latest, not {self.found}")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Note where the workers write."""
+        """Remember the workers' folders."""
         self.folders = [workspace.folder(index) for index in range(workspace.scenario.workers)]
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker note its step beside its checkpoint."""
+        """Let every worker write its step beside its checkpoint."""
         return ("--progress", "progress.txt", "--checkpoint-every", str(EVERY))
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Copy the first checkpoint as soon as the next step is done."""
+        """Copy the first checkpoint after the next step."""
         old = self.folders[index] / "old"
         if EVERY < step < 2 * EVERY and not old.exists():
             shutil.copytree(self.folders[index] / FOLDER, old)
         super().on_step(workers, index, step)
 
     def before_restart(self, index: int) -> None:
-        """Put something else in the place of the checkpoint."""
+        """Replace the checkpoint."""
         if self.found == "latest":
             return
         shutil.rmtree(self.folders[index] / FOLDER)

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from analyzer.storage.atomic_write import DRAFT_PREFIX, write_atomically
+
 REPORTS = "reports"
-_DRAFT = ".mwms-"
 _MAX_NAME_CHARACTERS = 80
 
 
-def put(target: Path, content: bytes) -> None:
-    """Write a file, all or nothing, into a directory that is made where it is missing."""
+def write_output(target: Path, content: bytes) -> None:
+    """Write a file atomically; creates missing directories."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_DRAFT)
-    try:
-        with os.fdopen(handle, "wb") as draft:
-            draft.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    write_atomically(target, content)
 
 
 def report_path(name: str, place: str) -> str:
@@ -42,7 +34,7 @@ def remove_reports(folder: Path, reports: Iterable[str]) -> None:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove the drafts that a killed process left; nobody else writes here while the lock is held."""
+    """Remove unfinished files of a killed process; safe while the directory is locked."""
     for each in (folder, folder / REPORTS):
-        for draft in each.glob(_DRAFT + "*"):
+        for draft in each.glob(DRAFT_PREFIX + "*"):
             draft.unlink(missing_ok=True)
