@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_the_guide_for_contributors_names_every_place() -> None:
     places += [f"{name}/" for name in held if not name.startswith(".")]
     places += [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
     assert [place for place in places if place not in guide] == []
+
+
+def test_the_drawing_of_the_packages_is_the_import_contract() -> None:
+    """Rows of the drawing are the layers that import-linter enforces, in the same order."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(each["layers"] for each in contracts["contracts"] if each["type"] == "layers")
+    drawing = "\n        ↓\n".join(f"    {layer}" for layer in layers)
+    assert f"\n\n{drawing}\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_of_the_readme_do_what_it_says() -> None:

@@ -120,7 +120,7 @@ def test_an_old_history_is_carried_over(desk: Desk, capsys: pytest.CaptureFixtur
     run = desk.write("bad", "KeyError: 'label'")
     assert desk.call(now="2026-11-22T06:00:00") == 1
     digested = (desk.out / "digest.md").read_text(encoding="utf-8")
-    assert "all of it is known" in digested
+    assert "all of them known" in digested
     assert "since 2026-11-20" in digested
     assert run.name in digested
     with sqlite3.connect(desk.out / "history.sqlite") as connection:
