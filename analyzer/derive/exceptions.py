@@ -31,6 +31,7 @@ class _Wording(NamedTuple):
     passed_on: re.Pattern[str]
     lost_connection: re.Pattern[str]
     types_not_own: frozenset[str]
+    runtime: re.Pattern[str]
     via: Mapping[str, re.Pattern[str]]
 
 
@@ -59,6 +60,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.pattern("passed_on"),
         messages.pattern("reason", "transport"),
         frozenset(messages.literals("not_own")),
+        messages.pattern("runtime"),
         {via: messages.pattern("raised_in", via) for via in STATES["raised_in"]},
     )
 
@@ -76,14 +78,17 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "type": raised.type,
         "message": _DEFINED_AT.sub("", raised.message)[:_LONGEST_MESSAGE],
         "says": text[raised.start :].partition("\n")[0],
-        "own": not (_is_foreign(raised) or _passed_on(raised.type, text, wording)),
+        "own": not _passed_on(raised.type, text, wording),
+        "runtime": _is_of_runtime(raised, wording),
         "frame": raised.frame,
         "via": next((via for via, pattern in wording.via.items() if pattern.search(text)), None),
     }
 
 
-def _is_foreign(raised: Raised) -> bool:
-    """Return whether TensorFlow's runtime met an error that no frame of the user's code leads to."""
+def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
+    """Return whether TensorFlow's runtime or a device met it, or no frame of the user's code leads to it."""
+    if raised.type == "FatalPythonError" or wording.runtime.match(f"{raised.type}: {raised.message}"):
+        return True
     return raised.frame is None and is_runtime_error(raised.type)
 
 

@@ -101,7 +101,7 @@ def _lives(
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
             if life.exception is None or not comes_after(life.exception, row):
                 life.exception = row
-            life.own_exception = life.own_exception or row["own"]
+            life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
     for task in _seen_by_peers(list(lives.values()), tables["facts"]):
         lives[task].seen_by_peers = True
     return list(lives.values())

@@ -94,7 +94,7 @@ def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Word
         for match in pattern.finditer(text):
             for task in _tasks_named(match, text, leader, tasks, wording):
                 yield Complaint(task, how, match.groupdict().get("method"), match.start())
-    yield from _remote(text, wording)
+    yield from _remote(text, leader, wording)
 
 
 def _tasks_named(
@@ -112,7 +112,7 @@ def _tasks_named(
     return [leader] if any(reason.search(text) for reason in failed) else []
 
 
-def _remote(text: str, wording: _Wording) -> Iterator[Complaint]:
+def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     """Yield the peer whose call failed; of a nested status, the one next to the root message."""
     root = max((match.end() for match in wording.wrappers.finditer(text)), default=0)
     match = _first(wording.targets, text, root) or _first(wording.targets, text, 0)
@@ -121,12 +121,14 @@ def _remote(text: str, wording: _Wording) -> Iterator[Complaint]:
     said = text[root if root < match.start() else 0 : match.start()]
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
     kind = _reason(said, wording) or _reason(rest.partition("\n")[0], wording)
-    lost_leader = wording.reasons["leader"].search(said)
-    method = match.groupdict().get("method")
-    if lost_leader or (method and method.startswith("CoordinationService")):
-        kind = "leader" if lost_leader or kind in {"transport", "deadline"} else None
+    task, method = _task(match), match.groupdict().get("method")
+    if wording.reasons["leader"].search(said):
+        kind = "leader"
+    elif method and method.startswith("CoordinationService"):
+        # The leader calls the others only to pass on that the job is broken.
+        kind = "leader" if task == leader and kind in {"transport", "deadline"} else None
     if kind:
-        yield Complaint(_task(match), kind, method, match.start())
+        yield Complaint(task, kind, method, match.start())
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.Match[str] | None:

@@ -15,12 +15,13 @@ from analyzer.model.task_names import DEVICE
 STATES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "fact": (),
-        "peer": ("heartbeat", "down", "restarted", "leader", "unresolved"),
+        "peer": ("heartbeat", "down", "restarted", "leader", "unresolved", "transport"),
         "remote_target": (),
         "wraps_status": (),
         "reason": ("leader", "unresolved", "transport", "deadline", "cancelled"),
         "passed_on": (),
         "not_own": (),
+        "runtime": (),
         "raised_in": ("input", "restore", "save", "strategy", "callback", "collective"),
         "continues": (),
         "chains_traceback": (),
@@ -41,6 +42,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "reason": "says why a call failed",
         "passed_on": "an exception that holds it only passes on what befell another worker",
         "not_own": "types of exceptions that are never the fault of the user's code",
+        "runtime": "an exception whose last line matches says only what TensorFlow or a device met",
         "raised_in": "a traceback that holds it came through this part of a program",
         "continues": "a line that begins so belongs to the record before it",
         "chains_traceback": "a line between two tracebacks of a chain begins so",

@@ -48,6 +48,29 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool, tab
     assert found["frame"] == "/workspace/train.py:109 in <module>"
 
 
+@pytest.mark.parametrize(
+    ("ending", "runtime"),
+    [
+        ("tensorflow.python.framework.errors_impl.DeadlineExceededError: Deadline Exceeded", True),
+        ("tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error.", True),
+        ("tensorflow.python.framework.errors_impl.UnknownError: Failed to get convolution algorithm. This is probably"
+         " because cuDNN failed to initialize", True),
+        ("tensorflow.python.framework.errors_impl.InternalError: buffer size does not match", False),
+        ("tensorflow.python.framework.errors_impl.UnknownError: KeyError: 'nclass'", False),
+        ("ValueError: UnavailableError is not what I expected", False),
+    ],
+)  # fmt: skip
+def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool, tables_of: TablesOf) -> None:
+    """It is nobody's code that was wrong; the exception of somebody's function inside tf.data is theirs."""
+    assert only(tables_of({"worker-0.log": FRAMES + ending + "\n"}))["runtime"] is runtime
+
+
+def test_a_dump_of_the_fault_handler_is_of_the_runtime(tables_of: TablesOf) -> None:
+    """It says that native code aborted, and where Python stood."""
+    dump = 'Fatal Python error: Aborted\n\nThread 0x00007f0c (most recent call first):\n  File "/w/t.py", line 3 in f\n'
+    assert only(tables_of({"worker-0.log": dump}))["runtime"]
+
+
 def test_an_exception_that_training_survived_is_not_final(tables_of: TablesOf) -> None:
     """Later progress clears it."""
     found = only(tables_of({"worker-0.log": FRAMES + "ValueError: bad cell\nstep 3 loss 0.5\n"}))

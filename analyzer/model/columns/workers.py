@@ -49,6 +49,9 @@ EXCEPTIONS = (
     Column(
         "own", "bool", "raised by this worker's own doing; false where it only passes on a peer's failure"
     ),
+    Column(
+        "runtime", "bool", "it says only what TensorFlow's runtime or a device met, not what code did wrong"
+    ),
     Column("final", "bool", "nothing but noise follows it in this life of the worker"),
     Column("frame", "text", "deepest frame in the user's own code, `file:line in function`"),
     Column(
