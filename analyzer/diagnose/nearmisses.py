@@ -10,7 +10,7 @@ import polars as pl
 
 from analyzer.diagnose.decide import Decision
 from analyzer.model.contract import NearMiss
-from analyzer.model.findings import Finding, Near, Outcome, Role, Verdict
+from analyzer.model.findings import Finding, MissingSignal, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 MOST = 4
@@ -61,7 +61,7 @@ def _follows(finding: Finding, decision: Decision) -> bool:
     return explained or cause == decision.cause
 
 
-def _collect(near: Near, tables: Tables) -> str | None:
+def _collect(near: MissingSignal, tables: Tables) -> str | None:
     """What might hold the missing signal and was not handed over."""
     worker = near.worker or "every worker"
     lives = tables["lifetimes"].filter("trains")
@@ -76,7 +76,7 @@ def _collect(near: Near, tables: Tables) -> str | None:
     return None if whose <= set(read["worker"].to_list()) else gap.ask.format(worker=worker)
 
 
-def _document(finding: Finding, near: Near, collect: str | None) -> NearMiss:
+def _document(finding: Finding, near: MissingSignal, collect: str | None) -> NearMiss:
     return {
         "rule": finding.rule,
         "title": finding.title,

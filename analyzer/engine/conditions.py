@@ -12,20 +12,16 @@ ended: {not: finished}         also a list; null counts as not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add, and_, or_
 
 import polars as pl
 
-from analyzer.model.schema import Column
-
-_NUMERIC = ("above", "at_least", "at_most", "below")
+NUMERIC = ("above", "at_least", "at_most", "below")
 _SPOKEN = ("contains", "matches")
 _VERSIONS = ("since", "before")
 _ANY = ("known", "not")
-OPERATORS = frozenset({*_NUMERIC, *_SPOKEN, *_VERSIONS, *_ANY})
 
 VERSION = r"^\d{1,5}(\.\d{1,5}){0,2}$"
 """What a version is compared with."""
@@ -36,7 +32,7 @@ _NUMBERS, _BOUND = 3, 10**5
 def operators(type_: str) -> tuple[str, ...]:
     """Those that a column of this type can be tested with."""
     own: Mapping[str, tuple[str, ...]] = {"text": (*_SPOKEN, *_VERSIONS), "bool": ()}
-    return (*own.get(type_, _NUMERIC), *_ANY)
+    return (*own.get(type_, NUMERIC), *_ANY)
 
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
@@ -91,54 +87,3 @@ def _number(version: str) -> int:
 
 def _list(operand: object) -> list[str]:
     return [str(each) for each in operand] if isinstance(operand, list) else [str(operand)]
-
-
-def fault(column: Column | None, condition: object) -> str | None:
-    """What is wrong with a condition on a column, or None."""
-    if column is None:
-        return "is no column of this table"
-    if not isinstance(condition, Mapping):
-        return _type_fault(column, condition)
-    if not condition:
-        return "is tested with nothing"
-    faults = (_operation_fault(column, operator, operand) for operator, operand in condition.items())
-    return next((found for found in faults if found), None)
-
-
-def _operation_fault(column: Column, operator: str, operand: object) -> str | None:
-    known = operators(column.type)
-    if operator not in known:
-        return f"holds {column.type} and cannot be tested with `{operator}`; there are {', '.join(known)}"
-    if operator == "matches":
-        return _regex_fault(operand)
-    if operator in _VERSIONS:
-        spelled = isinstance(operand, str) and re.search(VERSION, operand)
-        return None if spelled else f'is compared with a version, a text like `"2.11"`, not `{operand}`'
-    if operator == "known":
-        return None if isinstance(operand, bool) else f"is known or not: true or false, not `{operand}`"
-    if operator in _NUMERIC and isinstance(operand, list):
-        return f"is compared with one number, not `{operand}`"
-    return _type_fault(column, operand)
-
-
-def _type_fault(column: Column, value: object) -> str | None:
-    wanted: dict[str, tuple[type, ...]] = {
-        "text": (str,), "bool": (bool,), "int": (int,), "number": (int, float), "time": (int, float),
-    }  # fmt: skip
-    if value == []:
-        return "is to be one of nothing"
-    for each in value if isinstance(value, list) else [value]:
-        if not isinstance(each, wanted[column.type]) or (isinstance(each, bool) and column.type != "bool"):
-            return f"holds {column.type}, not `{each}`"
-    return None
-
-
-def _regex_fault(pattern: object) -> str | None:
-    if not isinstance(pattern, str):
-        return f"matches a regex, which is a text, not `{pattern}`"
-    try:
-        pl.Series(["x"]).str.contains(pattern)
-        re.compile(pattern)
-    except (pl.exceptions.ComputeError, re.error) as error:
-        return f"has a pattern that is no regex: {error}"
-    return None

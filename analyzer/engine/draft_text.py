@@ -59,7 +59,7 @@ def spelled(
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
          "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
         {"signals": {name: _signal(each) for name, each in zip(names, spoken, strict=True)}},
-        {"when": " and ".join(names), "blame": "subject", "confidence": {"base": 0.6},
+        {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
          "explains": ["peer.*", "symptom-*"]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},

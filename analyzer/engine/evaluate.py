@@ -13,12 +13,13 @@ from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.texts import fill, listed
-from analyzer.model.findings import Evidence, Finding, Near, Outcome, Role, Step, Verdict
+from analyzer.model.confidence import LEVELS, level
+from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables
 
 MOST_EVIDENCE = 4
 """Places shown for one signal and worker."""
-_CAP_EXPERIMENTAL = 0.7
+_CAP_EXPERIMENTAL = LEVELS["likely"]
 _NOBODY = ""
 """The subject of what belongs to no worker that is known: it is found, and nobody is blamed for it."""
 _OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
@@ -29,7 +30,7 @@ _MARKED = ("matches", "accusations")
 """Tables whose rows say which part of their words was meant."""
 
 
-class Crew(NamedTuple):
+class Roster(NamedTuple):
     """The workers of the run, as far as scopes need to know them."""
 
     everyone: tuple[str, ...]
@@ -43,11 +44,11 @@ class Crew(NamedTuple):
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """A finding for every rule, in the order of their ids."""
-    crew, rows, order = _crew(tables), select(pack, tables), Order(tables)
+    roster, rows, order = _roster(tables), select(pack, tables), Order(tables)
     sources = tables["sources"]
     readable = set(sources.filter(pl.col("read") != "skipped")["kind"].to_list())
     partly = set(sources.filter(pl.col("read") != "complete")["kind"].to_list()) & _SAMPLED
-    found = [_tried(rule, rows[rule.id], readable, crew, order) for rule in pack.rules]
+    found = [_evaluate_safely(rule, rows[rule.id], readable, roster, order) for rule in pack.rules]
     return [_with_doubt(rule, one, partly) for rule, one in zip(pack.rules, found, strict=True)]
 
 
@@ -59,18 +60,26 @@ def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Findi
     return finding._replace(reason=f"{finding.reason}; part of a {lost[0]} could not be read")
 
 
-def _tried(
-    rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew, order: Order
+def _evaluate_safely(
+    rule: Rule,
+    rows: Mapping[str, RowsByWorker],
+    readable: AbstractSet[str],
+    roster: Roster,
+    order: Order,
 ) -> Finding:
-    """The same; a rule that cannot be followed takes no other with it."""
+    """Evaluate one rule; an exception becomes an ERROR finding, so that the other rules still count."""
     try:
-        return evaluate(rule, rows, readable, crew, order)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other rules still count
+        return evaluate(rule, rows, readable, roster, order)
+    except Exception as error:  # noqa: BLE001 - a fault of ours in one rule must not cost the diagnosis
         return _finding(rule, Outcome.ERROR, reason=f"{type(error).__name__}: {error}")
 
 
 def evaluate(
-    rule: Rule, rows: Mapping[str, RowsByWorker], readable: AbstractSet[str], crew: Crew, order: Order
+    rule: Rule,
+    rows: Mapping[str, RowsByWorker],
+    readable: AbstractSet[str],
+    roster: Roster,
+    order: Order,
 ) -> Finding:
     """What becomes of one rule, given the rows that satisfy its signals and the kinds of sources read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
@@ -79,35 +88,35 @@ def evaluate(
     none = dict.fromkeys(rule.signals, False)
     if not any(rows.values()) and not rule.when.holds(none):  # so it is with most rules of most runs
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
-    subjects = (*crew.everyone, *([_NOBODY] if crew.mixed else [])) if rule.binds else (_NOBODY,)
-    seen = {subject: _in_order(rule, rows, subject, crew, order) for subject in subjects}
+    subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
+    seen = {subject: _in_order(rule, rows, subject, roster, order) for subject in subjects}
     truths = {
-        subject: {n: _holds(s, seen[subject][n], subject, crew) for n, s in rule.signals.items()}
+        subject: {n: _holds(s, seen[subject][n], subject, roster) for n, s in rule.signals.items()}
         for subject in subjects
     }
     holding = [subject for subject in subjects if rule.when.holds(truths[subject])]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_near(rule, truths))
-    return _fired(rule, fired, truths, seen, crew)
+    return _fired(rule, fired, truths, seen, roster)
 
 
 def _in_order(
-    rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, crew: Crew, order: Order
+    rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, roster: Roster, order: Order
 ) -> Mapping[str, RowsByWorker]:
     """The rows, of a signal that asks for an order those alone that lie behind or before the other's."""
     kept = dict(rows)
     for name, signal in rule.signals.items():
         if other := signal.after or signal.before:
-            theirs = _of_scope(rule.signals[other], kept[other], subject, crew)
+            theirs = _of_scope(rule.signals[other], kept[other], subject, roster)
             kept[name] = {who: order.kept(signal, own, theirs) for who, own in rows[name].items()}
     return kept
 
 
-def _crew(tables: Tables) -> Crew:
+def _roster(tables: Tables) -> Roster:
     workers = tables["workers"]
     leader = workers.filter("leader")["worker"].to_list()
-    return Crew(
+    return Roster(
         everyone=tuple(workers["worker"].to_list()),
         training=tuple(workers.filter("trains")["worker"].to_list()),
         leader=leader[0] if leader else None,
@@ -117,18 +126,18 @@ def _crew(tables: Tables) -> Crew:
     )
 
 
-def _holds(signal: Signal, rows: RowsByWorker, subject: str, crew: Crew) -> bool:
+def _holds(signal: Signal, rows: RowsByWorker, subject: str, roster: Roster) -> bool:
     def enough(workers: Iterable[str]) -> bool:
         return sum(len(rows.get(worker, ())) for worker in workers) >= signal.at_least
 
-    others = [worker for worker in crew.training if worker != subject]
+    others = [worker for worker in roster.training if worker != subject]
     tests = {
         "subject": lambda: enough([subject]),
-        "leader": lambda: enough([crew.leader or ""]),
+        "leader": lambda: enough([roster.leader or ""]),
         "others": lambda: enough(worker for worker in rows if worker and worker != subject),
         "anyone": lambda: enough(rows),
         "every_other": lambda: bool(others) and all(enough([worker]) for worker in others),
-        "everyone": lambda: bool(crew.training) and all(enough([worker]) for worker in crew.training),
+        "everyone": lambda: bool(roster.training) and all(enough([worker]) for worker in roster.training),
     }
     return tests[signal.of]()
 
@@ -138,15 +147,16 @@ def _fired(
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
     seen: Mapping[str, Mapping[str, RowsByWorker]],
-    crew: Crew,
+    roster: Roster,
 ) -> Finding:
-    values = _values(rule, subjects, truths, seen[subjects[0]], crew)
+    values = _values(rule, subjects, truths, seen[subjects[0]], roster)
     workers = tuple(subject for subject in subjects if subject)
-    culprits, suspects = _blamed(rule, workers, crew)
+    culprits, suspects = _blamed(rule, workers, roster)
+    surest = max((truths[subject] for subject in subjects), key=partial(_confidence, rule))
     return _finding(
         rule,
         Outcome.FIRED,
-        confidence=max(_confidence(rule, truths[subject]) for subject in subjects),
+        confidence=_confidence(rule, surest),
         confidence_trace=_confidence_trace(
             rule, max((truths[s] for s in subjects), key=partial(_confidence, rule))
         ),
@@ -159,58 +169,59 @@ def _fired(
         next=tuple(
             Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next
         ),
-        evidence=tuple(_evidence(rule, subjects, truths, seen, values, crew)),
+        evidence=tuple(_evidence(rule, subjects, truths, seen, values, roster)),
     )
 
 
-def _blamed(rule: Rule, workers: tuple[str, ...], crew: Crew) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Culprits and suspects. Where all training workers are alike, none of them is to blame.
 
     All are those whose files are here: of one whose log was forgotten nobody can say that it differs. Where
     one alone is here, what all may do alike makes it a suspect.
     """
-    seen = {worker for worker in crew.training if crew.lives.get(worker, {}).get("seen", True)}
+    seen = {worker for worker in roster.training if roster.lives.get(worker, {}).get("seen", True)}
     alike = len(seen) > 1 and seen <= set(workers)
-    alone = seen == set(workers) and (rule.cause or "").startswith(_OF_ALL) and _untold(rule, crew, seen)
+    alone = seen == set(workers) and (rule.cause or "").startswith(_OF_ALL) and _untold(rule, roster, seen)
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
 
 
-def _untold(rule: Rule, crew: Crew, seen: set[str]) -> bool:
+def _untold(rule: Rule, roster: Roster, seen: set[str]) -> bool:
     """Whether a worker without files may have done as those with files: no exit code says otherwise."""
-    codes = [crew.lives.get(worker, {}).get("exit_code") for worker in crew.training if worker not in seen]
+    codes = [
+        roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
+    ]
     least = 0 if rule.verdict is Verdict.DEGRADED else 1
     return any(code is None or code >= least for code in codes)
 
 
 def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
     known = rule.confidence
-    value = known.base + sum(extra for name, extra in known.add.items() if truth[name])
-    caps = [cap for name, cap in known.cap_without.items() if not truth[name]]
-    if rule.status == "experimental":
-        caps.append(_CAP_EXPERIMENTAL)
-    return round(max(0.0, min([value, 0.99, *caps])), 3)
+    value = max([LEVELS[known.base], *(LEVELS[to] for name, to in known.raised.items() if truth[name])])
+    caps = [LEVELS[cap] for name, cap in known.cap_without.items() if not truth[name]]
+    return min([value, *caps, *([_CAP_EXPERIMENTAL] if rule.status == "experimental" else [])])
 
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
-    """How the confidence came about."""
+    """How the confidence came about, step by step: `base likely 0.78`, `lost by peers: strong 0.90`."""
     known = rule.confidence
-    added = [f"{extra:+.2f} for {_plain(name)}" for name, extra in known.add.items() if truth[name]]
+    raised = [f"raised by {_plain(name)} to {level(to)}" for name, to in known.raised.items() if truth[name]]
     capped = [
-        f"at most {cap:.2f} without {_plain(name)}"
+        f"at most {level(cap)} without {_plain(name)}"
         for name, cap in known.cap_without.items()
         if not truth[name]
     ]
-    new = [f"at most {_CAP_EXPERIMENTAL:.2f} for a rule on trial"] if rule.status == "experimental" else []
-    return (f"{known.base:.2f} to begin with", *added, *capped, *new)
+    if rule.status == "experimental":
+        capped.append(f"at most {_CAP_EXPERIMENTAL:.2f} for an experimental rule")
+    return (f"base {level(known.base)}", *raised, *capped)
 
 
 def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> Near | None:
+def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
     """How nearly a rule fired: for whom all held but one signal, and more than one did."""
     found = []
     for subject, truth in truths.items():
@@ -218,7 +229,7 @@ def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> Near | None:
         missed = rule.when.missed(truth)
         if len(missed) == 1 and len(held) > 1:
             lacking = rule.signals[missed[0]]
-            found.append(Near(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
+            found.append(MissingSignal(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
     return max(found, key=lambda near: len(near.held), default=None)
 
 
@@ -227,28 +238,28 @@ def _values(
     subjects: Sequence[str],
     truths: Mapping[str, Mapping[str, bool]],
     rows: Mapping[str, RowsByWorker],
-    crew: Crew,
+    roster: Roster,
 ) -> dict[str, Mapping[str, object] | str]:
     first = subjects[0]
     values: dict[str, Mapping[str, object] | str] = {
         "subject": listed([subject for subject in subjects if subject])
         or ("one of the workers" if rule.binds else ""),
         "subjects": {"count": len(subjects)},
-        "others": listed([worker for worker in crew.training if worker not in subjects]),
-        "life": crew.lives.get(first, {}),
-        "job": crew.job,
+        "others": listed([worker for worker in roster.training if worker not in subjects]),
+        "life": roster.lives.get(first, {}),
+        "job": roster.job,
     }
     for name, signal in rule.signals.items():
-        own = _of_scope(signal, rows[name], first, crew) if truths[first][name] else []
+        own = _of_scope(signal, rows[name], first, roster) if truths[first][name] else []
         values[name] = {**(own[0] if own else {}), "count": len(own)}
     return values
 
 
-def _of_scope(signal: Signal, rows: RowsByWorker, subject: str, crew: Crew) -> list[Row]:
+def _of_scope(signal: Signal, rows: RowsByWorker, subject: str, roster: Roster) -> list[Row]:
     if signal.of == "subject":
         return rows.get(subject, [])
     if signal.of == "leader":
-        return rows.get(crew.leader or "", [])
+        return rows.get(roster.leader or "", [])
     keep_own = signal.of in {"anyone", "everyone"}
     return [row for worker, own in rows.items() for row in own if keep_own or worker != subject]
 
@@ -259,19 +270,19 @@ def _evidence(
     truths: Mapping[str, Mapping[str, bool]],
     seen: Mapping[str, Mapping[str, RowsByWorker]],
     values: Mapping[str, Mapping[str, object] | str],
-    crew: Crew,
+    roster: Roster,
 ) -> list[Evidence]:
     found: dict[Evidence, None] = {}
     for subject in subjects:
         for name, signal in rule.signals.items():
-            if truths[subject][name] and name in rule.when.names | rule.confidence.add.keys():
-                for row in _of_scope(signal, seen[subject][name], subject, crew)[:MOST_EVIDENCE]:
+            if truths[subject][name] and (signal.says or name in rule.when.names):
+                for row in _of_scope(signal, seen[subject][name], subject, roster)[:MOST_EVIDENCE]:
                     said = {
                         **values,
                         "subject": subject or values["subject"],
                         "subjects": {"count": 1},
                         name: row,
-                        "life": crew.lives.get(subject, {}),
+                        "life": roster.lives.get(subject, {}),
                     }
                     place = _place(signal, row, fill(signal.says, said))
                     found[place._replace(signals=(signal.name,))] = None

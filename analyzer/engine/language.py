@@ -24,7 +24,7 @@ BLAMES = ("subject", "suspects", "none")
 KINDS = ("line", "absence", "fact", "value")
 """What the evidence of a signal is."""
 
-LEVELS = ("I", "W", "E", "F")
+LOG_LEVELS = ("I", "W", "E", "F")
 """What a log record can be printed at."""
 
 SHORTEST_LITERAL = 4
@@ -60,7 +60,7 @@ class Signal(NamedTuple):
     after: str = ""
     """Another signal; only rows that lie behind one of its rows count."""
     before: str = ""
-    """The same, of rows that lie before one of its rows."""
+    """Another signal; only rows that lie before one of its rows count."""
     within: Within = Within()
     unless: tuple[Condition, ...] = ()
     """Rows that satisfy one of these do not count; only an overlay says so."""
@@ -68,14 +68,16 @@ class Signal(NamedTuple):
     kind: str = "line"
     pattern: Pattern | None = None
     example: str = ""
+    basis: str = ""
+    """Why the numbers it compares with are these."""
 
 
 class Confidence(NamedTuple):
-    """Where it starts, what raises it, and how far it may go without the deciding piece."""
+    """A level to begin with, levels that signals raise it to, and levels it cannot exceed without them."""
 
-    base: float
-    add: Mapping[str, float]
-    cap_without: Mapping[str, float]
+    base: str
+    raised: Mapping[str, str]
+    cap_without: Mapping[str, str]
 
 
 class Case(NamedTuple):

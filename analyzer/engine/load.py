@@ -4,99 +4,73 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from analyzer.engine import expressions, load_messages, overlay, pack_metadata
-from analyzer.engine.document import Document, read
-from analyzer.engine.document import Path as Place
-from analyzer.engine.language import (
-    BLAMES,
-    OWNERS,
-    RETRIES,
-    STATUSES,
-    VERDICTS,
-    WORKER,
-    Case,
-    Confidence,
-    Rule,
-    RulePack,
-    Signal,
-)
-from analyzer.engine.load_signals import signals
-from analyzer.engine.rule_schema import keys, needed
-from analyzer.engine.rule_validation import check
+from analyzer.engine import expressions, load_messages, overlay, rule_validation
+from analyzer.engine.language import Case, Confidence, Pack, Rule, RulePack, Signal, Within
+from analyzer.engine.rule_schema import RULE_NEEDS, causes_schema, pack_schema, rule_schema
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
-from analyzer.model.source_kinds import Kind
+from analyzer.model.run import Pattern
+from analyzer.storage.yaml_document import Document, read
 
-_RULE, _ACTION, _CONFIDENCE = keys("rule"), keys("action"), keys("confidence")
-_STEP, _CASE, _EXPECT = keys("step"), keys("case"), keys("expect")
-_RULE_NEEDS, _CASE_NEEDS = needed("rule"), needed("case")
-_OTHERS = ("causes.yaml", overlay.NAME, pack_metadata.NAME)
-"""Files of a rules directory that hold no rule."""
+_CAUSES, _PACK = "causes.yaml", "pack.yaml"
+_NO_RULES = (_CAUSES, _PACK, overlay.NAME)
 
 
 def load(directories: Sequence[Path]) -> RulePack:
-    """All rules below some directories, checked.
+    """Load all rules below some directories, checked.
 
     Raises:
         RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
 
     """
-    every = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
-    described_by = [file for file in every if file.parent.name == load_messages.FOLDER]
-    files = [file for file in every if file not in described_by]
-    causes, faults = _causes(files)
-    worded = [read(file, _name(file, directories)) for file in described_by]
+    files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
+    described = {file: read(file, _name(file, directories)) for file in files}
+    documents, worded = _apart(described)
     messages = load_messages.messages(worded)
-    faults += [fault for document in worded for fault in document.faults]
-    documents = [read(file, _name(file, directories)) for file in files if file.name not in _OTHERS]
-    known = {str(document.data.get("id")) for document in documents}
-    rules = [rule for document in documents if (rule := _rule(document, causes, known))]
-    faults += [fault for document in documents for fault in document.faults]
-    faults += _duplicates(rules)
-    overlays = [read(file, _name(file, directories)) for file in files if file.name == overlay.NAME]
-    faults += [fault for each in overlays for fault in overlay.faults(each, known, rules)]
-    described = {
-        directory: read(directory / pack_metadata.NAME, f"{directory.name}/{pack_metadata.NAME}")
-        for directory in directories
-        if (directory / pack_metadata.NAME).is_file()
-    }
-    faults += [fault for each in described.values() for fault in pack_metadata.faults(each)]
-    if faults:
-        raise RuleError("\n".join(faults))
+    causes = _causes(document for file, document in documents.items() if file.name == _CAUSES)
+    written = [
+        each
+        for file, document in documents.items()
+        if file.name not in _NO_RULES
+        for each in _parts(document)
+    ]
+    ids = [str(document.data.get("id")) for document in written]
+    rules = [rule for document in written if (rule := _checked(document, ids, causes))]
+    overlays = [document for file, document in documents.items() if file.name == overlay.NAME]
+    for each in overlays:
+        overlay.check(each, ids, {rule.id: rule for rule in rules})
+    packs = tuple(_pack(directory, described) for directory in directories)
+    rule_validation.check_ids(written)
+    if faults := [fault for document in (*described.values(), *written) for fault in document.faults]:
+        raise RuleError("\n".join(dict.fromkeys(faults)))
     tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
-    return RulePack(
-        tuple(tuned),
-        causes,
-        _digest(every),
-        ", ".join(each.file for each in overlays),
-        tuple(
-            pack_metadata.pack(directory, described.get(directory), _digest(_below(directory, every)))
-            for directory in directories
-        ),
-        messages,
-    )
+    laid_over = ", ".join(each.file for each in overlays)
+    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, messages)
 
 
-def _below(directory: Path, files: Iterable[Path]) -> list[Path]:
-    return [file for file in files if directory in file.parents]
+def _apart(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
+    """Tell the files of rules, and those that lie beside them, from the files of messages."""
+    worded = {file for file in documents if file.parent.name == load_messages.FOLDER}
+    rest = {file: document for file, document in documents.items() if file not in worded}
+    return rest, [documents[file] for file in documents if file in worded]
 
 
-def _causes(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
-    causes: dict[str, str] = {}
-    faults: list[str] = []
-    for file in files:
-        if file.name == "causes.yaml":
-            document = read(file, file.name)
-            causes |= {
-                key: str(value.get("means", ""))
-                for key, value in document.data.items()
-                if isinstance(value, dict)
-            }
-            faults += document.faults
-    return causes, faults
+def _causes(documents: Iterable[Document]) -> dict[str, str]:
+    right = [document.data for document in documents if document.check(causes_schema())]
+    return {cause: text["means"] for data in right for cause, text in data.items()}
+
+
+def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
+    """Describe a directory of rules; without a `pack.yaml` it is called like the directory."""
+    digest = _digest(file for file in documents if directory in file.parents)
+    described = documents.get(directory / _PACK)
+    if described is None or not described.check(pack_schema()):
+        return Pack(re.sub(r"[^\w.-]", "-", directory.name), None, digest)
+    return Pack(described.data["name"], described.data["version"], digest)
 
 
 def _name(file: Path, directories: Sequence[Path]) -> str:
@@ -111,144 +85,100 @@ def _digest(files: Iterable[Path]) -> str:
     return whole.hexdigest()[:16]
 
 
-def _duplicates(rules: Iterable[Rule]) -> list[str]:
-    first: dict[str, Rule] = {}
-    return [
-        f"{rule.file}:1: the id `{rule.id}` is that of {first[rule.id].file} too"
-        for rule in rules
-        if first.setdefault(rule.id, rule) is not rule
-    ]
+def _parts(document: Document) -> Iterator[Document]:
+    """Yield the rule of a file, or each of its variants with what they share."""
+    if document.check(rule_schema()):
+        shared = {key: value for key, value in document.data.items() if key != "variants"}
+        rule_validation.check_file(document)
+        if "variants" not in document.data:
+            yield document
+        for name in document.data.get("variants", ()):
+            yield _variant(document, name, shared)
+    elif document.data:
+        yield Document(document.file, {"id": document.data.get("id")})
 
 
-def _rule(document: Document, causes: Mapping[str, str], rules: Collection[str]) -> Rule | None:
-    """The rule that a document spells, or None after its faults were noted."""
-    data = document.data
-    if not data:
+def _variant(document: Document, name: str, shared: Mapping[str, Any]) -> Document:
+    own = document.data["variants"][name]
+    lines = {path: line for path, line in document.lines.items() if path[:1] and path[0] not in own}
+    lines |= {path[2:]: line for path, line in document.lines.items() if path[:2] == ("variants", name)}
+    return Document(document.file, {**shared, "id": name, **own}, lines)
+
+
+def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) -> Rule | None:
+    """Return the rule that a document of the right shape spells; None after its faults were noted."""
+    if missing := [key for key in RULE_NEEDS if key not in document.data]:
+        if document.data.keys() - {"id"}:
+            document.fault((), f"`{missing[0]}` is missing")
         return None
-    document.only((), data, _RULE)
-    if not document.has((), data, _RULE_NEEDS):
+    try:
+        rule = _rule(document)
+    except ValueError as error:
+        document.fault(("when",), str(error))
         return None
-    found = signals(document)
-    rule = Rule(
-        id=str(data["id"]),
-        file=document.file,
-        title=str(data["title"]),
-        role=Role(document.one_of(("role",), data["role"], [role.value for role in Role])),
-        signals=found,
-        when=_when(document, found),
-        summary=str(data["summary"]),
-        confidence=_confidence(document, found),
-        cause=None if data.get("cause") is None else str(data["cause"]),
-        verdict=Verdict(document.one_of(("verdict",), data.get("verdict", "failed"), VERDICTS)),
-        status=document.one_of(("status",), data.get("status", "experimental"), STATUSES),
-        requires=tuple(_requires(document)),
-        blame=document.one_of(("blame",), data.get("blame", "none"), BLAMES),
-        explains=document.strings("explains"),
-        contradicts=document.strings("contradicts"),
-        despite_finish=_despite_finish(document),
-        why=document.strings("why"),
-        next=_steps(document),
-        collect=document.strings("collect"),
-        action=_action(document),
-        references=document.strings("references"),
-        cases=_cases(document),
-    )
-    check(document, rule, causes, rules)
+    rule_validation.check(document, rule, ids, causes)
     return rule
 
 
-def _when(document: Document, known: Mapping[str, Signal]) -> expressions.Expression:
-    try:
-        expression = expressions.parse(str(document.data["when"]))
-    except ValueError as error:
-        document.fault(("when",), str(error))
-        return expressions.Expression("and")
-    for name in sorted(expression.names - known.keys()):
-        document.fault(("when",), f"`{name}` is no signal of this rule")
-    return expression
-
-
-def _despite_finish(document: Document) -> bool:
-    value = document.data.get("despite_finish", False)
-    if not isinstance(value, bool):
-        document.fault(("despite_finish",), "`despite_finish` is true or false")
-    return value is True
-
-
-def _confidence(document: Document, known: Mapping[str, Signal]) -> Confidence:
-    data = document.map_at(("confidence",), document.data.get("confidence"))
-    document.only(("confidence",), data, _CONFIDENCE)
-    by_signal = {}
-    for key in ("add", "cap_without"):
-        given = document.map_at(("confidence", key), data.get(key))
-        for name in sorted(given.keys() - known.keys()):
-            document.fault(("confidence", key, name), f"`{name}` is no signal of this rule")
-        by_signal[key] = {name: document.share(("confidence", key, name), given[name]) for name in given}
-    return Confidence(document.share(("confidence", "base"), data.get("base", 0.5)), **by_signal)
-
-
-def _requires(document: Document) -> list[str]:
-    kinds = [kind.value for kind in Kind]
-    return [document.one_of(("requires",), each, kinds) for each in document.strings("requires")]
-
-
-def _steps(document: Document) -> tuple[Step, ...]:
-    made = []
-    for index, step in enumerate(document.list_at(("next",), document.data.get("next"))):
-        if isinstance(step, str):
-            made.append(Step(step))
-        elif document.is_map(("next", index), step) and document.only(("next", index), step, _STEP):
-            command = step.get("command")
-            made.append(Step(str(step.get("text", "")), None if command is None else str(command)))
-    return tuple(made)
-
-
-def _action(document: Document) -> Action:
-    data = document.map_at(("action",), document.data.get("action"))
-    document.only(("action",), data, _ACTION)
-    return Action(
-        document.one_of(("action", "retry"), data.get("retry", "unknown"), RETRIES),
-        document.one_of(("action", "owner"), data.get("owner", "unknown"), OWNERS),
+def _rule(document: Document) -> Rule:
+    data = document.data
+    texts = ("explains", "contradicts", "why", "collect", "references")
+    return Rule(
+        id=data["id"],
+        file=document.file,
+        title=data["title"],
+        role=Role(data["role"]),
+        signals={name: _signal(data["id"], name, body) for name, body in data["signals"].items()},
+        when=expressions.parse(data["when"]),
+        summary=data["summary"],
+        confidence=_confidence(data.get("confidence", "possible")),
+        cause=data.get("cause"),
+        verdict=Verdict(data.get("verdict", "failed")),
+        status=data.get("status", "experimental"),
+        requires=tuple(data.get("requires", ())),
+        blame=data.get("blame", "none"),
+        despite_finish=data.get("despite_finish", False),
+        next=tuple(Step(step) if isinstance(step, str) else Step(**step) for step in data.get("next", ())),
+        action=Action(**data.get("action", {})),
+        cases=tuple(_case(case) for case in data["cases"]),
+        **{key: tuple(" ".join(text.split()) for text in data.get(key, ())) for key in texts},
     )
 
 
-def _cases(document: Document) -> tuple[Case, ...]:
-    made = []
-    for index, case in enumerate(document.list_at(("cases",), document.data.get("cases"))):
-        path = ("cases", index)
-        if not document.is_map(path, case) or not document.only(path, case, _CASE):
-            continue
-        document.has(path, case, _CASE_NEEDS)
-        expect = document.map_at((*path, "expect"), case.get("expect"))
-        document.only((*path, "expect"), expect, _EXPECT)
-        made.append(
-            Case(
-                name=str(case.get("name", "")),
-                origin=str(case.get("origin", "")),
-                given=_given(document, (*path, "given"), case.get("given") or {}),
-                fires=expect.get("fires") is True,
-                culprits=_workers(document, (*path, "expect", "culprits"), expect),
-                suspects=_workers(document, (*path, "expect", "suspects"), expect),
-                run=str(case["run"]) if case.get("run") else None,
-            )
-        )
-    return tuple(made)
+def _signal(rule: str, name: str, body: Mapping[str, Any]) -> Signal:
+    log = body.get("log")
+    where, pattern = dict(body.get("where", {})), None
+    if log:
+        literals, levels = log["any_of"], frozenset(log.get("levels", ()))
+        literals = (literals,) if isinstance(literals, str) else tuple(literals)
+        pattern = Pattern(f"{rule}/{name}", literals, log.get("regex"), levels)
+        where = {"after_end": False, **where, "pattern": pattern.id}
+    plain = ("of", "who", "at_least", "after", "before", "says", "kind", "basis")
+    return Signal(
+        name,
+        "matches" if log else body["table"],
+        where,
+        within=Within(**body.get("within", {})),
+        pattern=pattern,
+        example=log["example"] if log else "",
+        **{key: body[key] for key in plain if key in body},
+    )
 
 
-def _workers(document: Document, path: Place, expect: Mapping[str, object]) -> tuple[str, ...]:
-    workers = [str(each) for each in document.list_at(path, expect.get(str(path[-1])))]
-    for each in workers:
-        if not re.search(WORKER, each):
-            document.fault(path, f"`{each}` is no worker, like worker:1")
-    return tuple(workers)
+def _confidence(given: str | Mapping[str, Any]) -> Confidence:
+    if isinstance(given, str):
+        return Confidence(given, {}, {})
+    return Confidence(given["base"], given.get("raise", {}), given.get("cap_without", {}))
 
 
-def _given(document: Document, path: Place, files: object) -> Mapping[str, str]:
-    """File name → contents; a name stays inside the run."""
-    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-        document.fault(path, "`given` maps names of files to their contents")
-        return {}
-    for name in files:
-        if name.startswith("/") or ".." in name.split("/"):
-            document.fault((*path, name), f"`{name}` lies outside the run")
-    return files
+def _case(case: Mapping[str, Any]) -> Case:
+    expect = case["expect"]
+    return Case(
+        name=case["name"],
+        origin=case["origin"],
+        given=case.get("given", {}),
+        fires=expect["fires"],
+        culprits=tuple(expect.get("culprits", ())),
+        suspects=tuple(expect.get("suspects", ())),
+        run=case.get("run"),
+    )

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import regex
 
-from analyzer.engine.document import Document
-from analyzer.engine.message_schema import keys, needed
+from analyzer.engine.message_schema import message_schema
 from analyzer.model.messages import STATES, Message, Messages, expression
+from analyzer.storage.yaml_document import Document
 
 FOLDER = "messages"
 """The folder of a directory of rules that holds them."""
-_FILE, _MESSAGE = keys("file"), keys("message")
-_FILE_NEEDS, _MESSAGE_NEEDS = needed("file"), needed("message")
 _SHORTEST_FACT = 3
 """Characters; every byte of a log is searched for the fixed words of a fact."""
-_VERSIONS = re.compile(r"any|\d+\.\d+(?:\+|(?: - \d+\.\d+)?)")
 
 
 def messages(documents: Iterable[Document]) -> Messages:
@@ -26,34 +24,25 @@ def messages(documents: Iterable[Document]) -> Messages:
 
 
 def _of_file(document: Document) -> list[Message]:
-    data = document.data
-    if not data or not document.only((), data, _FILE) or not document.has((), data, _FILE_NEEDS):
+    if not document.check(message_schema()):
         return []
     family = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
-    described = document.map_at((FOLDER,), data[FOLDER])
-    made = [_message(document, family, name, body) for name, body in described.items()]
-    return [message for message in made if message]
+    return [_message(document, family, name, body) for name, body in document.data[FOLDER].items()]
 
 
-def _message(document: Document, family: str, name: str, body: object) -> Message | None:
-    path = (FOLDER, name)
-    if not isinstance(body, dict) or not document.only(path, body, _MESSAGE):
-        document.is_map(path, body)
-        return None
-    if not document.has(path, body, _MESSAGE_NEEDS):
-        return None
+def _message(document: Document, family: str, name: str, body: Mapping[str, Any]) -> Message:
     literals = body["any_of"] if isinstance(body["any_of"], list) else [body["any_of"]]
     message = Message(
         f"{family}/{name}",
-        document.one_of((*path, "states"), body["states"], tuple(STATES)),
-        tuple(map(str, literals)),
-        None if body.get("regex") is None else str(body["regex"]),
-        str(body.get("as", "")),
-        body.get("in_errors", True) is True,
-        body.get("starts_process", False) is True,
+        body["states"],
+        tuple(literals),
+        body.get("regex"),
+        body.get("as", ""),
+        body.get("in_errors", True),
+        body.get("starts_process", False),
     )
     for key, fault in _faults(message, body):
-        document.fault((*path, key), fault)
+        document.fault((FOLDER, name, key), fault)
     return message
 
 
@@ -65,8 +54,6 @@ def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str,
         yield "as", "`as` names the key of the fact"
     if message.states == "fact" and min(map(len, message.literals)) < _SHORTEST_FACT:
         yield "any_of", f"the fixed words of a fact have {_SHORTEST_FACT} characters or more"
-    if not _VERSIONS.fullmatch(str(body["versions"])):
-        yield "versions", "`versions` is `any`, or like `2.8`, `2.8+` or `2.4 - 2.8`"
     if fault := _example_fault(message.literals, message.regex, str(body["example"])):
         yield "example", fault
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from analyzer.engine.expressions import Expression
 from analyzer.engine.language import Case, Rule, RulePack, Signal
 from analyzer.engine.texts import numbered, placeholders
+from analyzer.model.confidence import level
 from analyzer.model.run import Pattern
 
 _WHOSE: Mapping[str, str] = MappingProxyType(
@@ -124,7 +125,8 @@ def _signal(signal: Signal) -> str:
     whose = "" if signal.table == "job" else f" {_WHOSE[signal.of]}"
     whose += "" if signal.who == "worker" else f" as its {signal.who}"
     many = f", at least {signal.at_least} times" if signal.at_least > 1 else ""
-    return f"{what}{whose}{where}{many}{_order(signal)}."
+    basis = f" Why these numbers: {signal.basis}" if signal.basis else ""
+    return f"{what}{whose}{where}{many}{_order(signal)}.{basis}"
 
 
 def _order(signal: Signal) -> str:
@@ -184,11 +186,11 @@ def _spelled(expression: Expression, *, outermost: bool = False) -> str:
 
 def _confidence(rule: Rule) -> Iterator[str]:
     known = rule.confidence
-    yield f"{known.base:.2f} to begin with."
-    yield from (f"- {extra:+.2f} where **{name}** holds" for name, extra in known.add.items())
-    yield from (f"- never above {cap:.2f} without **{name}**" for name, cap in known.cap_without.items())
+    yield f"{level(known.base)} to begin with.".capitalize()
+    yield from (f"- {level(to)} where **{name}** holds" for name, to in known.raised.items())
+    yield from (f"- at most {level(cap)} without **{name}**" for name, cap in known.cap_without.items())
     if rule.status == "experimental":
-        yield "- never above 0.70 while it is experimental"
+        yield f"- at most {level('likely')} while it is experimental"
 
 
 def _step(text: str, command: str | None) -> Iterator[str]:

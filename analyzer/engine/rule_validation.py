@@ -1,37 +1,63 @@
-"""What only shows when the parts of a rule are seen together."""
+"""What a schema cannot say of a rule: that its names are there, and that its numbers have a reason."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
+import polars as pl
 import regex
 
 from analyzer.engine import texts
-from analyzer.engine.document import Document
-from analyzer.engine.language import ID, Rule
+from analyzer.engine.conditions import NUMERIC
+from analyzer.engine.language import Rule, Signal
 from analyzer.model.findings import Role
+from analyzer.model.run import Pattern
 from analyzer.model.schema import TABLES
+from analyzer.storage.yaml_document import Document, Path
+
+_TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})
+"""What a text can say of a match already; a group of that name would hide it."""
+_NO_REASON = (0, 1)
+"""Numbers that need none: something is there, or nothing is."""
 
 
-def check(document: Document, rule: Rule, causes: Mapping[str, str], rules: Collection[str]) -> None:
-    """Note whatever is wrong with a rule that was read, given all causes and the ids of all rules."""
-    _check_written(document)
+def check_file(document: Document) -> None:
+    """Note where the id of a file is not its name."""
     stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
-    if rule.id != stem:
-        document.fault(("id",), f"the id `{rule.id}` is not the file's name `{stem}`")
-    if not re.search(ID, rule.id):
-        document.fault(("id",), f"the id `{rule.id}` is not made of small letters, digits and hyphens")
-    if rule.role is Role.CAUSE and rule.cause not in causes:
-        document.fault(("cause",), f"`{rule.cause}` is no cause of causes.yaml")
+    if document.data["id"] != stem:
+        document.fault(("id",), f"the id `{document.data['id']}` is not the file's name `{stem}`")
+
+
+def check_ids(documents: Collection[Document]) -> None:
+    """Note each id that two rules have."""
+    first: dict[str, Document] = {}
+    for document in documents:
+        other = first.setdefault(str(document.data.get("id")), document)
+        if other is not document:
+            document.fault(("id",), f"the id `{document.data['id']}` is that of {other.file} too")
+
+
+def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
+    """Note whatever is wrong with a rule of the right shape, given the ids of all rules and causes."""
+    _check_written(document)
+    if rule.role is Role.CAUSE:
+        document.known(("cause",), str(rule.cause), causes, "cause of causes.yaml")
     if rule.blame != "none" and not rule.binds:
         document.fault(("blame",), "blames a subject, but no signal binds one with `of: subject`")
     if not {case.fires for case in rule.cases} >= {True, False}:
         document.fault(("cases",), "needs a case that fires and one that stays quiet")
+    for name in sorted(rule.when.names):
+        document.known(("when",), name, rule.signals, "signal of this rule")
+    for key, given in (("raise", rule.confidence.raised), ("cap_without", rule.confidence.cap_without)):
+        for name in given:
+            document.known(("confidence", key, name), name, rule.signals, "signal of this rule")
+    for signal in rule.signals.values():
+        _check_signal(document, rule, signal)
     _check_explained(document, rule, (*rules, *causes))
-    for text in (rule.summary, *rule.why, *rule.collect, *(step.text for step in rule.next)):
-        _check_placeholders(document, rule, text)
+    for path, text in _texts(document.data):
+        _check_placeholders(document, path, rule, text)
 
 
 def _check_written(document: Document) -> None:
@@ -40,14 +66,83 @@ def _check_written(document: Document) -> None:
             document.fault((key,), f"`{key}` is still to be written")
 
 
+def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
+    path = ("signals", signal.name)
+    _check_order(document, path, list(rule.signals), signal)
+    if not signal.basis and any(number not in _NO_REASON for number in _thresholds(signal)):
+        document.fault(path, "compares with a number and gives no `basis` for it")
+    for column, condition in signal.where.items():
+        pattern = condition.get("matches") if isinstance(condition, Mapping) else None
+        if pattern and (found := _polars_fault(str(pattern))):
+            document.fault((*path, "where", column, "matches"), found)
+    if signal.pattern and (found := _pattern_fault(signal.pattern, signal.example)):
+        document.fault((*path, "log", "example"), found)
+
+
+def _check_order(document: Document, path: Path, names: Sequence[str], signal: Signal) -> None:
+    """A signal lies behind or before one that stands above it, so that none waits for itself."""
+    if signal.after and signal.before:
+        document.fault((*path, "before"), "a signal lies behind another one or before it, not both")
+    if any(limit is not None for limit in signal.within) and not (signal.after or signal.before):
+        document.fault((*path, "within"), "`within` goes with `after` or `before`")
+    for side in ("after", "before"):
+        if other := getattr(signal, side):
+            above = names[: names.index(signal.name)]
+            document.known((*path, side), other, above, "signal above this one")
+
+
+def _thresholds(signal: Signal) -> Iterator[float]:
+    """The numbers that decide whether a signal holds."""
+    yield signal.at_least
+    yield from (limit for limit in signal.within if limit is not None)
+    for condition in signal.where.values():
+        if isinstance(condition, Mapping):
+            yield from (condition[operator] for operator in NUMERIC if operator in condition)
+
+
+def _polars_fault(pattern: str) -> str | None:
+    try:
+        pl.Series(["x"]).str.contains(pattern)
+    except pl.exceptions.ComputeError as error:
+        return f"invalid regex for polars: {error}"
+    return None
+
+
+def _pattern_fault(pattern: Pattern, example: str) -> str | None:
+    if not any(literal in example for literal in pattern.literals):
+        return "the example holds none of `any_of`"
+    if pattern.regex is None:
+        return None
+    try:
+        found = regex.search(pattern.regex, example, regex.DOTALL, timeout=1.0)
+    except regex.error as error:
+        return f"invalid regex: {error}"
+    except TimeoutError:
+        return "`regex` takes more than a second on its own example"
+    if not found:
+        return "the example is not matched by `regex`"
+    taken = sorted(_TAKEN & found.groupdict().keys())
+    return f"`regex` has a group `{taken[0]}`, which is the name of a column of matches" if taken else None
+
+
 def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> None:
     for key, patterns in (("explains", rule.explains), ("contradicts", rule.contradicts)):
         for index, pattern in enumerate(patterns):
             if not any(fnmatchcase(name, pattern) for name in names):
-                document.fault((key, index), f"`{pattern}` is no rule and no cause, and matches none")
+                document.known((key, index), pattern, names, "rule and no cause, and matches none")
 
 
-def _check_placeholders(document: Document, rule: Rule, text: str) -> None:
+def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield every text that the report shows, with its path."""
+    yield ("summary",), data["summary"]
+    for key in ("why", "collect", "next"):
+        for index, text in enumerate(data.get(key, ())):
+            yield (key, index), text if isinstance(text, str) else text["text"]
+    for name, signal in data["signals"].items():
+        yield ("signals", name, "says"), signal.get("says", "")
+
+
+def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -> None:
     for name, column in texts.placeholders(text):
         if name in {"subject", "others"} and column is None:
             continue
@@ -55,13 +150,17 @@ def _check_placeholders(document: Document, rule: Rule, text: str) -> None:
             rule.signals[name].table if name in rule.signals else None
         )
         if table is None:
-            document.fault((), f"`{{{name}}}` names no signal")
-        elif column not in _speakable(rule, name, table):
-            document.fault((), f"`{{{name}.{column}}}` names no column of {table} and no group of its regex")
+            document.known(path, name, rule.signals, "signal of this rule")
+        else:
+            noun = f"column of {table} and no group of its regex"
+            document.known(path, str(column), _speakable(rule, name, table), noun)
 
 
 def _speakable(rule: Rule, name: str, table: str) -> set[str]:
     columns = {column.name for column in TABLES[table]}
     pattern = rule.signals[name].pattern if name in rule.signals else None
-    groups = set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
+    try:
+        groups = set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
+    except regex.error:
+        groups = set()
     return columns | groups | {"count"}

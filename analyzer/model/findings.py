@@ -68,8 +68,8 @@ class Action(NamedTuple):
     owner: str = "unknown"
 
 
-class Near(NamedTuple):
-    """That a rule would have fired for a worker, had one more of its signals held."""
+class MissingSignal(NamedTuple):
+    """One missing signal kept a rule from firing for a worker."""
 
     worker: str
     """Empty where the rule speaks of the whole job."""
@@ -115,5 +115,5 @@ class Finding(NamedTuple):
     references: tuple[str, ...] = ()
     confidence_trace: tuple[str, ...] = ()
     """How its confidence came about, step by step."""
-    near: Near | None = None
-    """Of one that stayed quiet: how nearly it fired."""
+    near: MissingSignal | None = None
+    """Set for a quiet rule that lacked a single signal."""

@@ -1,0 +1,16 @@
+"""The five levels of confidence, and the share of right answers that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LEVELS: Mapping[str, float] = MappingProxyType(
+    {"weak": 0.4, "possible": 0.6, "likely": 0.78, "strong": 0.9, "certain": 0.97}
+)
+"""Level → of 100 answers at this level, the share that is to be right. `docs/scoreboard.md` holds it to that."""
+
+
+def level(name: str) -> str:
+    """Return a level with its share, as people read it: `strong 0.90`."""
+    return f"{name} {LEVELS[name]:.2f}"

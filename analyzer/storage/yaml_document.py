@@ -1,0 +1,241 @@
+"""A YAML file checked by a JSON Schema. Faults are collected with file and line, not raised.
+
+Only plain scalars, lists and mappings are built: no tags, no anchors that build objects, no code.
+A schema's `title` is the noun of its messages: `` `sygnal` is no column of lifetimes ``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from json import dumps
+from pathlib import Path as File
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+
+Path = tuple[str | int, ...]
+Schema = Mapping[str, Any]
+
+MAX_LISTED = 12
+"""Allowed words that a message lists; of more it names those that look like the wrong one."""
+
+_SCALARS: Mapping[str, Callable[[str], object]] = {
+    "null": lambda _: None,
+    "bool": lambda text: text.lower() in {"true", "yes", "on"},
+    "int": lambda text: int(text.replace("_", ""), 0),
+    "float": float,
+    "str": str,
+    "timestamp": str,
+}
+_TYPES: Mapping[str, str] = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+}
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(slots=True)
+class Document:
+    """The contents of a file. `lines` maps a path into it, like `("signals", "died")`, to its line."""
+
+    file: str
+    data: dict[str, Any] = field(default_factory=dict)
+    lines: dict[Path, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, path: Path, what: str) -> None:
+        """Note a fault at a path, with the line of the nearest part that encloses it."""
+        enclosing = (path[:end] for end in range(len(path), -1, -1))
+        line = next((self.lines[each] for each in enclosing if each in self.lines), 1)
+        self.faults.append(f"{self.file}:{line}: {what}")
+
+    def known(self, path: Path, name: str, names: Iterable[str], noun: str) -> bool:
+        """Return whether a name is one of those known; else note the fault, with what looks like it."""
+        names = set(names)
+        if name not in names:
+            self.fault(path, f"`{name}` is no {noun}{_hint(name, names)}")
+        return name in names
+
+    def check(self, schema: Schema, path: Path = ()) -> bool:
+        """Return whether the part at a path has the shape of a schema; else note each fault."""
+        part: Any = self.data
+        for key in path:
+            part = part[key]
+        before = len(self.faults)
+        for error in sorted(
+            _validator(_Frozen(schema)).iter_errors(part), key=lambda each: list(map(str, each.path))
+        ):
+            for inner, what in _faults(error):
+                self.fault((*path, *inner), what)
+        return len(self.faults) == before
+
+
+def read(path: File, name: str) -> Document:
+    """Read a file; what cannot be read is a fault of the document."""
+    document = Document(name)
+    try:
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+        data = _build(document, root, (), set()) if root else None
+    except (OSError, UnicodeDecodeError) as error:
+        document.fault((), f"cannot be read: {error}")
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        document.lines[()] = mark.line + 1 if mark else 1
+        document.fault((), str(getattr(error, "problem", None) or error))
+    except RecursionError:
+        document.fault((), "is nested too deeply to be read")
+    else:
+        if isinstance(data, dict):
+            document.data = data
+        else:
+            document.fault((), "is to be a mapping")
+    return document
+
+
+def _build(document: Document, node: yaml.Node, path: Path, seen: set[yaml.Node]) -> object:
+    """Build what a node holds. An alias may stand for a scalar only: others could contain themselves."""
+    document.lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(document, node, path)
+    if node in seen:
+        document.fault(path, "an alias stands for a text, never for a list or a mapping")
+        return None
+    seen.add(node)
+    if isinstance(node, yaml.MappingNode):
+        pairs = _pairs(document, node, path)
+        return {key: _build(document, value, (*path, key), seen) for key, value in pairs}
+    return [_build(document, value, (*path, index), seen) for index, value in enumerate(node.value)]
+
+
+def _pairs(document: Document, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, yaml.Node]]:
+    seen: set[str] = set()
+    for key_node, value in node.value:
+        key = str(key_node.value)
+        document.lines[(*path, key)] = key_node.start_mark.line + 1
+        if key in seen:
+            document.fault((*path, key), f"`{key}` is given twice")
+        seen.add(key)
+        yield key, value
+
+
+def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
+    tag = node.tag.removeprefix("tag:yaml.org,2002:")
+    if tag not in _SCALARS:
+        document.fault(path, f"a value of kind `{tag}` is not allowed")
+        return None
+    try:
+        return _SCALARS[tag](node.value)
+    except ValueError:
+        document.fault(path, f"`{node.value}` is no number as YAML spells it here; put a text in quotes")
+        return None
+
+
+class _Frozen:
+    """A schema as a key of a cache: equal to itself alone."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Frozen) and other.schema is self.schema
+
+
+@cache
+def _validator(frozen: _Frozen) -> Draft202012Validator:
+    return Draft202012Validator(frozen.schema, format_checker=FormatChecker(["regex"]))
+
+
+def _faults(error: ValidationError) -> Iterator[tuple[Path, str]]:
+    """Say an error in our words; of alternatives, that of the one which was meant."""
+    path, kind = tuple(error.absolute_path), str(error.validator)
+    if kind in {"anyOf", "oneOf"}:
+        yield from _alternatives(error, path)
+    elif kind == "additionalProperties":
+        instance, schema = _parts(error)
+        allowed = schema["properties"]
+        for key in sorted(instance.keys() - allowed.keys()):
+            yield (*path, key), f"`{key}` is no {_noun(error, 'key here')}{_hint(key, allowed)}"
+    elif kind == "required":
+        yield path, f"`{_missing(error)}` is missing"
+    else:
+        yield path, _said(error, kind)
+
+
+def _said(error: ValidationError, kind: str) -> str:
+    value, limit = _shown(error.instance), _limit(error)
+    if kind == "enum":
+        return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
+    if kind == "type":
+        return f"is to be {_TYPES[limit]}, not `{value}`"
+    if kind in {"pattern", "format"}:
+        return f"`{value}` is no {_noun(error, f'{limit} text')}"
+    if kind in {"minimum", "maximum"}:
+        return f"`{value}` is {'less' if kind == 'minimum' else 'more'} than {limit}"
+    if kind in {"minItems", "minProperties"}:
+        return f"is to have {limit} or more parts, not {len(_parts(error)[0])}"
+    if kind == "minLength":
+        return f"`{value}` is shorter than {limit} characters"
+    return f"{_noun(error, 'it')} does not hold: {error.message[:200]}"
+
+
+def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
+    """The faults of the alternative whose type fits; where none fits, all types that would."""
+    branches = [
+        list(each) for _, each in groupby(error.context, key=lambda each: each.relative_schema_path[0])
+    ]
+    fitting = [
+        each for each in branches if not any(e.validator == "type" and not e.relative_path for e in each)
+    ]
+    if not branches:
+        yield path, "takes one of several forms, and not two of them at once"
+    elif not fitting:
+        types = dict.fromkeys(_TYPES[_limit(e)] for each in branches for e in each)
+        yield path, f"is to be {' or '.join(types)}, not `{_shown(error.instance)}`"
+    elif len(fitting) > 1 and all(e.validator == "required" for each in fitting for e in each):
+        yield path, f"{' or '.join(f'`{_missing(each[0])}`' for each in fitting)} is missing"
+    else:
+        for each in fitting[0]:
+            yield from ((inner, what) for inner, what in _faults(each))
+
+
+def _parts(error: ValidationError) -> tuple[Any, Any]:
+    """What is wrong, and the schema that it should have; jsonschema types neither."""
+    return error.instance, error.schema
+
+
+def _limit(error: ValidationError) -> Any:  # noqa: ANN401 - whatever the schema compares with
+    return error.validator_value
+
+
+def _missing(error: ValidationError) -> str:
+    return error.message.split("'")[1]
+
+
+def _noun(error: ValidationError, otherwise: str) -> str:
+    return str(_parts(error)[1].get("title", otherwise))
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    """What a wrong name may have meant, or which there are."""
+    names = sorted(names)
+    near = difflib.get_close_matches(name, names, n=3)
+    if near:
+        return f"; did you mean {' or '.join(f'`{each}`' for each in near)}?"
+    return f"; there are {', '.join(names)}" if len(names) <= MAX_LISTED else ""
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else f"{text[:60]}…"
