@@ -7,6 +7,7 @@ or differ between a worker's log and its event file.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -26,6 +27,16 @@ _START = 3
 """First values, whose median the later ones are held against."""
 _LAST = 10
 """The most values before a restart that the first one after it is held against."""
+
+_QUANTITIES: Mapping[str, re.Pattern[str]] = {
+    "training_loss": re.compile(
+        r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*loss$"
+    ),
+    "loss": re.compile(r"(?i)loss(?:[_/ ]?\d+)?$"),
+    "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),
+    "gradient_norm": re.compile(r"(?i)grad(?:ient)?s?[_/ ]?(?:global[_/ ]?)?norm"),
+}
+"""What tags are called by those who print them; the first that fits counts."""
 
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
@@ -92,6 +103,7 @@ def _row(told: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     start = told["first_value"]
     row = {
         **{name: cell for name, cell in told.items() if not name.startswith("_")},
+        "quantity": _quantity(told["tag"]),
         "growth": _ratio(told["max_value"], start),
         "last_growth": _ratio(told["last_value"], start),
         "spread": (told["max_value"] - told["_min_value"]) / abs(start) if start else None,
@@ -102,6 +114,10 @@ def _row(told: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         own = [pl.col(key) == told[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
     return row
+
+
+def _quantity(tag: str) -> str | None:
+    return next((name for name, spelled in _QUANTITIES.items() if spelled.search(tag)), None)
 
 
 def _fall(told: Mapping[str, Any]) -> float | None:

@@ -68,7 +68,7 @@ def causes_schema() -> Schema:
 def pack_schema() -> Schema:
     """JSON Schema of `pack.yaml`."""
     text = {"type": "string", "pattern": r"\S", "title": "name"}
-    return _map("key of a pack", "name", "version", name=text, version=text, title="key of a pack")
+    return _map("key of a pack", "name", "version", name=text, version=text)
 
 
 @cache

@@ -8,7 +8,7 @@ from types import MappingProxyType
 LEVELS: Mapping[str, float] = MappingProxyType(
     {"weak": 0.4, "possible": 0.6, "likely": 0.78, "strong": 0.9, "certain": 0.97}
 )
-"""Level → of 100 answers at this level, the share that is to be right. `docs/scoreboard.md` holds it to that."""
+"""Level → the share of answers at this level that is to be right; docs/scoreboard.md has what it is."""
 
 
 def level(name: str) -> str:

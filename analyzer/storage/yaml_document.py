@@ -192,16 +192,13 @@ def _said(error: ValidationError, kind: str) -> str:
 
 def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
     """The faults of the alternative whose type fits; where none fits, all types that would."""
-    branches = [
-        list(each) for _, each in groupby(error.context, key=lambda each: each.relative_schema_path[0])
-    ]
-    fitting = [
-        each for each in branches if not any(e.validator == "type" and not e.relative_path for e in each)
-    ]
+    by_branch = groupby(error.context or (), key=lambda each: each.relative_schema_path[0])
+    branches = [list(each) for _, each in by_branch]
+    fitting = [each for each in branches if not any(map(_is_of_type, each))]
     if not branches:
         yield path, "takes one of several forms, and not two of them at once"
     elif not fitting:
-        types = dict.fromkeys(_TYPES[_limit(e)] for each in branches for e in each)
+        types = dict.fromkeys(_TYPES[_limit(e)] for each in branches for e in each if _is_of_type(e))
         yield path, f"is to be {' or '.join(types)}, not `{_shown(error.instance)}`"
     elif len(fitting) > 1 and all(e.validator == "required" for each in fitting for e in each):
         yield path, f"{' or '.join(f'`{_missing(each[0])}`' for each in fitting)} is missing"
@@ -217,6 +214,10 @@ def _parts(error: ValidationError) -> tuple[Any, Any]:
 
 def _limit(error: ValidationError) -> Any:  # noqa: ANN401 - whatever the schema compares with
     return error.validator_value
+
+
+def _is_of_type(error: ValidationError) -> bool:
+    return error.validator == "type" and not error.relative_path
 
 
 def _missing(error: ValidationError) -> str:

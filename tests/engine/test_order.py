@@ -27,9 +27,10 @@ signals:
   second:
     log: {{any_of: ["link is dead"], example: "link is dead"}}
     of: subject
+    basis: a test
     {order}
 when: second
-confidence: {{base: 0.5}}
+confidence: possible
 summary: "{{second.line}}"
 cases:
   - {{name: a, origin: a test, given: {{a.log: x}}, expect: {{fires: true}}}}
@@ -109,7 +110,7 @@ def test_steps_tell_before_times_do(tmp_path: Path, make_run: MakeRun) -> None:
     signals = """\
 signals:
   first: {table: curves, where: {nonfinite: {above: 0}}, of: anyone}
-  second: {table: lifetimes, where: {step: {known: true}}, of: subject, after: first, within: {steps: NEAR}}
+  second: {table: lifetimes, where: {step: {known: true}}, of: subject, after: first, within: {steps: NEAR}, basis: a test}
 """
     log = "".join(f"step {n} loss {'nan' if n > 2 else n}\n" for n in range(1, 10))
     run = make_run({"worker-0.log": log})
@@ -124,8 +125,8 @@ signals:
         ("after: second", "`second` is no signal above this one"),
         ("after: third", "`third` is no signal above this one"),
         ("within: {steps: 3}", "`within` goes with `after` or `before`"),
-        ("after: first\n    within: {steps: -1}", "`steps` is a number, not `-1`"),
-        ("after: first\n    within: {miles: 1}", "`miles` is not known here"),
+        ("after: first\n    within: {steps: -1}", "`-1` is less than 0"),
+        ("after: first\n    within: {miles: 1}", "`miles` is no distance"),
         ("after: first\n    before: first", "behind another one or before it, not both"),
     ],
 )

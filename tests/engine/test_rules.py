@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
 from analyzer.engine.cases import tried
-from analyzer.engine.document import read as read_document
 from analyzer.engine.language import Case
 from analyzer.engine.load import load
 from analyzer.model.run import Tables
@@ -21,7 +18,6 @@ from tests.recordings import ROOT
 
 PACK = load([resource("rules")])
 CASES = [(rule, case) for rule in PACK.rules for case in rule.cases]
-SCHEMA = json.loads((ROOT / "rules" / "rule.schema.json").read_text(encoding="utf-8"))
 
 
 def tables(run: Path, pack: RulePack) -> Tables:
@@ -40,10 +36,3 @@ def test_a_case_of_a_rule_holds(rule: Rule, case: Case, tmp_path: Path) -> None:
 def test_every_case_says_where_it_comes_from(rule: Rule) -> None:
     """A recorded run or a TensorFlow source is named for each case."""
     assert all(case.origin and case.name for case in rule.cases)
-
-
-@pytest.mark.parametrize("rule", PACK.rules, ids=lambda rule: rule.id)
-def test_every_rule_file_has_the_shape_that_editors_are_told(rule: Rule) -> None:
-    """The JSON Schema accepts it."""
-    document = read_document(ROOT / rule.file, rule.file)
-    jsonschema.Draft202012Validator(SCHEMA).validate(document.data)

@@ -24,7 +24,7 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert all(part in told for part in PARTS)
     assert "logs/rank0.out:57: Additional GRPC error" in told
     assert "→ lost by peers, process gone" in told
-    assert "confidence 0.85: 0.70 to begin with, +0.15 for process gone" in told
+    assert "confidence 0.90: base likely 0.78, raised by process gone to strong 0.90" in told
     assert "symptom-aborted-by-peer: symptom (worker:0, worker:2, worker:3)" in told
     assert "explained by worker-vanished" in told
     assert "1. peer.vanished, rule worker-vanished (0.85): chosen" in told

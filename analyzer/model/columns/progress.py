@@ -29,6 +29,12 @@ SERIES = (
 CURVES = (
     WORKER,
     Column("tag", "text", "what was measured"),
+    Column(
+        "quantity",
+        "text",
+        "what the tag names: training_loss, loss (of validation, a part, a head), learning_rate or "
+        "gradient_norm; null for anything else",
+    ),
     Column("scope", "text", "global, local or unknown"),
     Column("origin", "text", "fit, loop, estimator, event_file or gauge"),
     Column("points", "int", "values read"),
