@@ -22,8 +22,8 @@ from analyzer.engine.conditions import expression, operators
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
 from analyzer.engine.load import load
-from analyzer.model.contract import MadeWith
 from analyzer.engine.rule_schema import table_schema
+from analyzer.model.contract import MadeWith
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables

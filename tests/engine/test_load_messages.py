@@ -48,7 +48,7 @@ def write(folder: Path, text: str) -> Path:
     ("old", "new", "line", "what"),
     [
         ("as: transport", "as: shrug", 6, "`as` of a message that states `reason` is one of"),
-        ("states: peer", "states: blame", 12, "`blame` is no statement; there are "),
+        ("states: peer", "states: blame", 12, "`blame` is no statement"),
         ("as: down", "as: down\n    colour: red", 14, "`colour` is no key of a message"),
         ("versions: 1.2+", "versions: lately", 16, "`lately` is no `any`, `2.8`"),
         ("task:3", "task 3", 17, "the example is not matched by `regex`"),

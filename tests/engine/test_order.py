@@ -13,7 +13,9 @@ from analyzer.engine.load import load
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Finding, Outcome
 from analyzer.pipeline import load_tables
+from analyzer.storage.package_files import resource
 
+MESSAGES = load([resource("rules")]).messages
 MakeRun = Callable[[Mapping[str, str]], Path]
 
 RULE = """\
@@ -42,7 +44,7 @@ AT = "2026-11-21 01:{}: "
 def found(text: str, run: Path, folder: Path) -> Finding:
     """What becomes of one rule on a run."""
     (folder / "mine.yaml").write_text(text, encoding="utf-8")
-    pack = load([folder])
+    pack = load([folder])._replace(messages=MESSAGES)
     (finding,) = match(pack, load_tables(discover([run]), pack))
     assert finding.outcome is not Outcome.ERROR
     return finding
