@@ -128,7 +128,7 @@ def _said(tables: Tables) -> Iterator[str]:
             yield f"{source['worker'] or 'no worker'}, {source['kind']}:"
         yield from _few([text for record in own["records"] for text in _record(record)])
         yield from _few(_values(own["scalars"]))
-        yield from _few([f"{row['key']}{_whose(row, source)}: {row['value']}" for row in own["facts"]])
+        yield from _few([_stated(row, source) for row in own["facts"]])
         if source["reason"]:
             yield f"{source['read']}: {source['reason']}"
     for name in ("spans",):
@@ -171,6 +171,11 @@ def _values(scalars: list[dict[str, Any]]) -> list[str]:
     return [
         f"{', '.join([at, *values])} ({scope}, {origin})" for (at, scope, origin), values in places.items()
     ]
+
+
+def _stated(row: Mapping[str, Any], source: Mapping[str, Any]) -> str:
+    value = "" if row["value"] is None else f": {row['value']}"
+    return f"{row['key']}{_whose(row, source)}{value}"
 
 
 def _whose(row: Mapping[str, Any], source: Mapping[str, Any]) -> str:

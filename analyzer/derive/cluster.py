@@ -34,6 +34,8 @@ _LISTED = (
 )
 """Packages and variables that can matter to the training; those are compared in which workers differ."""
 
+QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
+"""Keys whose value is yes or no."""
 _ENOUGH_BATCHES = 3
 """Batches of one size before it counts as the size."""
 
@@ -56,11 +58,11 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     specs = _comparable(cluster_specs(facts))
     yield "cluster_spec", {worker: json.dumps(spec, sort_keys=True) for worker, spec in specs.items()}
     yield "cluster_size", {worker: str(sum(map(len, spec.values()))) for worker, spec in specs.items()}
-    yield "loopback", {worker: _yes(_all_loopback(spec)) for worker, spec in specs.items()}
-    yield "evaluator_listed", {worker: _yes("evaluator" in spec) for worker, spec in specs.items()}
+    yield "loopback", {worker: _yes_or_no(_all_loopback(spec)) for worker, spec in specs.items()}
+    yield "evaluator_listed", {worker: _yes_or_no("evaluator" in spec) for worker, spec in specs.items()}
     seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
     configured = set(specs)
-    yield "tf_config", {worker: _yes(worker in configured) for worker in seen}
+    yield "tf_config", {worker: _yes_or_no(worker in configured) for worker in seen}
 
 
 def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -124,6 +126,7 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for worker, value in values.items():
         yield {
             "key": key, "worker": worker, "value": value, "majority": majority,
+            "holds": value == "yes" if key in QUESTIONS else None,
             "odd": len(values) > 2 and len(votes) == 2 and votes[value] == 1,
             "equal": len(votes) == 1, "same": votes[value], "stating": len(values),
         }  # fmt: skip
@@ -166,5 +169,5 @@ def _all_loopback(spec: Mapping[str, list[str]]) -> bool:
     return bool(hosts) and all(is_local(host) for host in hosts)
 
 
-def _yes(value: bool) -> str:
+def _yes_or_no(value: bool) -> str:
     return "yes" if value else "no"

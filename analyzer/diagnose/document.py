@@ -351,7 +351,10 @@ def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
 def _facts(tables: Tables) -> list[FactValues]:
     made: list[FactValues] = []
     for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
-        values = {row["worker"]: row["value"] for row in group.iter_rows(named=True)}
+        values = {
+            row["worker"]: row["value"] if row["holds"] is None else row["holds"]
+            for row in group.iter_rows(named=True)
+        }
         made.append(
             {
                 "key": key,

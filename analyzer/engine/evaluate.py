@@ -294,8 +294,6 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
     words = next(
         (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
     )
-    if signal.table == "facts" and words == "yes":
-        words = ""  # that a line is there is the whole fact; it has no words of its own to quote
     kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
     marks = ((int(row["start"]), int(row["end"])),) if signal.table in _MARKED and row["end"] else ()
     worker = row.get("accuser") or row.get("worker")

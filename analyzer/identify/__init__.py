@@ -152,7 +152,7 @@ def _found(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.
 def _how(source: str, found: Owners) -> Mapping[str, str]:
     """What is to be said of how the worker of a source was found; empty where its name tells."""
     if source in found.mixed:
-        return {"key": "several_workers", "value": "yes"}
+        return {"key": "several_workers"}
     claim = found.claims.get(source)
     return {"key": "attributed", "value": claim.basis.value} if claim else {}
 

@@ -310,7 +310,7 @@ class FactValues(TypedDict):
     key: str
     label: str
     equal: bool
-    values: dict[str, str]
+    values: dict[str, str | bool]
 
 
 class SourceReport(TypedDict):

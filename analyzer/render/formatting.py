@@ -54,6 +54,11 @@ def size(count: int) -> str:
     return f"{value / 1000:,.3g} TB"
 
 
+def as_text(value: str | bool) -> str:
+    """Return a stated value as people write it: `yes` and `no` for a boolean."""
+    return value if isinstance(value, str) else "yes" if value else "no"
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """Return a count with its noun: `1 step`, `4 steps`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analyzer.render.formatting import duration, names, number, plural
+from analyzer.render.formatting import as_text, duration, names, number, plural
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Facts that differ between all workers of a healthy job."""
@@ -45,7 +45,7 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
         if not fact["equal"] and not differs_by_nature(fact):
             holders: dict[str, list[str]] = {}
             for worker, value in fact["values"].items():
-                holders.setdefault(value, []).append(worker)
+                holders.setdefault(as_text(value), []).append(worker)
             said.append(fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items()))
     return said
 

@@ -23,10 +23,10 @@ _MOST_CUTS = 64
 """Closing braces behind a literal that are tried; each costs a reading of the whole."""
 
 
-def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str]]:
+def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
     """Yield the facts that one confirmed announcement states, as (key, value)."""
     if announced.regex is None:
-        yield announced.detail, "yes"
+        yield announced.detail, None
     if "task_id" in hit.captures:
         yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
     for key, value in hit.captures.items():

@@ -127,7 +127,7 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | 
         )  # fmt: skip
     elif announced.in_errors or record.level not in {"W", "E", "F"}:
         for key, value in fact_patterns.facts(hit, announced):
-            line = _line_naming(record, value) if key == "awaits" else piece.number
+            line = _line_naming(record, value) if key == "awaits" and value else piece.number
             output.add("facts", line=line, time=record.time, key=key, value=value)
 
 

@@ -85,7 +85,7 @@ FACTS = (
     *PLACE,
     TIME,
     Column("key", "text", "what is stated; see docs/tables.md"),
-    Column("value", "text", "as stated"),
+    Column("value", "text", "as stated; null where the line itself is all that is stated"),
 )
 
 DAMAGE = (

@@ -164,6 +164,7 @@ CLUSTER = (
     Column("key", "text", "what is compared"),
     WORKER,
     Column("value", "text", "what this worker states"),
+    Column("holds", "bool", "the same of what is answered by yes or no; else null"),
     Column("majority", "text", "what most workers state; null where there is no majority"),
     Column("odd", "bool", "this worker alone differs from all others, who agree"),
     Column("equal", "bool", "all workers that state it state the same"),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.formatting import worker_key
+from analyzer.render.formatting import as_text, worker_key
 from analyzer.render.phrasing import differs_by_nature
 
 Json = Mapping[str, Any]
@@ -49,8 +49,11 @@ class Facts(NamedTuple):
 
 def facts(diagnosis: Json) -> Facts:
     """Split the facts of a diagnosis into differing, equal and per-worker ones."""
-    own = [f for f in diagnosis["facts"] if not f["equal"] and differs_by_nature(f)]
-    differing = [f for f in diagnosis["facts"] if not f["equal"] and f not in own]
+    found = [
+        {**f, "values": {w: as_text(value) for w, value in f["values"].items()}} for f in diagnosis["facts"]
+    ]
+    own = [f for f in found if not f["equal"] and differs_by_nature(f)]
+    differing = [f for f in found if not f["equal"] and f not in own]
     workers = sorted({w for f in differing for w in f["values"]}, key=worker_key)
     usual = [_usual(list(f["values"].values())) for f in differing]
     rows = tuple(
@@ -58,9 +61,7 @@ def facts(diagnosis: Json) -> Facts:
         for w in workers
     )
     equal = tuple(
-        (f["label"], next(iter(f["values"].values()), ""), len(f["values"]))
-        for f in diagnosis["facts"]
-        if f["equal"]
+        (f["label"], next(iter(f["values"].values()), ""), len(f["values"])) for f in found if f["equal"]
     )
     return Facts(tuple(differing), rows, equal, tuple(own))
 
