@@ -6,7 +6,7 @@ Numbers, addresses, paths and tasks are masked, and what is left is compared as 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ _PASSED_ON = re.compile(
 """What a worker prints because a peer is gone."""
 
 
-class _Line(NamedTuple):
+class SaidLine(NamedTuple):
     """One line of a record, as it is compared and as it stands."""
 
     key: str
@@ -39,11 +39,14 @@ class _Line(NamedTuple):
     late: bool
 
 
-class _Odd(NamedTuple):
-    line: _Line
+class OddLine(NamedTuple):
+    """A line, and how it differs from those of other workers and of healthy runs."""
+
+    line: SaidLine
     alone: bool
     new: bool
     unusual: bool
+    stands_out: bool
 
     @property
     def weight(self) -> int:
@@ -60,25 +63,33 @@ def odd_lines(
 
     `told` are places, (source, line), that are shown already.
     """
-    groups: dict[str, list[_Line]] = {}
-    for line in _lines(tables):
-        groups.setdefault(line.key, []).append(line)
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
-    odd = [found for group in groups.values() if (found := _odd(group, known, several=several))]
+    groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
+    odd = [odd_line(group, known, several=several) for group in groups.values()]
+    odd = [each for each in odd if each.stands_out]
     odd = [each for each in odd if (each.line.row["source"], each.line.number) not in told]
     odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
-    return [_evidence(each, known is not None) for each in odd[:MOST]]
+    return [evidence_of(each, compared=known is not None) for each in odd[:MOST]]
 
 
-def _odd(group: list[_Line], known: Collection[str] | None, *, several: bool) -> _Odd | None:
+def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[SaidLine]]:
+    """Return template → the lines of records that have it; each record speaks with one of its lines."""
+    groups: dict[str, list[SaidLine]] = {}
+    for line in _lines(scalars, records):
+        groups.setdefault(line.key, []).append(line)
+    return groups
+
+
+def odd_line(group: Sequence[SaidLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:
+    """Return how the lines of one template differ; `several` workers have lines at all."""
     line = group[0]
     alone = several and len({each.row["worker"] for each in group}) == 1
     unusual = line.key not in healthy_lines()
-    if known is not None:
-        return _Odd(line, alone, new=True, unusual=unusual) if line.key not in known else None
     level = line.row["level"]
+    if known is not None:
+        return OddLine(line, alone, new=True, unusual=unusual, stands_out=line.key not in known)
     odd = line.late or (alone and level != "I") or (unusual and level in _WEIGHTS)
-    return _Odd(line, alone, new=False, unusual=unusual) if odd else None
+    return OddLine(line, alone, new=False, unusual=unusual, stands_out=odd)
 
 
 @cache
@@ -87,19 +98,19 @@ def healthy_lines() -> frozenset[str]:
     return frozenset(resource("rules", "healthy_lines.txt").read_text(encoding="utf-8").splitlines())
 
 
-def _lines(tables: Tables) -> Iterator[_Line]:
-    after = last_common_lines(tables["scalars"])
-    records = tables["records"].filter(pl.col("worker").is_not_null() & (pl.col("kind") != "progress"))
-    for _, own in records.group_by("worker", maintain_order=True):
+def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
+    after = last_common_lines(scalars)
+    for _, own in records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True):
         for row in own.tail(_MOST_RECORDS).iter_rows(named=True):
             said = [each for each in numbered(row) if each[1].strip()]
             if said:
                 number, text = said[-1] if row["kind"] == "traceback" else said[0]
                 step = after.get((row["worker"], row["source"]))
-                yield _Line(template_of(text), row, number, text, step is not None and number > step)
+                yield SaidLine(template_of(text), row, number, text, step is not None and number > step)
 
 
-def _evidence(odd: _Odd, compared: bool) -> EvidencePlace:
+def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
+    """Return the line as evidence that says how it stands out."""
     row = odd.line.row
     reasons = [
         *([f"only {row['worker']} has it"] if odd.alone else []),

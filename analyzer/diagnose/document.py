@@ -15,6 +15,7 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.lines import Lines
 from analyzer.diagnose.nearmisses import near_misses
+from analyzer.diagnose.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model.contract import (
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
 
 _CONTEXT, _MOST_LINE = 3, 400
+UNSURE = 0.5
+"""Confidence below which the page shows what else the lines speak for."""
 _DAMAGE = ("source", "offset", "length", "line", "what")
 
 
@@ -63,6 +66,7 @@ def document(
     events, left_out = timeline(tables, parts, paused)
     called, calls_left_out = collectives(tables)
     said = _last_words(decision, tables)
+    told = telling_lines(tables, findings) if _is_unsure(decision) else []
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -83,6 +87,8 @@ def document(
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
         "odd_lines": _odd_lines(decision, tables, said),
+        "telling_lines": described(told),
+        "deciding_file": deciding_file(told, tables) if _is_unsure(decision) else None,
         "against": _against(tables, good),
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
@@ -110,6 +116,11 @@ def _last_words(decision: Decision, tables: Tables) -> list[EvidencePlace]:
     from analyzer.diagnose.final_lines import last_words
 
     return last_words(tables)
+
+
+def _is_unsure(decision: Decision) -> bool:
+    """Tell whether no cause stands, or only one at low confidence."""
+    return decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
 
 
 def _odd_lines(decision: Decision, tables: Tables, said: list[EvidencePlace]) -> list[EvidencePlace]:

@@ -141,6 +141,30 @@ class BarrierArrivals(TypedDict):
     unknown: list[str]
 
 
+class PossibleCause(TypedDict):
+    """Lies at `telling_lines[].possible[]` of the document."""
+
+    cause: str
+    confidence: float
+
+
+class TellingLine(TypedDict):
+    """Lies at `telling_lines[]` of the document."""
+
+    line: EvidencePlace
+    means: str
+    possible: list[PossibleCause]
+
+
+class DecidingFile(TypedDict):
+    """The one kind of file that would tell most where no rule explains the failure; else null."""
+
+    kind: str
+    what: str
+    tells: str
+    how: str
+
+
 class FactDiff(TypedDict):
     """Lies at `against.facts[]` of the document."""
 
@@ -381,6 +405,8 @@ class DiagnosisDocument(TypedDict):
     barriers: NotRequired[list[BarrierArrivals]]
     last_words: list[EvidencePlace]
     odd_lines: NotRequired[list[EvidencePlace]]
+    telling_lines: NotRequired[list[TellingLine]]
+    deciding_file: NotRequired[DecidingFile | None]
     against: NotRequired[BaselineDiff | None]
     alternatives: list[Alternative]
     near_misses: NotRequired[list[NearMiss]]

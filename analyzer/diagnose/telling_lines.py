@@ -1,0 +1,162 @@
+"""The most telling lines of a run that no rule explains: what they usually mean, and what would decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from analyzer.diagnose.anomalous_lines import (
+    OddLine,
+    SaidLine,
+    evidence_of,
+    grouped_lines,
+    odd_line,
+)
+from analyzer.diagnose.lines import numbered
+from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
+from analyzer.model.findings import Finding, Outcome, Role
+from analyzer.model.log_template import template_of
+from analyzer.model.run import Tables
+
+MAX_LINES = 3
+FIRST, FURTHER = 0.3, 0.2
+"""Confidence of the cause that a line speaks for first, and of the others: below that of any rule."""
+_HINT, _END = 4, 1
+_LAST_RECORDS = 20
+"""Records from the end of a worker's log that count as near its end."""
+
+
+class Hint(NamedTuple):
+    """Decisive words of a line, what they mean, and the kind of source that would tell more."""
+
+    words: re.Pattern[str]
+    means: str
+    causes: tuple[str, ...]
+    decided_by: str
+
+
+class Telling(NamedTuple):
+    """A line, what is known of its words, and how it stands out."""
+
+    odd: OddLine
+    hint: Hint | None
+    near_end: bool
+
+    @property
+    def weight(self) -> int:
+        """How much it tells: known words first, then what stands out."""
+        return self.odd.weight + _HINT * (self.hint is not None) + _END * self.near_end
+
+
+@cache
+def hints() -> tuple[Hint, ...]:
+    """Return the hints of `hints.yaml`, in the order in which they are tried."""
+    rows = yaml.safe_load(Path(__file__).with_name("hints.yaml").read_text(encoding="utf-8"))
+    return tuple(
+        Hint(re.compile(row["words"]), row["means"], tuple(row["causes"]), row["decided_by"]) for row in rows
+    )
+
+
+def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
+    """Return the lines that tell most, at most three, each of another kind."""
+    harmless = _harmless(findings)
+    several = tables["records"]["worker"].drop_nulls().n_unique() > 1
+    ends = _ends(tables)
+    found = [
+        _telling(group, several=several, ends=ends)
+        for key, group in grouped_lines(tables["scalars"], tables["records"]).items()
+        if key not in harmless
+    ]
+    ranked = sorted(
+        (each for each in found if each), key=lambda each: (-each.weight, each.odd.line.row["near"] or 0.0)
+    )
+    kinds: dict[str, Telling] = {}
+    for each in ranked:
+        kinds.setdefault(each.hint.means if each.hint else each.odd.line.key, each)
+    return list(kinds.values())[:MAX_LINES]
+
+
+def described(told: Sequence[Telling]) -> list[TellingLine]:
+    """Return the section `telling_lines` of the document."""
+    return [
+        {
+            "line": evidence_of(each.odd),
+            "means": each.hint.means if each.hint else "",
+            "possible": list(_possible(each.hint)),
+        }
+        for each in told
+    ]
+
+
+def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
+    """Return the one kind of file that would tell most, with the command that collects it."""
+    from analyzer.diagnose.recipes import RECIPES
+
+    read = tables["sources"].filter(tables["sources"]["read"] != "skipped")["kind"].to_list()
+    wanted = [each.hint.decided_by for each in told if each.hint]
+    missing = _without_log(tables)
+    kinds = [*(["log"] if missing else []), *(kind for kind in wanted if kind not in {*read, "log"})]
+    kind = next((kind for kind in (*kinds, "exit_codes") if kind == "log" or kind not in read), None)
+    if kind is None or kind not in RECIPES:
+        return None
+    recipe = RECIPES[kind]
+    of = f" of {', '.join(missing[:3])}" if kind == "log" else ""
+    return {"kind": kind, "what": recipe.what + of, "tells": recipe.tells, "how": recipe.how}
+
+
+def _without_log(tables: Tables) -> list[str]:
+    lives = tables["lifetimes"]
+    return [str(worker) for worker, logged in lives.select("worker", "logged").iter_rows() if not logged]
+
+
+def _possible(hint: Hint | None) -> Iterator[PossibleCause]:
+    for place, cause in enumerate(hint.causes if hint else ()):
+        yield {"cause": cause, "confidence": FURTHER if place else FIRST}
+
+
+def _harmless(findings: Sequence[Finding]) -> set[str]:
+    """Return the templates of the lines that a rule calls harmless."""
+    benign = (f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.BENIGN)
+    return {template_of(place.excerpt) for f in benign for place in f.evidence if place.excerpt}
+
+
+def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:
+    """Return (worker, source) → the line from which a record is near the end of that log."""
+    ends: dict[tuple[str, str], int] = {}
+    for (worker, source), own in tables["records"].group_by("worker", "source", maintain_order=True):
+        ends[str(worker), str(source)] = own["line"].to_list()[-_LAST_RECORDS:][0]
+    return ends
+
+
+def _telling(
+    group: Sequence[SaidLine], *, several: bool, ends: Mapping[tuple[str, str], int]
+) -> Telling | None:
+    """Return what the first record of a template tells; None where it tells nothing."""
+    odd = odd_line(group, several=several)
+    decisive = _decisive(odd.line.row) if odd.unusual else None
+    if decisive is None and not (odd.stands_out and _is_grave(odd)):
+        return None
+    number, text, hint = decisive or (odd.line.number, odd.line.text, None)
+    last = group[-1].row
+    near_end = last["line"] >= ends.get((str(last["worker"]), str(last["source"])), 0)
+    return Telling(odd._replace(line=odd.line._replace(number=number, text=text)), hint, near_end)
+
+
+def _is_grave(odd: OddLine) -> bool:
+    """Tell whether a line without known words is worth showing: an alarm, not the middle of a quotation."""
+    row = odd.line.row
+    return not odd.line.text[:1].isspace() and (row["level"] in {"W", "E", "F"} or row["kind"] == "traceback")
+
+
+def _decisive(row: Mapping[str, Any]) -> tuple[int, str, Hint] | None:
+    """Return the first line of a record that holds decisive words; of a traceback, the last."""
+    lines = numbered(row)
+    for number, text in reversed(lines) if row["kind"] == "traceback" else lines:
+        if hint := next((hint for hint in hints() if hint.words.search(text)), None):
+            return number, text, hint
+    return None
