@@ -104,7 +104,7 @@ def summary(decision: Decision, tables: Tables) -> str:
         return f"Nothing failed: {_all(job['trainers'])} reached the planned end."
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
-    return "What was handed over cannot tell what became of the job."
+    return "The collected files do not show how the job ended."
 
 
 def _all(workers: int) -> str:

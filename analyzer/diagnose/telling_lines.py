@@ -105,8 +105,8 @@ def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | Non
     if kind is None or kind not in RECIPES:
         return None
     recipe = RECIPES[kind]
-    of = f" of {', '.join(missing[:3])}" if kind == "log" else ""
-    return {"kind": kind, "what": recipe.what + of, "tells": recipe.tells, "how": recipe.how}
+    what = f"the complete output of {', '.join(missing[:3])}" if kind == "log" and missing else recipe.what
+    return {"kind": kind, "what": what, "tells": recipe.tells, "how": recipe.how}
 
 
 def _without_log(tables: Tables) -> list[str]:

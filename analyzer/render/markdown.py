@@ -29,6 +29,8 @@ def render(diagnosis: Json) -> str:
     if why != "Why":
         parts["What differs"] = _list("What differs", phrasing.differences(d), "-")
     parts |= {
+        "Most telling lines": _quoted("Most telling lines", phrasing.telling_lines(d)),
+        "What would decide": _list("What would decide", phrasing.deciding_file(d), "-"),
         "Last words": _last_words(d),
         "Lines that stand out": _quoted("Lines that stand out", d.get("odd_lines", ())),
         following: _steps(following, d["next"]),

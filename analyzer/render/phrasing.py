@@ -1,9 +1,9 @@
 """The sentences that several renderers share: open questions, differences, notes, missing files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render.formatting import as_text, duration, names, number, plural
+from analyzer.render.formatting import as_text, duration, names, number, percent, plural
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Facts that differ between all workers of a healthy job."""
@@ -143,3 +143,27 @@ def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
         else:
             said += [f"{whose}: {text}" for text in quote["says"]]
     return said
+
+
+def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the lines that tell most as places whose `says` names the causes that they speak for."""
+    return [
+        {**told["line"], "says": " ".join(filter(None, (_meaning(told), *_possible(told["possible"]))))}
+        for told in diagnosis.get("telling_lines", ())
+    ]
+
+
+def _meaning(told: Mapping[str, Any]) -> str:
+    return str(told["means"] or f"{told['line']['says']}.".capitalize())
+
+
+def _possible(causes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if causes:
+        named = ", ".join(f"{each['cause']} ({percent(each['confidence'])})" for each in causes)
+        yield f"Possible: {named}."
+
+
+def deciding_file(diagnosis: Mapping[str, Any]) -> list[str]:
+    """Return what to collect next so that the analyzer can tell, and how."""
+    file = diagnosis.get("deciding_file")
+    return [f"Collect {file['what']}: {file['how']}."] if file else []

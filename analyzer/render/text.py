@@ -54,6 +54,8 @@ class _Page(NamedTuple):
         if why != "Why":
             yield from self.section("What differs", self.bullets(phrasing.differences(d)))
             yield from self.section("What nearly fired", self.bullets(near_misses(d)))
+        yield from self.section("Most telling lines", self.quoted(phrasing.telling_lines(d)))
+        yield from self.section("What would decide", self.bullets(phrasing.deciding_file(d)))
         yield from self.section("Last words", self.last_words())
         yield from self.section("Lines that stand out", self.quoted(d.get("odd_lines", ())))
         yield from self.section(following, self.steps(d["next"]))

@@ -58,6 +58,8 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
         "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
         "pause_legend": timeline.PAUSES,
+        "telling_lines": [evidence.place(n, e) for n, e in enumerate(phrasing.telling_lines(diagnosis), 1)],
+        "deciding_file": phrasing.deciding_file(diagnosis),
         "odd_lines": [evidence.place(n, e) for n, e in enumerate(diagnosis.get("odd_lines", ()), 1)],
         "good": _good(diagnosis),
         "near_misses": diagnosis.get("near_misses", ()),
@@ -149,6 +151,8 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
 
 
 def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
+    if diagnosis.get("telling_lines"):
+        yield "telling-lines", "Telling lines"
     if diagnosis["last_words"]:
         yield "last-words", "Last words"
     if diagnosis.get("odd_lines"):

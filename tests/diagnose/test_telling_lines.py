@@ -1,0 +1,56 @@
+"""Where no rule explains a run, its most telling lines are shown, with what they usually mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.diagnose.recipes import RECIPES
+from analyzer.diagnose.telling_lines import FIRST, hints
+from analyzer.engine import load_kept
+from analyzer.pipeline import analyze
+from analyzer.render import render
+from tests.recordings import ROOT
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+PLAIN = "starting up\n" + "".join(f"step {n} loss {1 / n:.4f}\n" for n in range(1, 6))
+DOWN = (
+    "ERROR:tensorflow:Cluster check alive failed, /job:worker/replica:0/task:3 is down, aborting collectives"
+)
+
+
+def test_known_words_come_first_with_their_causes_at_low_confidence(make_run: MakeRun) -> None:
+    """In the JSON, the text, the page and the post."""
+    log = PLAIN + "2026-11-20 09:14:00.1: E our/io.cc:1] quota of this tenant is used up\n"
+    log += "2026-11-20 09:14:01.1: W our/io.cc:2] chunk 7 of the store: no space left on device\n"
+    document = analyze([make_run({"worker-0.log": log, "worker-1.log": PLAIN})]).document
+    first = document["telling_lines"][0]
+    assert document["cause"] in {None, "unknown"}
+    assert first["line"]["line"] == 8
+    assert first["possible"][0] == {"cause": "resource.disk_full", "confidence": FIRST}
+    assert document["deciding_file"]["kind"] == "disks"
+    for kind in ("text", "html", "markdown"):
+        assert "resource.disk\\_full" in (made := render(document, kind)) or "resource.disk_full" in made
+
+
+def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
+    """Neither the command line of the job nor a list of options."""
+    log = PLAIN + "options: preemption_on_demand_checkpoint=True, http port 8403\n"
+    assert analyze([make_run({"worker-0.log": log, "worker-1.log": PLAIN})]).document["telling_lines"] == []
+
+
+def test_a_healthy_run_and_one_that_is_explained_have_none() -> None:
+    """There is nothing left to guess."""
+    for name in ("healthy-custom-loop", "worker-killed"):
+        document = analyze([ROOT / "sample_runs" / name / "run"]).document
+        assert (document["telling_lines"], document["deciding_file"]) == ([], None)
+
+
+@pytest.mark.parametrize("hint", hints(), ids=lambda hint: hint.causes[0])
+def test_a_hint_speaks_for_known_causes_and_a_file_that_can_be_collected(hint: object) -> None:
+    """`rules/causes.yaml` and `analyzer/diagnose/recipes.py` have them."""
+    causes = load_kept([ROOT / "rules"]).causes
+    assert set(hint.causes) <= set(causes)  # type: ignore[attr-defined]
+    assert hint.decided_by in RECIPES  # type: ignore[attr-defined]
