@@ -17,7 +17,7 @@ import polars as pl
 from analyzer.derive.ordering import behind_end, line_at
 from analyzer.derive.workers import cluster_specs
 from analyzer.model.messages import STATES, Messages
-from analyzer.model.task_names import DEVICE, device_of, in_order, tasks_in
+from analyzer.model.task_names import DEVICE, device_of, in_order, task_of, tasks_in
 from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
@@ -51,7 +51,9 @@ def accusations(
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
     tasks, wording = _tasks_by_address(facts), _wording(messages)
-    grave = records.filter(pl.col("level").is_in(["W", "E", "F"]))
+    grave = records.filter(
+        pl.col("level").is_in(["W", "E", "F"]) | (pl.col("level").is_null() & (pl.col("kind") == "plain"))
+    )
     for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
@@ -107,7 +109,7 @@ def _tasks_named(
     if "address" in groups:
         return [tasks[match["address"]]] if match["address"] in tasks else []
     if "role" in groups:
-        return [_task(match)] if match["role"] else []
+        return [task_of(match)] if match["role"] else []
     failed = (wording.reasons["deadline"], wording.reasons["transport"])
     return [leader] if any(reason.search(text) for reason in failed) else []
 
@@ -121,7 +123,7 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     said = text[root if root < match.start() else 0 : match.start()]
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
     kind = _reason(said, wording) or _reason(rest.partition("\n")[0], wording)
-    task, method = _task(match), match.groupdict().get("method")
+    task, method = task_of(match), match.groupdict().get("method")
     if wording.reasons["leader"].search(said):
         kind = "leader"
     elif method and method.startswith("CoordinationService"):
@@ -139,10 +141,6 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.M
 def _reason(said: str, wording: _Wording) -> str | None:
     ways = ((how, pattern) for how, pattern in wording.reasons.items() if how != "leader")
     return next((how for how, pattern in ways if pattern.search(said)), None)
-
-
-def _task(match: re.Match[str]) -> str:
-    return f"{match['role']}:{match['index']}"
 
 
 def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
@@ -165,7 +163,7 @@ def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
 
 def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
     """Return where the line names a worker; a call to the leader may not name it."""
-    named = (match.span() for match in re.finditer(DEVICE, says) if _task(match) == worker)
+    named = (match.span() for match in re.finditer(DEVICE, says) if task_of(match) == worker)
     return next(named, (None, None))
 
 

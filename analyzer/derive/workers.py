@@ -124,8 +124,8 @@ def _left(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
 
 
 def _named(facts: pl.DataFrame) -> set[str]:
-    """Tasks that the coordination service names; they are members of the cluster."""
-    named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
+    """Return the tasks that the coordination service or an error names; they are members of the job."""
+    named = facts.filter(pl.col("key").is_in(["connected", "awaits", "member"]))
     return {task for task in named["value"].to_list() if is_task(task)}
 
 

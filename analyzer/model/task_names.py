@@ -150,4 +150,9 @@ def device_of(task: str) -> str:
 
 def tasks_in(text: str) -> list[str]:
     """The tasks that a text names in that spelling."""
-    return [f"{match['role']}:{match['index']}" for match in re.finditer(DEVICE, text)]
+    return [task_of(match) for match in re.finditer(DEVICE, text)]
+
+
+def task_of(device: re.Match[str]) -> str:
+    """Return the task that a match of `DEVICE` names; JAX calls its workers `jax_worker`."""
+    return f"{device['role'].removeprefix('jax_')}:{device['index']}"

@@ -87,6 +87,43 @@ def test_what_follows_the_planned_end_does_not_count(tables_of: TablesOf) -> Non
     )
 
 
+CLUSTER = (
+    '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "worker", "kind"),
+    [
+        ('W tensorflow/core/framework/op_kernel.cc:993] Unavailable: {"created":"@1489665120.5","description":"EOF","file":"ex\n'
+         'ternal/grpc/tcp_posix.c","file_line":235,"grpc_status":14}\n\t [[Node: Assign_2_S81 = _Recv[client_terminated=false,'
+         ' send_device="/job:ps/replica:0/task:1/cpu:0"]()]]\n', "ps:1", "transport"),
+        ("2026-11-21 01:40:37.0: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with UNAVAILABLE:"
+         " failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.2:2222: Failed to connect to remote host:"
+         " connect: Connection refused (111)\n", "worker:1", "transport"),
+        ("Bad status from CompleteGroupDistributed: Failed precondition: Device /job:worker/replica:0/task:3/device:GPU:0"
+         " current incarnation doesn't match with one in the group.\n", "worker:3", "restarted"),
+        ("2026-11-21 01:40:37.0: E a/coordination_service.cc:956] Task /job:jax_worker/replica:0/task:9 heartbeat timeout.\n",
+         "worker:9", "heartbeat"),
+    ],
+)  # fmt: skip
+def test_older_and_newer_dialects_name_a_peer_too(
+    text: str, worker: str, kind: str, tables_of: TablesOf
+) -> None:
+    """TensorFlow 1.0, a status without a remote target, one without a level, JAX; whoever is named is a member."""
+    tables = tables_of({"worker-0.log": text, "tf_config-0.json": CLUSTER})
+    assert ("worker:0", worker, kind) in named(tables)
+    assert worker in tables["workers"]["worker"].to_list()
+
+
+def test_the_leader_that_passes_on_an_error_names_nobody(tables_of: TablesOf) -> None:
+    """Whom it calls for that may have left long ago."""
+    text = RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
+        "task:2:", "task:2 while calling /tensorflow.CoordinationService/ReportErrorToTask:"
+    )
+    assert named(tables_of({"worker-0.log": text})) == set()
+
+
 def test_only_the_name_of_the_accused_is_marked(tables_of: TablesOf) -> None:
     """TensorFlow 2.21 does not name the leader whose call failed, and then nothing is marked."""
     bare = (

@@ -40,7 +40,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
     if key == "channels":
         addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
-    elif key in {"connected", "own_device", "awaits"}:
+    elif key in {"connected", "own_device", "awaits", "member"}:
         yield from ((key, task) for task in tasks_in(value))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))

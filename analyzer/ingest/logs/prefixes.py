@@ -22,6 +22,8 @@ _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d
 _CLASSIC = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
 _ABSL = re.compile(r"([IWEFD])0000 00:00:(\d+\.\d+)\s+\d+ (\S+?):(\d+)\] ?(.*)", re.DOTALL)
 _GLOG = re.compile(r"([IWEFD])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)\s+\d+ (\S+?):(\d+)\]\s?(.*)", re.DOTALL)
+_UNDATED = re.compile(r"([IWEF]) (tensorflow/\S+?):(\d+)\] ?(.*)", re.DOTALL)
+"""TensorFlow before 1.1 printed no time."""
 _LOGGER = re.compile(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
 _DATED = re.compile(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
@@ -58,10 +60,15 @@ class Head(NamedTuple):
     text: str
 
 
+def _undated(line: str) -> Head | None:
+    match = _UNDATED.match(line)
+    return Head("cpp", None, match[1], _basename(match[2]), match[4]) if match else None
+
+
 def head(line: str, year: int) -> Head | None:
     """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
-    if first in "IWEFD" and (found := _absl(line) or _glog(line, year)):
+    if first in "IWEFD" and (found := _absl(line) or _glog(line, year) or _undated(line)):
         return found
     if first.isdigit():
         if match := _CLASSIC.match(line):

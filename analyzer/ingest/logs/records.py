@@ -32,6 +32,9 @@ _DUMPED = re.compile(
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
 
+_STATUS = re.compile(r'\{"created":"@')
+
+
 class Wording(NamedTuple):
     """How lines begin that belong to the record before them."""
 
@@ -189,13 +192,23 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     if record.kind == "python" and record.level in {"E", "F"} and header_of(text):
         return True
     if record.kind in {"cpp", "python"} and text and not is_progress(text):
-        return text.startswith(words.continues) or (_quotes_an_error(record) and head(text, year) is None)
+        if text.startswith(words.continues):
+            return True
+        return (_quotes_an_error(record) or _is_wrapped(record)) and head(text, year) is None
     return False
 
 
 def _quotes_an_error(record: Record) -> bool:
     """TensorFlow's Python logger quotes a whole status, on lines that begin with anything."""
     return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
+
+
+def _is_wrapped(record: Record) -> bool:
+    """Return whether its status, printed as JSON, is still open, as where a console broke its line."""
+    if len(record.pieces) >= LONGEST_QUOTE or not _STATUS.search(record.bodies[0]):
+        return False
+    text = "".join(record.bodies)
+    return text.count("{") > text.count("}") or text.count("[[") > text.count("]]")
 
 
 def _belongs_to_traceback(traceback: OpenTraceback, text: str, year: int, words: Wording) -> bool:
