@@ -18,7 +18,7 @@ import polars as pl
 
 from analyzer.tables.builders import frame
 
-_MARKS = ("step", "epoch")
+_MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("epoch", "step", "line", "source")
 _ENOUGH = 20

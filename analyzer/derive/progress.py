@@ -38,6 +38,8 @@ class Place(NamedTuple):
     @property
     def is_planned_end(self) -> bool:
         """Whether it is the last step of the last epoch, where both were printed."""
+        if self.step is None:
+            return self.epochs is not None and self.epoch == self.epochs
         if self.steps is None or self.step != self.steps:
             return False
         return self.epochs is None or self.epoch == self.epochs
@@ -57,7 +59,7 @@ def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
     from_log = pl.col("origin") != "event_file"
-    beside = pl.col("tag").str.starts_with("epoch_") | (~from_log & pl.col("tag").str.contains(VALIDATION))
+    beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
     steps = scalars.filter(pl.col("worker").is_not_null() & ~beside).with_columns(from_log=from_log)
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))

@@ -11,7 +11,7 @@ from analyzer.model.columns.progress import SERIES
 from analyzer.model.schema import GAUGE
 from analyzer.tables.builders import frame
 
-_MARKS = ("step", "epoch")
+_MARKS = ("step", "epoch", "checkpoint_step")
 _OWN = ("worker", "attempt")
 _ROUNDED, _SMALL = 1e-3, 0.1
 """A log agrees where it is right to a thousandth, below 0.1 to a ten-thousandth: it rounds."""

@@ -83,7 +83,7 @@ def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
 
 def _values(scalars: pl.DataFrame) -> pl.DataFrame:
     """What was measured at each place, in the middle of the workers; marks of progress are no measure."""
-    measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch"]))
+    measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch", "checkpoint_step"]))
     places = ["tag", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
     return measured.group_by(places).agg(pl.col("value").median())
 

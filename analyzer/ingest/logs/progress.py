@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from analyzer.ingest.logs.metrics import NUMBER, Metric, Span, has_known, has_pair, metrics, step_rate
 from analyzer.model.schema import LARGEST_INT
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)\b"
-_EPOCH = re.compile(r"\s*Epoch (\d+)/(\d+)\s*$")
+_EPOCH = re.compile(
+    r"\s*(?:(?:start(?:ing)?|begin(?:ning)?|training) )?epoch (\d+)\s?(?:/|of)\s?(\d+)[\s.:]*$", re.IGNORECASE
+)
 _BAR = re.compile(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
-_METRIC = re.compile(rf" - ([A-Za-z_][\w./]*): ({_NUMBER})", re.IGNORECASE)
+_METRIC = re.compile(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
 _STEP = re.compile(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter|batch|it)s?"
@@ -30,21 +32,13 @@ _LEADING_STEP = re.compile(
 )
 _CUSTOM_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
-_VALUE = re.compile(
-    rf"(?<![\w.])[\"']?((?:[A-Za-z_][\w.]*[_./-])?(?:loss|nll|perplexity|cost|accuracy|acc|mae|mse"
-    rf"|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|it/s|examples/sec))[\"']?"
-    rf"\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*({_NUMBER})",
-    re.IGNORECASE,
-)
+_LEADING_EPOCH = re.compile(r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?epoch[\s:=#]{1,3}\d+\b", re.IGNORECASE)
+_CHECKPOINT = re.compile(r"Saving checkpoints for (\d+) into\b")
+_EVALUATION = re.compile(r"Saving dict for global step (\d+): ")
 _HINT = re.compile(r"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss", re.IGNORECASE)
-_LOCAL = re.compile(
-    r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
-)
-_GLOBAL = re.compile(
-    r"global[_ -]?(?:loss|acc|mean|avg)|reduced|all[_ -]?reduce|aggregat|across", re.IGNORECASE
-)
 _NOT_PROGRESS = re.compile(
-    r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"", re.IGNORECASE
+    r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
+    re.IGNORECASE,
 )
 _MAX_DIGITS = 25
 """Longer digit strings are no step count."""
@@ -66,17 +60,12 @@ class ProgressPoint(NamedTuple):
     origin: str
 
 
-Span = tuple[int, int]
-"""Start and end of a substring."""
-
-
 class _Layout(NamedTuple):
     """Spans of the numbers in a progress line; `position` is epoch, epochs, step, steps."""
 
     origin: str
     position: tuple[Span | None, Span | None, Span | None, Span | None]
-    values: tuple[tuple[Span, Span, str], ...] = ()
-    """(tag, value, scope) of each metric."""
+    metrics: tuple[Metric, ...] = ()
 
 
 def is_progress(text: str) -> bool:
@@ -100,22 +89,22 @@ def _layout_of(shape: str) -> _Layout | None:
         return _Layout("epoch", (match.span(1), match.span(2), None, None))
     if match := _BAR.match(shape):
         steps = None if match[2] == "Unknown" else match.span(2)
-        return _Layout("fit", (None, None, match.span(1), steps), tuple(_metrics(shape)))
+        return _Layout("fit", (None, None, match.span(1), steps), (*_bar_metrics(shape), *step_rate(shape)))
+    if match := _CHECKPOINT.match(shape):
+        return _Layout("checkpoint", (None, None, match.span(1), None))
+    if match := _EVALUATION.match(shape):
+        return _Layout("evaluation", (None, None, match.span(1), None), tuple(metrics(shape)))
     if len(shape) > _MAX_LINE_CHARS or not _HINT.search(shape) or not _is_custom_loop(shape):
         return None
     step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
-    around = _VALUE.sub("", shape)
-    return _Layout(
-        "estimator" if shape.startswith("loss = ") else "loop",
-        (*_spans(epoch), *_spans(step)),
-        tuple((match.span(1), match.span(2), scope_of(match[1], around)) for match in _VALUE.finditer(shape)),
-    )
+    origin = "estimator" if shape.startswith("loss = ") else "loop"
+    return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))
 
 
-def _metrics(shape: str) -> Iterator[tuple[Span, Span, str]]:
+def _bar_metrics(shape: str) -> Iterator[Metric]:
     for metric in _METRIC.finditer(shape):
         if metric[1] != "ETA" and not shape[metric.end() : metric.end() + 1].isalpha():
-            yield metric.span(1), metric.span(2), "global"
+            yield Metric(metric.span(1), metric.span(2), None, "global")
 
 
 def _spans(match: re.Match[str] | None) -> tuple[Span | None, Span | None]:
@@ -124,12 +113,14 @@ def _spans(match: re.Match[str] | None) -> tuple[Span | None, Span | None]:
 
 
 def _is_custom_loop(text: str) -> bool:
-    """True if a line has a step with a value, or starts by naming its step."""
+    """True if a line has a step or an epoch with a metric, or starts by naming its step."""
     if _NOT_PROGRESS.search(text):
         return False
-    if _LEADING_STEP.match(text) or (_TQDM.match(text) and _VALUE.search(text)):
+    if _LEADING_STEP.match(text):
         return True
-    return bool((_STEP.search(text) or _CUSTOM_EPOCH.search(text)) and _VALUE.search(text))
+    if has_known(text):
+        return bool(_TQDM.match(text) or _STEP.search(text) or _CUSTOM_EPOCH.search(text))
+    return bool(_TQDM.match(text) or _LEADING_EPOCH.match(text)) and has_pair(text)
 
 
 class ProgressReader:
@@ -152,28 +143,29 @@ class ProgressReader:
         if origin == "epoch":
             self.epoch, self.epochs = epoch, epochs
             return [ProgressPoint("epoch", epoch, epochs, 0, None, float(epoch or 0), "global", "fit")]
+        if origin == "checkpoint":
+            point = ProgressPoint(
+                "checkpoint_step", None, None, step, None, float(step or 0), "global", origin
+            )
+            return [point._replace(origin="estimator")] if step else []
         if origin == "fit":
             epoch, epochs = self.epoch, self.epochs
         scope = "global" if origin == "fit" else "unknown"
-        return [
-            ProgressPoint("step", epoch, epochs, step, steps, float(step or 0), scope, origin),
-            *(
-                ProgressPoint(text[start:end], epoch, epochs, step, steps, float(text[low:high]), of, origin)
-                for (start, end), (low, high), of in layout.values
-            ),
-        ]
+        printer = "estimator" if origin == "evaluation" else origin
+        base = ProgressPoint("step", epoch, epochs, step, steps, float(step or 0), scope, printer)
+        return [base, *_values(text, layout, base)]
+
+
+def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[ProgressPoint]:
+    """Yield the metrics of a line; the time of a step is that of a whole epoch where a bar ends."""
+    for metric in layout.metrics:
+        if layout.origin == "fit" and metric.unit and base.step != base.steps:
+            continue
+        tag, value = metric.read(text)
+        tag = f"evaluation/{tag}" if layout.origin == "evaluation" else tag
+        yield base._replace(tag=tag, value=value, scope=metric.scope)
 
 
 def _count(digits: str) -> int:
     """Convert a step or epoch count; digit strings that Python refuses become a too large number."""
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1
-
-
-def scope_of(tag: str, text: str = "") -> str:
-    """Return `local`, `global` or `unknown` from a metric's name, or else from its line."""
-    for words in (tag, text):
-        if _LOCAL.search(words):
-            return "local"
-        if _GLOBAL.search(words):
-            return "global"
-    return "unknown"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import PurePosixPath
 
-from analyzer.ingest.logs.progress import scope_of
+from analyzer.ingest.logs.metrics import scope_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.tensorboard.event_files import read_scalars

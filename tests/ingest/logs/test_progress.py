@@ -98,3 +98,54 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     first, second = (ProgressReader().points(f"step {n}/900 top_{n % 10}_acc: 0.{n}") for n in (123, 456))
     assert [point.tag for point in (*first, *second)] == ["step", "top_3_acc", "step", "top_6_acc"]
     assert [point.value for point in (*first, *second)] == [123.0, 0.123, 456.0, 0.456]
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("progress epoch:1 step:7 loss:0.75 read_s:0.5 host_s:0.25 device_s:6.5",
+         {"loss": 0.75, "read_seconds": 0.5, "host_seconds": 0.25, "device_seconds": 6.5}),
+        ("step 7 psnr=28.5 sec_per_step=0.25", {"psnr": 28.5, "step_seconds": 0.25}),
+        ("step 7 loss 0.5 step_time: 250ms", {"loss": 0.5, "step_seconds": 0.25}),
+        ("iteration: 7 x_logloss: 0.5, batch_time: 2.5", {"x_logloss": 0.5, "step_seconds": 2.5}),
+        ("epoch 7: bleu_4=0.5 (12.2 s)", {"bleu_4": 0.5}),
+        ("7%|▋| 7/100 [00:10<00:15, 1.5s/it, loss=0.5, psnr=28.5]",
+         {"step_seconds": 1.5, "loss": 0.5, "psnr": 28.5}),
+        ("step 7 of worker=3 rank: 2 loss 0.5", {"loss": 0.5}),
+    ],
+)  # fmt: skip
+def test_metrics_of_any_name_are_read(line: str, values: dict[str, float]) -> None:
+    """Durations in seconds; numbers that say where are none."""
+    found = {mark.tag: mark.value for mark in points(line)}
+    assert found.pop("step") in {0.0, 7.0}
+    assert found == pytest.approx(values)
+
+
+def test_the_last_bar_of_an_epoch_tells_the_time_of_a_step() -> None:
+    """Earlier ones would repeat it."""
+    first, last = points("3/12 - 0s - 40ms/step - loss: 0.4"), points("12/12 - 0s - 43ms/step - loss: 0.4")
+    assert [mark.tag for mark in first] == ["step", "loss"]
+    assert {mark.tag: mark.value for mark in last} == pytest.approx(
+        {"step": 12.0, "loss": 0.4, "step_seconds": 0.043}
+    )
+
+
+def test_the_lines_of_an_estimator_are_read() -> None:
+    """Its steps, its checkpoints and its evaluations; its last line is no step."""
+    assert [(mark.tag, mark.step) for mark in points("loss = 0.3, step = 100 (1.2 sec)")] == [
+        ("step", 100),
+        ("loss", 100),
+    ]
+    (saved,) = points("Saving checkpoints for 1000 into /ckpt/model.ckpt.")
+    assert (saved.tag, saved.step) == ("checkpoint_step", 1000)
+    tried = points("Saving dict for global step 500: accuracy = 0.5, global_step = 500, loss = 0.25")
+    assert [(mark.tag, mark.step, mark.value) for mark in tried] == [
+        ("step", 500, 500.0), ("evaluation/accuracy", 500, 0.5), ("evaluation/loss", 500, 0.25),
+    ]  # fmt: skip
+    assert not is_progress("Loss for final step: 0.1.")
+
+
+@pytest.mark.parametrize("line", ["Epoch 2/3", "Epoch 2 of 3", "Starting epoch 2/3..."])
+def test_the_header_of_an_epoch_tells_the_plan(line: str) -> None:
+    """With a slash or in words."""
+    assert [(mark.epoch, mark.epochs) for mark in points(line)] == [(2, 3)]

@@ -1,0 +1,131 @@
+"""Metrics in a progress line: `loss 0.5`, `psnr=28.1`, `host_s: 0.02`, `350ms/step`.
+
+Durations become seconds and their tags end with `_seconds`; what a whole step takes is `step_seconds`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
+_KNOWN = re.compile(
+    r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
+    r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
+    rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(
+    r"(?<![\w./-])[\"']?(?P<name>[A-Za-z_][\w./-]*)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
+    rf"(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
+    re.IGNORECASE,
+)
+_RATE = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
+_NO_METRICS = frozenset({
+    "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
+    "it", "iter", "iteration", "iterations", "iters", "job", "line", "lineno", "localhost", "node",
+    "num_workers", "pid", "port", "process", "rank", "replica", "seed", "shard", "step", "steps", "task",
+    "thread", "time", "timestamp", "total", "train_step", "version", "worker", "workers", "world_size",
+})  # fmt: skip
+"""Names of numbers that say where, when or how often, not how well."""
+_UNITS = {
+    "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "time": 1.0, "ms": 1e-3, "us": 1e-6,
+}  # fmt: skip
+_A_STEP = r"(?:step|it|iter|iteration|batch)"
+_UNIT = r"(?:s|secs?|seconds|ms|us|time)"
+_STEP_DURATION = re.compile(
+    rf"(?:\w+[_/.])??(?:(?P<per>{_UNIT})(?:/|_per_){_A_STEP}|{_A_STEP}_(?P<unit>{_UNIT}))$", re.IGNORECASE
+)
+_DURATION = re.compile(
+    rf"(?:\w+[_/.])??(?:(?P<per>s|secs?|seconds|ms|us|time)(?:/|_per_){_A_STEP}|{_A_STEP}_(?P<unit>s|secs?|seconds|ms|us|time))$",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
+_LOCAL = re.compile(
+    r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
+)
+_GLOBAL = re.compile(
+    r"global[_ -]?(?:loss|acc|mean|avg)|reduced|all[_ -]?reduce|aggregat|across", re.IGNORECASE
+)
+
+Span = tuple[int, int]
+"""Start and end of a substring."""
+
+
+class Metric(NamedTuple):
+    """Where a metric stands in a line: its name, its number and the unit behind it."""
+
+    name: Span
+    number: Span
+    unit: Span | None
+    scope: str
+
+    def read(self, text: str) -> tuple[str, float]:
+        """Return tag and value."""
+        unit = text[slice(*self.unit)].lower() if self.unit else ""
+        tag, factor = tag_of(text[slice(*self.name)], unit)
+        return tag, float(text[slice(*self.number)]) * factor
+
+
+def tag_of(name: str, unit: str = "") -> tuple[str, float]:
+    """Return the tag for a metric's name, and the factor that turns its values into the tag's unit."""
+    if duration := _STEP_DURATION.match(name):
+        return "step_seconds", _UNITS[unit or (duration["per"] or duration["unit"]).lower()]
+    if duration := _DURATION.match(name):
+        return f"{duration['stem']}_seconds", _UNITS[unit or duration["unit"].lower()]
+    if unit:
+        return ("step" if name in {"it", "iter", "batch"} else name) + "_seconds", _UNITS[unit]
+    return name, 1.0
+
+
+def is_duration(name: str) -> bool:
+    """Return whether a metric's name says that it is a duration."""
+    return bool(_STEP_DURATION.match(name) or _DURATION.match(name))
+
+
+def has_known(text: str) -> bool:
+    """Return whether a line has a metric with a well-known name."""
+    return _KNOWN.search(text) is not None
+
+
+def has_pair(text: str) -> bool:
+    """Return whether a line has a metric of any name, `name: number` or `name=number`."""
+    return any(_is_metric(match["name"]) for match in _PAIR.finditer(text))
+
+
+def metrics(text: str) -> Iterator[Metric]:
+    """Yield the metrics of a line in order."""
+    around = _KNOWN.sub("", text)
+    known = list(_KNOWN.finditer(text))
+    taken = {match.start("number") for match in known}
+    pairs = [
+        match
+        for match in _PAIR.finditer(text)
+        if _is_metric(match["name"]) and match.start("number") not in taken
+    ]
+    for match in sorted([*known, *pairs, *_RATE.finditer(text)], key=lambda match: match.start("number")):
+        unit = match.span("unit") if match["unit"] else None
+        timed = unit is not None or is_duration(match["name"])
+        scope = "local" if timed else scope_of(match["name"], around)
+        yield Metric(match.span("name"), match.span("number"), unit, scope)
+
+
+def _is_metric(name: str) -> bool:
+    return name.lower() not in _NO_METRICS and name.count(".") < 2
+
+
+def step_rate(text: str) -> Iterator[Metric]:
+    """Yield the time of a step that Keras prints behind its bars: `350ms/step`."""
+    for match in _RATE.finditer(text):
+        yield Metric(match.span("name"), match.span("number"), match.span("unit"), "local")
+
+
+def scope_of(tag: str, text: str = "") -> str:
+    """Return `local`, `global` or `unknown` from a metric's name, or else from its line."""
+    for words in (tag, text):
+        if _LOCAL.search(words):
+            return "local"
+        if _GLOBAL.search(words):
+            return "global"
+    return "unknown"
