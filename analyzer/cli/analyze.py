@@ -14,6 +14,7 @@ from pathlib import Path
 from analyzer import __version__
 from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
 from analyzer.model.diagnosis import Diagnosis
@@ -145,6 +146,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
         for each in formats:
             FORMATS[each].warm_up()
 
+    limit_polars_threads([*paths, *([arguments.against] if arguments.against else [])])
     with ProgressBar() as progress:
         options = AnalysisOptions(
             rules=tuple(_directory(name) for name in arguments.rules),

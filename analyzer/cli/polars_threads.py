@@ -1,0 +1,36 @@
+"""How many threads polars starts; it reads that once, when it is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+SMALL_RUN_BYTES = 32 << 20
+"""Total size of the files up to which one thread is faster: starting and ending more takes longer."""
+_VARIABLE = "POLARS_MAX_THREADS"
+
+
+def limit_polars_threads(paths: Sequence[Path]) -> None:
+    """Let polars use a single thread if the run is small; whatever the user has set stays as it is."""
+    if _VARIABLE not in os.environ and "polars" not in sys.modules and _is_small(paths):
+        os.environ[_VARIABLE] = "1"
+
+
+def _is_small(paths: Iterable[Path]) -> bool:
+    total = 0
+    for path in paths:
+        for size in _sizes(path):
+            total += size
+            if total > SMALL_RUN_BYTES:
+                return False
+    return True
+
+
+def _sizes(path: Path) -> Iterator[int]:
+    """Yield the size in bytes of a file, or of each file below a directory; unreadable ones count nothing."""
+    for folder, _, names in os.walk(path) if path.is_dir() else [(path.parent, [], [path.name])]:
+        for name in names:
+            file = Path(folder, name)
+            yield file.stat().st_size if file.is_file() else 0
