@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 SMALL_RUN_BYTES = 32 << 20
@@ -30,7 +31,7 @@ def _is_small(paths: Iterable[Path]) -> bool:
 
 def _sizes(path: Path) -> Iterator[int]:
     """Yield the size in bytes of a file, or of each file below a directory; unreadable ones count nothing."""
-    for folder, _, names in os.walk(path) if path.is_dir() else [(path.parent, [], [path.name])]:
-        for name in names:
-            file = Path(folder, name)
+    files = path.rglob("*") if path.is_dir() else [path]
+    for file in files:
+        with suppress(OSError):
             yield file.stat().st_size if file.is_file() else 0

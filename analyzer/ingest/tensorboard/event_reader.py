@@ -19,7 +19,7 @@ from analyzer.storage.decompress import decompressed_file
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Every scalar of one event file; what is damaged is said, what stands before it kept.
+    """Read every scalar of one event file; damaged parts are reported, and what stands before them is kept.
 
     Raises:
         OSError: the file cannot be read.
@@ -27,14 +27,14 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     """
     output = SourceRows(source)
     output.bytes = source.path.stat().st_size
-    folder = _folder(source.name)
+    prefix = _tag_prefix(source.name)
     with decompressed_file(source.path) as (path, broken):
         found = read_scalars(path)
     if broken:
         output.add_damage(broken)
-    for time in _span(found.times):
+    for time in _time_range(found.times):
         output.observe_time(time)
-    tags = {tag: folder + tag for tag in set(found.tags)}
+    tags = {tag: prefix + tag for tag in set(found.tags)}
     scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in tags}
     output.columns["scalars"] = {
         "tag": [tags[tag] for tag in found.tags],
@@ -49,14 +49,14 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     return output
 
 
-def _span(times: Sequence[float]) -> Iterator[float]:
-    """The first and the last of the times that are times."""
+def _time_range(times: Sequence[float]) -> Iterator[float]:
+    """Yield the first and the last finite time."""
     if finite := [time for time in times if isfinite(time)]:
         yield from (min(finite), max(finite))
 
 
-def _folder(name: str) -> str:
-    """What is put in front of tags: Keras writes the same ones into `train` and into `validation`."""
+def _tag_prefix(name: str) -> str:
+    """Return the prefix that keeps train/ and validation/ tags apart; Keras uses the same tags in both."""
     folders = (part.lower() for part in reversed(PurePosixPath(name).parent.parts))
     innermost = next((part for part in folders if worker_of(part, Kind.EVENT_FILE) is None), "")
     return f"{innermost}/" if re.match(VALIDATION, f"{innermost}/") else ""

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analyzer.ingest.tensorboard import event_files
-from analyzer.ingest.tensorboard.event_files import EventFile, Scalar, read_scalars
+from analyzer.ingest.tensorboard.event_files import EventFile, read_scalars
+from analyzer.ingest.tensorboard.event_scalars import Scalar
 from benchmarks.inputs import write_events
 
 FIXTURES = Path(__file__).parents[2] / "fixtures_binary"
@@ -160,7 +161,7 @@ def test_records_behind_a_hole_are_found(tmp_path: Path) -> None:
 
 def test_a_large_record_is_checked_and_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Larger than any scalar: not held, and its checksum holds all the same."""
-    monkeypatch.setattr(event_files, "LARGEST", 100_000)
+    monkeypatch.setattr(event_files, "MAX_RECORD_BYTES", 100_000)
     start = (FIXTURES / "v1.tfevents").read_bytes()
     large = framed(b"\t" + bytes(8) + b"\x22" + bytes([0x80, 0x89, 0x7A]) + bytes(2_000_000))
     found = read(tmp_path, start + large + start[boundaries(start)[1] :])
@@ -200,8 +201,8 @@ def test_the_records_of_a_large_file_are_read_as_those_of_a_small_one(
             data = bytearray(sound)
             for _ in range(flaws):
                 data[chance.randrange(len(data))] = chance.randrange(256)
-            monkeypatch.setattr(event_files, "_HUGE", 1 << 60)
+            monkeypatch.setattr(event_files, "RUN_FILE_BYTES", 1 << 60)
             one_by_one = read(tmp_path, bytes(data))
-            monkeypatch.setattr(event_files, "_HUGE", 0)
+            monkeypatch.setattr(event_files, "RUN_FILE_BYTES", 0)
             assert repr(read(tmp_path, bytes(data))) == repr(one_by_one)
             assert flaws or len(one_by_one.scalars) == 3_000
