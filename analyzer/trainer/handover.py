@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
+from analyzer.trainer.layouts import WRAPPED, files_of, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
 
 NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "mnist-{task}.log"}
-PREFIXES = {"srun": "{index}: ", "compose": "{task}-1  | "}
-TOGETHER = {"srun": "slurm-48213.out", "compose": "docker-compose.log"}
 
 
 class HandoverError(UserError):
@@ -44,13 +44,14 @@ def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bo
     if binary and (found := anonymizer.check(content)):
         raise HandoverError(f"{path.name}: names {found}, a path of this machine")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if binary else anonymizer.text(content))
+    written = content if binary else anonymizer.text(content)
+    path.write_bytes(gzip.compress(written, mtime=0) if path.suffix == ".gz" else written)
 
 
 def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
     layout = workspace.scenario.layout
-    if layout in PREFIXES:
-        yield TOGETHER[layout], _together(workspace, outcome)
+    if layout in WRAPPED:
+        yield from files_of(layout, lines_of(outcome.output))
         return
     for index in outcome.exit_codes:
         out, task = workspace.log(index, "out"), workspace.name(index)
@@ -60,19 +61,6 @@ def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]
             yield f"{folder}/stderr.txt", workspace.log(index, "err").read_bytes()
         else:
             yield NAMES[layout].format(index=index, task=task), out.read_bytes()
-
-
-def _together(workspace: Workspace, outcome: Outcome) -> bytes:
-    """Return one file with the lines of all workers, each with a prefix that names its worker."""
-    prefix = PREFIXES[workspace.scenario.layout]
-    begun: dict[int, bytes] = dict.fromkeys(outcome.exit_codes, b"")
-    told = bytearray()
-    for index, content in [*outcome.heard, *((index, b"\n") for index in outcome.exit_codes)]:
-        *lines, begun[index] = (begun[index] + content).split(b"\n")
-        name = prefix.format(index=index, task=workspace.name(index)).encode()
-        for line in lines:
-            told += name + line + b"\n" if line or content != b"\n" else b""
-    return bytes(told)
 
 
 def _exit_codes(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analyzer.trainer.faults import FAULTS
+from analyzer.trainer.layouts import WRAPPED
 from analyzer.trainer.scenario_file import ScenarioFile, anything, flag, mapping, one_of, several, text, whole
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from analyzer.trainer.scenario_file import Check
 
 PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks", "stacks")
-LAYOUTS = ("flat", "folders", "ranks", "pods", "srun", "compose")
-STYLES = ("bar", "epoch", "plain", "logging", "key_value")
+LAYOUTS = ("flat", "folders", "ranks", "pods", *WRAPPED)
+STYLES = ("bar", "epoch", "plain", "logging", "key_value", "absl", "loguru", "structlog", "tqdm")
 
 KEYS: dict[str, Check] = {
     "description": text,
@@ -27,7 +28,7 @@ KEYS: dict[str, Check] = {
     "seed": whole(0),
     "step": whole(1),
     "fault": mapping,
-    "mode": one_of("fit", "custom", "ps"),
+    "mode": one_of("fit", "custom", "ps", "estimator"),
     "chief": flag,
     "evaluator": flag,
     "needs_gpu": flag,

@@ -31,6 +31,7 @@ from analyzer.trainer.jobs.hosts import Hosts
 from analyzer.trainer.jobs.job import Outcome
 from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.jobs.workspace import Workspace, tfrecords
+from analyzer.trainer.layouts import Chunk
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 from analyzer.trainer.scenario import Scenario
 
@@ -149,13 +150,14 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
     """What was heard is there, under the names that such a launcher gives."""
     job = workspace(tmp_path / "job", workers=2, layout=layout)
     heard = [(0, b"one\ntw"), (1, b"three\n"), (0, b"o\n"), (1, b"unfinished")]
+    chunks = [Chunk(index, f"worker-{index}", 1.7e9, content) for index, content in heard]
     for index, content in heard:
         with job.log(index, "out").open("ab") as log:
             log.write(content)
     target = tmp_path / "run"
     hand_over(
         job,
-        Outcome({0: 0, 1: 0}, {}, False, {}, heard, {"kernel.log": b"x"}, {}, {}),
+        Outcome({0: 0, 1: 0}, {}, False, {}, chunks, {"kernel.log": b"x"}, {}, {}),
         PathAnonymizer({"/nowhere": "/usr"}),
         target,
     )

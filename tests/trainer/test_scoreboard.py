@@ -10,13 +10,13 @@ import pytest
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.scoring.baselines import answers
 from analyzer.trainer.scoring.holdout_results import NAME, keep, load
+from analyzer.trainer.scoring.intervals import wilson
 from analyzer.trainer.scoring.scoreboard import (
     Score,
     first_scoreboard,
     judge_cause,
     judge_culprit,
     scoreboard,
-    wilson,
 )
 from tests.recordings import Recordings, sample_run_named
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.layouts import Chunk
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Outcome:
     steps: dict[int, int]
     stalled: bool
     tf_config: dict[int, str]
-    heard: list[tuple[int, bytes]]
+    output: list[Chunk]
     left: dict[str, bytes]
     """Files that the fault leaves besides, by name."""
     disks: dict[str, bytes]
@@ -54,6 +55,7 @@ def run_job(
         with WorkerProcesses() as workers:
             monitor = JobMonitor(workers, launcher, observer)
             stalled = monitor.run_to_end()
+            monitor.read_rest()
             return _outcome(monitor, stalled=stalled)
     finally:
         fault.cleanup()
@@ -75,7 +77,7 @@ def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
         steps={index: log.step for index, log in monitor.logs.items()},
         stalled=stalled,
         tf_config={index: config for index, config in configs.items() if config is not None},
-        heard=monitor.chunks,
+        output=monitor.chunks,
         left=dict(monitor.launcher.fault.leaves()),
         disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.trainer.jobs.observer import WorkerStatus
 from analyzer.trainer.jobs.step_counter import StepCounter
+from analyzer.trainer.layouts import Chunk
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.launcher import Launcher
@@ -28,7 +29,7 @@ class JobMonitor:
     due: dict[int, float] = field(default_factory=dict)
     logs: dict[int, StepCounter] = field(default_factory=dict)
     errors: dict[int, StepCounter] = field(default_factory=dict)
-    chunks: list[tuple[int, bytes]] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
     heard: float = 0.0
     alive: list[int] = field(default_factory=list)
     shown: list[WorkerStatus] = field(default_factory=list)
@@ -56,6 +57,19 @@ class JobMonitor:
                 return True
         return False
 
+    def read_rest(self) -> None:
+        """Read what ended workers wrote after they were read last."""
+        for index in self.workers.processes:
+            self._read(index)
+
+    def _read(self, index: int) -> bool:
+        log = self.logs[index]
+        if not log.read():
+            return False
+        name = self.launcher.workspace.name(index)
+        self.chunks.append(Chunk(index, name, time.time(), log.new))
+        return True
+
     def _show(self) -> None:
         statuses = [self._status(index) for index in range(self.launcher.workspace.scenario.workers)]
         if statuses != self.shown:
@@ -78,8 +92,7 @@ class JobMonitor:
     def _listen(self) -> None:
         for index in self.workers.processes:
             log = self.logs[index]
-            if log.read():
-                self.chunks.append((index, log.new))
+            if self._read(index):
                 self.heard = time.monotonic()
             if index in self.errors and self.errors[index].read():
                 self.heard = time.monotonic()

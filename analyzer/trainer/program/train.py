@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import sys
+import argparse
 
 import tensorflow as tf
 from forecast.arguments import parse_args  # type: ignore[import-not-found]
@@ -13,18 +12,27 @@ from forecast.data import count_rows  # type: ignore[import-not-found]
 from forecast.keras_fit import fit  # type: ignore[import-not-found]
 from forecast.parameter_server import parameter_server  # type: ignore[import-not-found]
 from forecast.reporter import Reporter  # type: ignore[import-not-found]
+from forecast.styles import uncaught  # type: ignore[import-not-found]
 
 
 def main() -> None:
-    """Train, and say how it went."""
+    """Train, and log uncaught exceptions in the style of the command line."""
     args = parse_args()
-    if args.log_style == "logging":
-        line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-        logging.basicConfig(level=logging.INFO, stream=sys.stdout, format=line)
-    reporter = Reporter(args.log_style, args.report)
+    reporter = Reporter(args.log_style, args.report, args.epochs * args.steps)
+    with uncaught(args.log_style):
+        train(args, reporter)
+
+
+def train(args: argparse.Namespace, reporter: Reporter) -> None:
+    """Train in the mode of the command line, and report the end."""
     reporter.say(f"TensorFlow {tf.__version__}")
     if args.warm_up:
         tf.linalg.matmul(tf.ones([64, 64]), tf.ones([64, 64]))
+    if args.mode == "estimator":
+        from forecast.estimator import estimator  # type: ignore[import-not-found]
+
+        estimator(args, reporter)
+        return
     if args.mode == "ps":
         parameter_server(args, reporter)
         reporter.say("training complete")

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -14,14 +13,14 @@ import yaml
 from analyzer.discover import discover
 from analyzer.pipeline import diagnose_tables, load_rules, load_tables
 from analyzer.trainer.scoring.baselines import BASELINES, CONSTANT, answers, commonest
+from analyzer.trainer.scoring.held_out import Share, is_held_out
+from analyzer.trainer.scoring.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
-_Z = 1.96
-"""Quantile of the normal distribution for a 95 % interval."""
 OURS = "mwms-analyze"
 RESULTS = ("right", "wrong", "abstained")
 VERSION = re.compile(r"^\| TensorFlow \| (\d+\.\d+)", re.MULTILINE)
@@ -93,6 +92,7 @@ def judge_culprit(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
 def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
     """Return tables by cause, version and confidence, a comparison with baselines, and all wrong answers."""
     parts = [
+        _held_out(scores),
         _counted("cause", scores, lambda score: score.truth.split()[0]),
         _counted("TensorFlow", scores, lambda score: score.version),
         _reliability(scores),
@@ -100,6 +100,29 @@ def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
         _not_right(scores, reasons),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def shares(scores: Sequence[Score]) -> dict[str, tuple[Share, Share]]:
+    """Return the shares of right causes and of right culprits, each as (held out, not held out)."""
+    groups = [[score for score in scores if is_held_out(score.name) is held] for held in (True, False)]
+
+    def share(group: Sequence[Score], part: str) -> Share:
+        return Share(sum(getattr(score, part) == "right" for score in group), len(group))
+
+    return {part: (share(groups[0], part), share(groups[1], part)) for part in ("cause", "culprit")}
+
+
+def _held_out(scores: Sequence[Score]) -> str:
+    """Return a table of both shares, on the held-out recordings and on those that rules were written on."""
+    rows = [(part, *map(_share_text, both)) for part, both in shares(scores).items()]
+    return _table(("right", "held out", "used for writing rules"), rows)
+
+
+def _share_text(share: Share) -> str:
+    if not share.of:
+        return "no recording"
+    low, high = wilson(*share)
+    return f"{share.right} of {share.of} ({low:.2f} to {high:.2f})"
 
 
 def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
@@ -159,14 +182,6 @@ def _reliability(scores: Sequence[Score]) -> str:
         ),
         rows,
     )  # fmt: skip
-
-
-def wilson(right: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of the share `right / of`."""
-    share, spread = right / of, _Z**2 / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = _Z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _compared_with_baselines(scores: Sequence[Score]) -> str:

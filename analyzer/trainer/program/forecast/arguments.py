@@ -8,7 +8,7 @@ import argparse
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Train the load forecast on every worker of the cluster.")
-    parser.add_argument("--mode", choices=["fit", "custom", "ps"], default="fit")
+    parser.add_argument("--mode", choices=["fit", "custom", "ps", "estimator"], default="fit")
     parser.add_argument("--data", default="data")
     parser.add_argument("--manifest", default="config/files.txt", help="names of the data files")
     parser.add_argument("--format", choices=["csv", "tfrecord"], default="csv")
