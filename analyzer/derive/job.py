@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
 from analyzer.derive.ordering import behind_end
 from analyzer.tables.builders import frame
+
+_FIRST_PROMISED = (2, 4)
+_FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
+_RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
+"""No job that ran between these two ran TensorFlow 2.4."""
 
 Row = Mapping[str, Any]
 
@@ -49,9 +55,23 @@ def job(
         "ended": lifetimes["last_seen"].max(),
         "strategy": _strategy(workers, facts),
         "hosts": workers["host"].drop_nulls().n_unique(),
+        "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
         "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
     return frame("job", [row])
+
+
+def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object) -> str | None:
+    """Return what shows a TensorFlow before 2.4: its version, its words, or a year before that release."""
+    stated = workers["tensorflow"].drop_nulls().sort().to_list()
+    if stated:
+        major, minor = (int(part) for part in stated[0].split(".")[:2])
+        return f"TensorFlow {stated[0]}" if (major, minor) < _FIRST_PROMISED else None
+    if "older_dialect" in facts["key"]:
+        return "words of TensorFlow 1.x"
+    if isinstance(started, float) and _FIRST_RELEASE < started < _RELEASE_2_4:
+        return f"lines of {datetime.fromtimestamp(started, UTC).year}"
+    return None
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
-from analyzer.diagnose.decide import cap_guessed, decide
+from analyzer.diagnose.decide import cap_guessed, cap_old_tensorflow, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.model.contract import MadeWith
@@ -24,4 +24,5 @@ def diagnose(
     """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""
     related = relate(findings)
     capped, decision = cap_guessed(related, decide(related, tables), tables["workers"])
+    capped, decision = cap_old_tensorflow(capped, decision, tables["job"])
     return Diagnosis(document(name, decision, capped, tables, made_with, good))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
@@ -18,6 +19,8 @@ _CAP_GUESSED = 0.85
 The file at fault is known, the number of its worker is not: that falls short of 0.9, from which on nine in
 ten verdicts are right in cause and culprit.
 """
+_CAP_OLD = LEVELS["likely"]
+"""Highest confidence in a job of a TensorFlow before 2.4: no recording of ours is so old."""
 
 
 class Decision(NamedTuple):
@@ -61,10 +64,32 @@ def cap_guessed(
 
 def _capped(finding: Finding, guessed: AbstractSet[str]) -> Finding:
     unsure = [worker for worker in finding.culprits if worker in guessed]
-    if not unsure or finding.confidence <= _CAP_GUESSED:
+    if not unsure:
         return finding
     why = f"at most {_CAP_GUESSED:.2f}, for the index of {unsure[0]} is guessed"
-    return finding._replace(confidence=_CAP_GUESSED, confidence_trace=(*finding.confidence_trace, why))
+    return _at_most(_CAP_GUESSED, why, finding)
+
+
+def cap_old_tensorflow(
+    findings: Sequence[Finding], decision: Decision, job: pl.DataFrame
+) -> tuple[Sequence[Finding], Decision]:
+    """Cap the confidence in a job of a TensorFlow before 2.4; the choice among causes stands."""
+    shown = job["old_tensorflow"].item()
+    if shown is None:
+        return findings, decision
+    why = f"at most {_CAP_OLD:.2f}, for TensorFlow before 2.4 is read with less confidence ({shown})"
+    chosen = _at_most(_CAP_OLD, why, decision.chosen) if decision.chosen else None
+    return [_at_most(_CAP_OLD, why, each) for each in findings], decision._replace(
+        chosen=chosen,
+        confidence=chosen.confidence if chosen else min(decision.confidence, _CAP_OLD),
+        rejected=tuple((_at_most(_CAP_OLD, why, each), against) for each, against in decision.rejected),
+    )
+
+
+def _at_most(cap: float, why: str, finding: Finding) -> Finding:
+    if finding.confidence <= cap:
+        return finding
+    return finding._replace(confidence=cap, confidence_trace=(*finding.confidence_trace, why))
 
 
 def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:

@@ -196,5 +196,8 @@ JOB = (
     Column("ended", "time", "last sign of life of any worker"),
     Column("strategy", "text", "tf.distribute strategy, where the files say it"),
     Column("hosts", "int", "different hosts named"),
+    Column(
+        "old_tensorflow", "text", "what shows a TensorFlow before 2.4, which is read with less confidence"
+    ),
     Column("positions", "int", "different last positions of the training workers"),
 )
