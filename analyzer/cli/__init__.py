@@ -1,1 +1,1 @@
-"""One module a command. Nobody else reads arguments, prints or exits."""
+"""The commands, one module each; only they read arguments, print or exit."""

@@ -23,6 +23,8 @@ from analyzer.model.findings import Outcome, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
+from analyzer.render.explain import explain
+from analyzer.render.text import terminal
 
 _EXIT_CODES = """exit status:
   0    healthy
@@ -39,7 +41,7 @@ XPROF_SECONDS = 120.0
 
 
 def process() -> int:
-    """`main`, as all that a process does: behind it nothing is taken apart that ends with the process."""
+    """Run `main` and exit without interpreter teardown, which takes a fifth of a small run (0.15 s)."""
     status: int | None = None
 
     def leave() -> None:
@@ -202,8 +204,6 @@ def _report(
         targets.write(path, text)
     _print_terminal_page(diagnosis, color)
     if explained:
-        from analyzer.render.explain import explain
-
         write_stdout(explain(diagnosis.document, _width()) + "\n")
     write_stdout("".join(f"Report: {path}\n" for path in paths))
 
@@ -216,8 +216,6 @@ def _print_rule_errors(diagnosis: Diagnosis) -> None:
 
 
 def _print_terminal_page(diagnosis: Diagnosis, color: str) -> None:
-    from analyzer.render.text import terminal
-
     on_terminal = sys.stdout.isatty()
     colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
     write_stdout(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")

@@ -8,6 +8,9 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
+from analyzer.render.formatting import size
+from analyzer.render.sanitize import one_line
+
 DELAY_SECONDS = 2.0
 """Seconds before the bar appears."""
 
@@ -64,9 +67,6 @@ def _is_terminal(screen: TextIO | None) -> bool:
 
 
 def _line(source: str, done: int, whole: int) -> str:
-    from analyzer.render.formatting import size
-    from analyzer.render.sanitize import one_line  # most runs are read before anything is drawn
-
     share = min(done / whole, 1.0)
     bar = "#" * round(share * _BAR_WIDTH)
     return f"reading [{bar:.<{_BAR_WIDTH}}] {share:4.0%} of {size(whole)}  {one_line(source, 60)}"

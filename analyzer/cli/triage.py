@@ -98,9 +98,9 @@ def _engine(arguments: argparse.Namespace) -> RunExaminer:
     from analyzer.triage.examine.workers import ProcessPoolExaminer, available_cores
 
     if arguments.scheduler:
+        _require_modules("distributed")
         from analyzer.triage.examine.cluster import DaskExaminer
 
-        _require_modules("distributed")
         return DaskExaminer(arguments.scheduler, _seconds("--timeout", arguments.timeout))
     return ProcessPoolExaminer(
         arguments.processes or available_cores(), _seconds("--timeout", arguments.timeout)

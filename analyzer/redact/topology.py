@@ -131,12 +131,12 @@ def _hosts(text: str) -> Iterator[str]:
 
 
 def _tells(name: str) -> bool:
-    """Whether a name is one of a machine: no address, no role, no word that could stand in any sentence."""
+    """Return True if a name can only be a machine's: not an address, a role or an ordinary word."""
     return bool(re.search(r"[\d.\-_]", name)) and _names_machine(name)
 
 
 def _names_machine(name: str) -> bool:
-    """Whether a name of a host is neither an address nor a role."""
+    """Return True if a host name is neither an address nor a role."""
     generic = _GENERIC.fullmatch(name.partition(".")[0]) and "." not in name
     if len(name) < 3 or generic:
         return False

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.triage import night_summary
 from analyzer.triage.database.history import History, as_usage_errors, open_history
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.storage import is_url
 from analyzer.triage.lock import directory_lock
+from analyzer.triage.publish import digest, lines, metrics, page
 from analyzer.triage.publish.output_files import remove_drafts, remove_reports, report_path, write_output
 
 T = TypeVar("T")
@@ -164,9 +166,6 @@ def _remove_expired_reports(order: TriageOptions, history: History) -> None:
 
 def _write_outputs(folder: Path, history: History, date: str, counts: DiscoveryCounts) -> None:
     """Write the outputs of the night; the index page last, because it links to the others."""
-    from analyzer.triage import night_summary
-    from analyzer.triage.publish import digest, lines, metrics, page
-
     summary = night_summary.summarize_night(history, date, counts.found, counts.waiting, counts.unlisted)
     runs = night_summary.runs_of_night(history, date)
     write_output(folder / "runs.jsonl", lines.lines(runs, summary).encode())

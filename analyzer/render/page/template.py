@@ -81,7 +81,7 @@ def with_code(text: str) -> Markup:
 
 
 def embedded(text: str) -> Markup:
-    """Write JSON, all in ASCII, that cannot end the script element it stands in."""
+    """Return ASCII JSON that is safe inside a script element."""
     return Markup(_escaped(text, _JSON_ESCAPES))  # noqa: S704  (every character that means something is escaped)
 
 

@@ -29,7 +29,7 @@ class BusyMachine(Fault):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
 
     def where(self) -> Sequence[str]:
-        """Return a command prefix that restricts the cores; none here."""
+        """Return the command prefix that restricts the cores: none."""
         return ()
 
     def cleanup(self) -> None:

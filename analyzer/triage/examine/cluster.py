@@ -8,6 +8,8 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
+from distributed import Client, wait
+
 from analyzer.model.errors import UsageError
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
@@ -30,8 +32,6 @@ class DaskExaminer:
             UsageError: the scheduler does not answer.
 
         """
-        from distributed import Client
-
         try:
             client = Client(self.address, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
@@ -57,8 +57,6 @@ class DaskExaminer:
                 )
 
     def _finished(self, running: list[Any]) -> list[Any]:
-        from distributed import wait
-
         try:
             return list(wait(running, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED").done)
         except TimeoutError:

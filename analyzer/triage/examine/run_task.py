@@ -166,7 +166,7 @@ def _safe_part(part: str) -> str:
 
 
 def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
-    from analyzer.pipeline import analyze  # here, so that whoever only hands out tasks starts at once
+    from analyzer.pipeline import analyze  # imports polars, which reads POLARS_MAX_THREADS only then
     from analyzer.render import render
 
     document = analyze([path], pack=_cached_rules(task.rules, task.digest)).document

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, TimeoutError, wait  # noqa: A004 - what Pebble raises
 
+from pebble import ProcessExpired, ProcessPool
+
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
 _QUEUED_PER_PROCESS = 4
@@ -24,8 +26,6 @@ class ProcessPoolExaminer:
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """Yield the result of each task as it ends; takes tasks as there is space in the queue."""
-        from pebble import ProcessPool
-
         context = multiprocessing.get_context("spawn")
         running: dict[Future[ExaminedRun], Task] = {}
         with ProcessPool(
@@ -48,8 +48,6 @@ class ProcessPoolExaminer:
             yield self._result(future, running.pop(future))
 
     def _result(self, future: Future[ExaminedRun], task: Task) -> ExaminedRun:
-        from pebble import ProcessExpired
-
         try:
             return future.result()
         except TimeoutError:

@@ -18,7 +18,7 @@ from .reporter import Reporter
 
 
 def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any, Any]:
-    """Return the model, the optimizer, the function of one step, and where it leaves the gradients' norm."""
+    """Return model, optimizer, the function of one step, and the variable with the gradients' norm."""
     with strategy.scope():
         model = build_model(args)
         optimizer = tf.keras.optimizers.SGD(0.01)
@@ -53,7 +53,7 @@ class Keeper:
             self.checkpoint.read(args.restore).assert_existing_objects_matched()
 
     def done(self) -> int:
-        """Return the step after which an earlier life was saved, with the model restored; 0 without one."""
+        """Restore the model of an earlier attempt and return its last saved step; 0 if there is none."""
         if not self.progress or not Path(self.progress).exists():
             return 0
         if Path(f"{self.prefix}/latest.index").exists():
@@ -61,7 +61,7 @@ class Keeper:
         return int(Path(self.progress).read_text())
 
     def save(self, step: int) -> None:
-        """Save when it is time, on the workers that are to save."""
+        """Write a checkpoint every `every` steps, on the workers that save."""
         if not (self.every and step % self.every == 0 and self.mine):
             return
         self.checkpoint.write(f"{self.prefix}/{'latest' if self.progress else f'step-{step:05d}'}")

@@ -15,7 +15,7 @@ from .reporter import Reporter
 
 
 class PerStep(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
-    """What happens before each step: stop requests, shared statistics, the schedule."""
+    """Checks for stop requests and refreshes the statistics before each step."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.schedule = Schedule(args.schedule)

@@ -1,4 +1,4 @@
-"""What happens around each step: learning rate, shared statistics, requests to stop."""
+"""Actions around each step: learning rate, shared statistics, requests to stop."""
 
 from __future__ import annotations
 

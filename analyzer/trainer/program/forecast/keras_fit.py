@@ -16,7 +16,7 @@ from .reporter import Reporter
 
 
 class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
-    """What happens around each step of `fit`."""
+    """Refreshes statistics, sets the learning rate and reports the loss around each step of `fit`."""
 
     def __init__(self, args: argparse.Namespace, reporter: Reporter | None, local: Any) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from .reporter import Reporter
 
 
 def serve(resolver: Any, reporter: Reporter) -> None:
-    """Work for the chief, for ever."""
+    """Serve the chief until killed."""
     task, index = resolver.task_type, resolver.task_id
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=task, task_index=index, protocol="grpc")
     reporter.say(f"serving as {task}:{index}")
@@ -23,7 +23,7 @@ def serve(resolver: Any, reporter: Reporter) -> None:
 
 
 def follow(args: argparse.Namespace, reporter: Reporter) -> None:
-    """Name the checkpoints as they come, for whoever evaluates them."""
+    """Report each new checkpoint, as an evaluator does."""
     reporter.say(f"waiting for checkpoints in {args.checkpoints}")
     for path in tf.train.checkpoints_iterator(args.checkpoints, timeout=3600):
         reporter.say(f"new checkpoint {path}")

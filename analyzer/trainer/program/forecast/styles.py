@@ -1,5 +1,5 @@
 # ruff: noqa: T201
-"""How log lines look: plain prints, or one of the logging libraries that training programs use."""
+"""Writers of log lines: plain prints, or a logging library that training programs use."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ WRITERS: Dict[str, Callable[[], Write]] = {  # noqa: UP006 (Python 3.8)
 
 @contextmanager
 def uncaught(style: str) -> Iterator[None]:
-    """Log an exception that nobody caught in the way of the style, and exit with 1."""
+    """Log an uncaught exception in the given style, and exit with 1."""
     if style == "loguru":
         from loguru import logger
 
