@@ -11,6 +11,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
+from tests.purity import UnitTestGuard
 from tests.recordings import SAMPLE_RUNS, Recordings
 
 COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
@@ -23,6 +24,11 @@ FIXTURE_COSTS = {
     "postgres": "processes",
     "store": "processes",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch the unit tests."""
+    config.pluginmanager.register(UnitTestGuard(), "unit-test-guard")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -25,9 +25,9 @@ class UnitTestGuard:
         if self._impure is None:
             return
         if event in STARTS_OR_WAITS:
-            self._impure.append(event)
+            self._impure.append(f"{event}: mark it `processes`")
         elif event == "open" and "/run/" in str(arguments[0]) and str(arguments[0]).startswith(SAMPLE_RUNS):
-            self._impure.append(f"opening {arguments[0]}")
+            self._impure.append(f"opening {arguments[0]}: mark it `recordings`")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -38,5 +38,5 @@ class UnitTestGuard:
         finally:
             heard, self._impure = self._impure, None
         if heard:
-            pytest.fail(f"a unit test does without {heard[0]}: mark it `processes` or `recordings`")
+            pytest.fail(f"a unit test does without {heard[0]}")
         return result

@@ -22,6 +22,8 @@ from analyzer.model.findings import Finding
 from analyzer.render import FORMATS
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
 HEALTHY = ROOT / "sample_runs" / "healthy-fit" / "run"
 UNSHARDED = ROOT / "sample_runs" / "identical-local-losses" / "run"
@@ -272,6 +274,7 @@ def test_a_single_file_several_files_and_standard_input(
     assert piped["made_with"]["command"] == "mwms-analyze -"
 
 
+@pytest.mark.processes
 def test_neither_tensorflow_nor_pandas_is_imported() -> None:
     """An analyzer that answers at once cannot wait for them."""
     code = (

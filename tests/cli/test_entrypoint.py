@@ -14,6 +14,8 @@ from analyzer.cli import analyze, rules, train
 from analyzer.model.errors import NothingReadable, UsageError
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.processes
+
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str, list[str]]] = {
     "mwms-analyze": (analyze.main, "analyzer.cli.analyze.analyze", [str(KILLED)]),

@@ -44,6 +44,7 @@ def told(run: Path) -> list[tuple[str, int, int]]:
     return calls
 
 
+@pytest.mark.recordings
 def test_the_bytes_of_every_source_are_counted() -> None:
     """In order, up to all of them."""
     calls = told(RUN)
@@ -111,6 +112,7 @@ def on_terminal(arguments: list[str], folder: Path) -> tuple[str, str]:
     return printed, shown.decode()
 
 
+@pytest.mark.processes
 def test_it_is_drawn_on_a_real_terminal_without_a_trace(tmp_path: Path) -> None:
     """Standard output holds the report alone."""
     printed, shown = on_terminal([str(RUN), "-o", "-", "--format", "json"], tmp_path)
@@ -119,6 +121,7 @@ def test_it_is_drawn_on_a_real_terminal_without_a_trace(tmp_path: Path) -> None:
     assert shown.rpartition("\r\x1b[K")[2] == ""
 
 
+@pytest.mark.processes
 def test_in_a_pipe_nothing_is_drawn(tmp_path: Path) -> None:
     """However long it takes."""
     command = [sys.executable, "-c", IMPATIENT, str(RUN), "-o", "-", "--format", "json"]

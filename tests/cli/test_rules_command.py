@@ -234,6 +234,7 @@ def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Sa
     assert "tells one of its workers" in capsys.readouterr().err
 
 
+@pytest.mark.recordings
 def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
     """The draft is made all the same, but nobody should write a second rule unawares."""
     assert main(["new", "--from", str(ROOT / "sample_runs" / "worker-killed" / "run")]) == 0

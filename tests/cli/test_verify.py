@@ -15,6 +15,8 @@ from analyzer.render import render
 from tests.recordings import SAMPLE_RUNS, Recordings, sample_run_named
 from tests.relaid import rewrite
 
+pytestmark = pytest.mark.recordings
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 KILLED = sample_run_named("worker-killed") / "run"
 ERROR = (

@@ -88,6 +88,7 @@ def test_numbers_do_not_make_a_line_odd(make_run: MakeRun) -> None:
     assert document["odd_lines"] == []
 
 
+@pytest.mark.recordings
 def test_a_known_failure_has_no_need_of_them() -> None:
     """The rule says what is to be seen."""
     assert analyze([sample("worker-killed")]).document["odd_lines"] == []
@@ -119,6 +120,7 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
     assert "A step took 4.00 s, there 1.00 s (4.0 times as long)" in text
 
 
+@pytest.mark.recordings
 def test_values_that_went_elsewhere_are_shown() -> None:
     """At the last place that both runs show."""
     found = analyze(
@@ -129,6 +131,7 @@ def test_values_that_went_elsewhere_are_shown() -> None:
     assert curve["here"] > 1e20 > 1 > curve["there"]
 
 
+@pytest.mark.recordings
 def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
     """What a worker prints because a peer is gone tells least."""
     found = analyze(
@@ -139,6 +142,7 @@ def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
     assert "Aborting" not in found["lines"][1]["excerpt"]
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["healthy-custom-loop", "worker-killed", "healthy-hosts"])
 def test_a_run_does_not_differ_from_itself(name: str) -> None:
     """Every list is empty."""
@@ -147,6 +151,7 @@ def test_a_run_does_not_differ_from_itself(name: str) -> None:
     assert found["step_time"]["here"] == found["step_time"]["there"]
 
 
+@pytest.mark.recordings
 def test_the_command_takes_a_good_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One that is not there is said."""
     bad, good = sample("loss-explodes-tf211"), sample("healthy-srun-tf211")

@@ -68,6 +68,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(set(found)) >= 8
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", ["catalogue-forbidden-tf218", "steps-not-given-tf28"])
 def test_nobody_is_blamed_for_what_all_do_when_a_log_is_missing(name: str, tmp_path: Path) -> None:
     """Of three workers that all raised, two are here: they are alike."""

@@ -73,6 +73,7 @@ def test_a_name_that_an_archive_holds_twice_gives_two_sources(tmp_path: Path) ->
     assert names(tmp_path / "run.zip") == ["worker-0.log", "worker-0.log (2)"]
 
 
+@pytest.mark.recordings
 def test_the_right_worker_is_blamed_when_logs_have_one_name(tmp_path: Path) -> None:
     """As schedulers lay them out: a directory a worker, and in each the same name."""
     folders = []

@@ -32,6 +32,7 @@ def test_a_file_is_read_as_the_page_says(tmp_path: Path, name: str, kind: str, w
     assert (source.kind.value, source.worker or "") == (kind, worker)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_shell_understands_the_commands(command: str) -> None:
     """They are syntactically right; the tools themselves are not here."""
@@ -82,6 +83,7 @@ def test_what_was_not_collected_leads_to_its_recipe(make_run: Callable[[Mapping[
     )
 
 
+@pytest.mark.recordings
 def test_where_nothing_is_lacking_nothing_is_said() -> None:
     """A run with traces and exit codes."""
     document = analyze([ROOT / "sample_runs" / "slow-worker-tf215" / "run"]).document

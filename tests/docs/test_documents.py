@@ -17,6 +17,7 @@ from tests.recordings import ROOT
 DOCUMENTS = runpy.run_path(str(ROOT / "docs" / "generate.py"))["DOCUMENTS"]
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_a_generated_document_is_current(path: Path) -> None:
     """`python docs/generate.py` would change nothing."""
@@ -45,6 +46,7 @@ def test_links_lead_somewhere(page: str) -> None:
         assert ((ROOT / page).parent / target).exists(), target
 
 
+@pytest.mark.processes
 def test_the_guide_for_contributors_names_every_place() -> None:
     """Modules and packages of the analyzer, directories of the repository, and what is generated."""
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -6,9 +6,13 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from analyzer import analyze
 from analyzer.model.schema import TABLES
 from tests.recordings import ROOT
+
+pytestmark = pytest.mark.processes
 
 PAGE = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)

@@ -11,6 +11,8 @@ import pytest
 
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 SHOWCASE = runpy.run_path(str(ROOT / "docs" / "showcase.py"))
 
 

@@ -52,6 +52,7 @@ def test_event_files_are_made_alike_everywhere(tmp_path: Path) -> None:
     assert hashlib.sha256((tmp_path / "made").read_bytes()).hexdigest()[:12] == "95cd951dbfb7"
 
 
+@pytest.mark.processes
 def test_a_command_is_measured_from_outside_unless_it_measures_itself() -> None:
     """Ratios are those of neighbours."""
     code = 'from benchmarks.measure import sample; print(sample(["true"]).megabytes)'

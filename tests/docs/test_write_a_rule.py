@@ -12,6 +12,8 @@ import pytest
 
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.processes
+
 GUIDE = (ROOT / "docs" / "write-a-rule.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\S+) ?(.*)\n((?:.*\n)*?)```$", GUIDE, re.MULTILINE)
 

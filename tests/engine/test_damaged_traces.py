@@ -12,6 +12,8 @@ from analyzer import analyze
 from analyzer.model.run import Run
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 RULES = ("straggler", "network-bound", "input-bound", "input-bound-worker", "collective-stalled-traced")
 
 

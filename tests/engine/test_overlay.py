@@ -61,6 +61,7 @@ def test_a_fault_is_named_with_file_and_line(text: str, line: int, says: str, tm
     assert says in fault
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize(
     ("excepted", "cause"),
     [('{worker: "worker:2"}', False), ('{worker: "worker:0"}', True), ("{signal: {above: 9}}", True)],

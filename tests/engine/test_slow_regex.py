@@ -53,6 +53,7 @@ def pack(tmp_path: Path) -> RulePack:
     return load([resource("rules"), tmp_path / "my-rules"])
 
 
+@pytest.mark.slow
 def test_it_costs_less_than_a_second(run: Path, pack: RulePack) -> None:
     """However many files and lines it would have to look at."""
     without = RulePack(tuple(rule for rule in pack.rules if rule.id != "mine"), pack.causes, pack.digest)

@@ -16,6 +16,8 @@ from tests.fuzz.harness import Hang, at_most, fuzz
 from tests.fuzz.mutators import MUTATORS, Mutator
 from tests.fuzz.target import Case, Target, names, readers, target
 
+pytestmark = pytest.mark.slow
+
 INPUTS = 150
 NAMES = names()
 

@@ -17,6 +17,8 @@ from tests.fuzz.oracles import PACKED, WIDE
 from tests.fuzz.target import read
 from tests.fuzz.targets.collectors import MARKS
 
+pytestmark = pytest.mark.slow
+
 SOME = settings(max_examples=60, deadline=None)
 WORDS = st.from_regex(r"[a-zé✓]{1,9}( [a-zé✓=,.-]{1,9}){0,6}", fullmatch=True)
 STAMP = "2026-11-21T01:35:58.252546967Z "

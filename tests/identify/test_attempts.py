@@ -17,6 +17,8 @@ from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 RUNS = {
     "restarted-alone": {"mnist-worker-2": 46},
     "healthy-recovers-tf215": {"worker-0": 65, "worker-1": 17},

@@ -13,6 +13,8 @@ from analyzer.discover import discover
 from analyzer.pipeline import load_rules, load_tables
 from tests.recordings import SAMPLE_RUNS
 
+pytestmark = pytest.mark.recordings
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 SAMPLES = {sample.name: sample / "run" for sample in SAMPLE_RUNS}
 JOBS = [

@@ -23,6 +23,8 @@ from analyzer.ingest.logs.progress import is_progress
 from analyzer.pipeline import analyze
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 RUNS = [
     ROOT / "sample_runs" / name / "run"
     for name in ("worker-killed", "worker-exception", "worker-never-joined", "healthy-fit")

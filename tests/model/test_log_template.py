@@ -32,6 +32,7 @@ def test_what_differs_is_masked(text: str, without: str) -> None:
     assert template_of(text) == without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["a", "a.", "/a", "1", "1.", "a:", "a-", ".", "http://", "0x"])
 def test_it_costs_no_more_than_the_text_is_long(unit: str) -> None:
     """Sixteen times the text costs far less than the square of it."""

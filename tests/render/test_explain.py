@@ -76,6 +76,7 @@ def test_older_documents_are_explained_too(name: str, width: int) -> None:
     assert [line for line in told.splitlines() if len(line) > width and " " in line.strip()] == []
 
 
+@pytest.mark.recordings
 def test_the_command_prints_it_after_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The page comes first; with the report itself on standard output there is no place for it."""
     run = sample_run_named("worker-killed") / "run"

@@ -96,6 +96,7 @@ def test_json_never_writes_nan() -> None:
         render(load("r101") | {"confidence": float("nan")}, "json")
 
 
+@pytest.mark.processes
 def test_json_needs_no_template_engine() -> None:
     """Asking for JSON imports nothing that only HTML needs."""
     code = "import sys, analyzer.render.document; sys.exit('jinja2' in sys.modules)"

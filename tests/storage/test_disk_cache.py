@@ -103,6 +103,7 @@ def test_what_the_maker_raises_is_raised_alone(cache: Path) -> None:
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.processes
 def test_what_one_process_kept_the_next_one_finds(tmp_path: Path) -> None:
     """Whatever the order in which a process goes through sets: else all is compiled anew each time."""
     code = """

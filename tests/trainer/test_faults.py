@@ -128,6 +128,7 @@ def test_a_rate_stands_in_the_schedule_for_its_steps_only(tmp_path: Path) -> Non
     assert (after[:2], after[4:]) == (before[:2], before[4:])
 
 
+@pytest.mark.processes
 def test_the_busy_processes_end_with_the_job(tmp_path: Path) -> None:
     """Nobody keeps computing."""
     fault = BusyMachine(guilty=0, step=1, processes=1)
@@ -169,6 +170,7 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
         assert (target / "slurm-48213.out").read_text() == "0: one\n1: three\n0: two\n1: unfinished\n"
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 def test_hosts_reach_each_other_and_leave_nothing_behind() -> None:
     """Two hosts talk over their switch; afterwards no namespace is left."""
@@ -249,6 +251,7 @@ def test_one_file_belongs_to_somebody_else(tmp_path: Path) -> None:
     assert job.part_file(1).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("found", "left"), [("first", "of step 3"), ("latest", "of step 30"), ("none", None)]
 )

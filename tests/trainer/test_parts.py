@@ -35,6 +35,7 @@ def start(workers: WorkerProcesses, folder: Path, program: str) -> Path:
     return log
 
 
+@pytest.mark.processes
 def test_a_worker_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
     """Leaving the crew's block ends even a worker that takes no notice of SIGTERM."""
     with WorkerProcesses(grace=0.2) as workers:
@@ -45,6 +46,7 @@ def test_a_worker_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
     assert workers.exit_codes() == {0: -Signals.SIGKILL}
 
 
+@pytest.mark.processes
 def test_an_error_ends_the_workers_too(tmp_path: Path) -> None:
     """An exception inside the block leaves nobody behind."""
     workers = WorkerProcesses(grace=0.2)

@@ -64,6 +64,7 @@ def test_the_crontab_line_is_one() -> None:
     assert "%" not in line
 
 
+@pytest.mark.processes
 def test_systemd_accepts_the_units() -> None:
     """Where systemd is there to ask."""
     if not shutil.which("systemd-analyze"):

@@ -15,6 +15,8 @@ from analyzer.triage.database.history import RUNS, default_history_url, open_his
 from tests.recordings import ROOT
 from tests.triage.conftest import Desk
 
+pytestmark = pytest.mark.processes
+
 
 def rows(desk: Desk) -> dict[str, tuple[str | None, str]]:
     """Verdict and problem of each run that history knows, by the name of its directory."""

@@ -110,6 +110,7 @@ def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
     assert job_of("/runs/2026-11-20") is None
 
 
+@pytest.mark.processes
 def test_an_old_history_is_carried_over(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Of version 1, as its tables were; what it knew is known. One of the future is refused."""
     desk.out.mkdir()
@@ -152,6 +153,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert families["mwms_triage_suspect_host_runs"].samples[0].value == 21
 
 
+@pytest.mark.slow
 def test_equal_histories_make_equal_outputs(tmp_path: Path) -> None:
     """Whatever the order in which the runs of a night were examined."""
     runs = list(sixty_nights(1))

@@ -23,6 +23,8 @@ from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
 from tests.triage.test_kill import remembered
 
+pytestmark = pytest.mark.processes
+
 
 def verdicts(url: str) -> dict[str, tuple[str | None, str | None, str]]:
     """Verdict, cause and problem by place."""

@@ -82,6 +82,7 @@ def test_a_log_of_readings_is_no_workers(tables_of: TablesOf) -> None:
     assert tables["workers"]["worker"].to_list() == ["worker:0"]
 
 
+@pytest.mark.recordings
 def test_readings_after_the_last_step_are_no_steps(make_run: MakeRun) -> None:
     """A monitor that runs on changes nothing in a diagnosis."""
     for name in ("worker-exception", "healthy-custom-loop"):

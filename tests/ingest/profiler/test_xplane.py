@@ -156,6 +156,7 @@ def test_a_broken_event_costs_itself(tmp_path: Path) -> None:
     assert any(0 < damage.offset < len(line) for damage in trace.damage)
 
 
+@pytest.mark.slow
 def test_cut_anywhere(tmp_path: Path) -> None:
     """A cut is damage at some offset within, unless it falls between two fields of the whole."""
     data = TRACE.read_bytes()
@@ -185,6 +186,7 @@ def read_fields(data: bytes) -> list[int]:
     return sizes
 
 
+@pytest.mark.recordings
 def test_a_cut_behind_the_names_costs_only_what_lies_behind_it(tmp_path: Path) -> None:
     """The spans of a plane of which all but the last names are there; the damage begins where they end."""
     recorded = ROOT / "sample_runs" / "slow-worker-tf215" / "run"
@@ -203,6 +205,7 @@ def test_threads_without_any_name_are_one_damage(tmp_path: Path) -> None:
     assert len(trace.damage) == 1
 
 
+@pytest.mark.slow
 @SLOWLY
 @given(places=st.lists(st.integers(0, len(TRACE.read_bytes()) * 8 - 1), min_size=1, max_size=20))
 def test_flipped_bits(places: list[int], tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from analyzer.model.source_kinds import Kind
 from analyzer.render import render
 from tests.recordings import ROOT
 
+pytestmark = pytest.mark.recordings
+
 RUN = ROOT / "sample_runs" / "slow-input-all-tf24" / "run"
 SESSION = "tb/worker-0/train/plugins/profile/2026_11_21_05_37_03/vm.xplane.pb"
 

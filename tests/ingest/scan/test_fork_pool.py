@@ -58,9 +58,13 @@ def gone():
         time.sleep(0.01)
 """
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "memfd_create") or len(os.sched_getaffinity(0)) < 2, reason="a process is not split here"
-)
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.skipif(
+        not hasattr(os, "memfd_create") or len(os.sched_getaffinity(0)) < 2,
+        reason="no second core to fork to",
+    ),
+]
 
 
 @pytest.fixture

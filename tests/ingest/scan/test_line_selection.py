@@ -209,6 +209,7 @@ def test_a_line_of_many_megabytes_is_cut_and_what_follows_it_is_read(
     assert found["records"]["text"].str.len_chars().max() < 40_000  # type: ignore[operator]
 
 
+@pytest.mark.processes
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     """Neither with its lines nor with one line."""
     peaks = []
@@ -228,6 +229,7 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     assert peaks[1] < 1.5 * peaks[0]
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("name", RUNS)
 def test_a_large_run_is_diagnosed_as_the_small_one(name: str, tmp_path: Path) -> None:
     """The same answer on the same evidence, each line under the number that it has in the large file."""

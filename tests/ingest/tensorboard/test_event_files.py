@@ -78,6 +78,7 @@ def read(folder: Path, data: bytes) -> EventFile:
     return read_scalars(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_agrees_with_tensorboard(name: str) -> None:
     """Tags, steps, times and values are bit for bit what EventAccumulator gives."""
@@ -101,6 +102,7 @@ def test_every_type_of_number_is_read() -> None:
     assert {row[3] for row in rows} == {1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_cut_anywhere(name: str, tmp_path: Path) -> None:
     """A cut keeps all before it and is damage at the last record, unless it falls between two."""
@@ -118,6 +120,7 @@ def test_cut_anywhere(name: str, tmp_path: Path) -> None:
         assert (damage.offset, damage.length) == (start, cut - start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @SLOWLY
 @given(draw=st.data())
