@@ -29,8 +29,8 @@ signals:
 when: said
 summary: "letters"
 cases:
-  - {name: yes, origin: here, given: {worker-0.log: "E: aaaa"}, expect: {fires: true}}
-  - {name: no, origin: here, given: {worker-0.log: "bbbb"}, expect: {fires: false}}
+  - {name: "yes", origin: here, given: {worker-0.log: "E: aaaa"}, expect: {fires: true}}
+  - {name: "no", origin: here, given: {worker-0.log: "bbbb"}, expect: {fires: false}}
 """
 SAYS = "rule mine, signal said: its regex took too long and was given up"
 

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

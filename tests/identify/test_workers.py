@@ -123,6 +123,7 @@ def test_how_a_worker_was_found_is_a_fact_without_a_line(
     ]
 
 
+@pytest.mark.recordings
 @pytest.mark.parametrize("named", [True, False])
 def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path) -> None:
     """In JSON, in text and in the explanation, with the file that is meant."""
