@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from analyzer.ingest.missing_years import complete_years
 from analyzer.ingest.platform import checkpoints
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.run import Source, Tables
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 def assemble(outputs: Sequence[SourceRows], sources: Sequence[Source]) -> Tables:
     """The tables of `schema.READ`; rows have a worker or an attempt only where the file states one."""
+    complete_years(outputs)
     checkpoints.report_missing(outputs, sources)
     return {table: _table(table, outputs) for table in READ}
 

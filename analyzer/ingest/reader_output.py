@@ -20,6 +20,10 @@ Columns = Mapping[str, Sequence[Any]]
 """Columns of one length by their names; one that is left out is null."""
 
 
+_TIMES = ("time", "near")
+"""Cells of the tables of logs that hold a time."""
+
+
 class SourceRows:
     """Rows by table, and how the source itself was read."""
 
@@ -68,6 +72,21 @@ class SourceRows:
         if time is not None and isfinite(time):
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
+
+    def shift_times(self, seconds: float) -> None:
+        """Move all times of the source, of which only the year was not known."""
+        for row in chain.from_iterable(self.rows.values()):
+            row.update({key: row[key] + seconds for key in _TIMES if row.get(key) is not None})
+        for table, columns in self.columns.items():
+            moved = {
+                key: [None if time is None else time + seconds for time in columns[key]]
+                for key in _TIMES
+                if key in columns
+            }
+            self.columns[table] = {**columns, **moved}
+        self.first_time, self.last_time = (
+            None if time is None else time + seconds for time in (self.first_time, self.last_time)
+        )
 
     def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None

@@ -25,6 +25,8 @@ LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
 LONGEST_QUOTE = 40
 """Lines of a status that a Python logger quotes."""
 
+_HALF_A_YEAR = 183 * 86_400
+"""Seconds; successive records are never as far apart, but for the turn of a year without one."""
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
@@ -119,7 +121,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
         if current and current.pieces:
             yield _closed(current)
         broken = False
-        current = _begin(line, year)
+        current = _begin(line, year, near)
         near = current.time if current.time is not None else near
         current.near = near
     if current:
@@ -133,8 +135,8 @@ def _goes_on(record: Record, line: Line) -> bool:
     return goes_on
 
 
-def _begin(line: Line, year: int) -> Record:
-    found = head(line.text, year)
+def _begin(line: Line, year: int, near: float | None) -> Record:
+    found = _head_near(line.text, year, near)
     body = found.text if found else line.text
     record = Record(line, _kind(found, body), body)
     if found:
@@ -142,6 +144,15 @@ def _begin(line: Line, year: int) -> Record:
     if record.kind == "traceback" and record.level is None:
         record.level = "E"
     return record
+
+
+def _head_near(text: str, year: int, near: float | None) -> Head | None:
+    """Parse the prefix of a line; a time without a year may be of the year before or after."""
+    found = head(text, year)
+    if found is None or found.time is None or near is None or abs(found.time - near) < _HALF_A_YEAR:
+        return found
+    moved = head(text, year + (1 if found.time < near else -1))
+    return moved if moved and moved.time and abs(moved.time - near) < _HALF_A_YEAR else found
 
 
 def _kind(found: Head | None, body: str) -> str:

@@ -1,0 +1,55 @@
+"""Timestamps without a year get it from the run's other files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import pytest
+
+from analyzer.model.run import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+DATED = "2026-12-31 23:58:00.000000: I tensorflow/core/util/port.cc:113] oneDNN\n"
+STEP = "I{stamp}.000000 140212195974016 train.py:37] step {step} loss 0.5\n"
+
+
+def when(tables: Tables, source: str) -> list[str]:
+    """The times of the steps in a source, to the second."""
+    steps = tables["scalars"].filter(tag="step", source=source)
+    return [f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}" for time in steps["time"]]
+
+
+def test_a_part_of_a_log_takes_the_year_of_another(tables_of: TablesOf) -> None:
+    """Rotation leaves TensorFlow's first lines in the oldest part."""
+    tables = tables_of({
+        "worker-0.log.1": DATED + STEP.format(stamp="1231 23:58:30", step=1),
+        "worker-0.log": STEP.format(stamp="1231 23:59:30", step=2),
+    })  # fmt: skip
+    assert when(tables, "worker-0.log") == ["2026-12-31 23:59:30"]
+
+
+def test_the_year_turns_between_parts_and_within_one(tables_of: TablesOf) -> None:
+    """December is followed by January of the next year."""
+    turning = STEP.format(stamp="1231 23:59:30", step=2) + STEP.format(stamp="0101 00:00:30", step=3)
+    tables = tables_of({
+        "worker-0.log.2": DATED,
+        "worker-0.log.1": turning,
+        "worker-0.log": STEP.format(stamp="0101 00:01:30", step=4),
+    })  # fmt: skip
+    assert when(tables, "worker-0.log.1") == ["2026-12-31 23:59:30", "2027-01-01 00:00:30"]
+    assert when(tables, "worker-0.log") == ["2027-01-01 00:01:30"]
+
+
+def test_another_worker_may_tell_the_year(tables_of: TablesOf) -> None:
+    """Where no part of the log itself does."""
+    tables = tables_of({"worker-0.log": STEP.format(stamp="1231 23:59:30", step=2), "worker-1.log": DATED})
+    assert when(tables, "worker-0.log") == ["2026-12-31 23:59:30"]
+
+
+@pytest.mark.parametrize("month", ["01", "12"])
+def test_without_any_year_none_is_made_up(tables_of: TablesOf, month: str) -> None:
+    """The order within the log is all that is known."""
+    assert when(
+        tables_of({"worker-0.log": STEP.format(stamp=f"{month}11 10:00:00", step=2)}), "worker-0.log"
+    ) == [f"1970-{month}-11 10:00:00"]
