@@ -57,7 +57,7 @@ def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
         match = compiled.match(line)
         if not match:
             return None
-        timestamp, text = split_timestamp(match["text"])
+        timestamp, text = split_timestamp(match["text"] or "")
         return CollectedLine(match["key"], text, timestamp=timestamp)
 
     return read
@@ -127,7 +127,10 @@ def _launcher_line(line: str) -> CollectedLine | None:
 def _job_stream_line(line: str) -> CollectedLine | None:
     """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
     match = re.match(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$", line)
-    return match and CollectedLine(None if match[2] == "service" else match[2], match[3], timestamp=match[1])
+    if not match:
+        return None
+    task = None if match[2] == "service" else match[2].replace("-replica", "")
+    return CollectedLine(task, match[3], timestamp=re.sub(r" (?=[+-])", "", match[1]))
 
 
 _LEVELS = "|".join(LEVEL_NAMES)
@@ -144,8 +147,9 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
     _regex_style(r"(?:\w{3} \w{3} [\d: ]+)?\[\d+,(?P<key>\d+)\]<(?:stdout|stderr)>: ?(?P<text>.*)$"),
     _regex_style(_TASK_IN_BRACKETS),
+    _regex_style(r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"),
 )
-"""Ray, mpirun, and tasks in brackets: the launcher's own lines stand between those with a prefix."""
+"""Ray, mpirun, tasks in brackets, AI Platform: other lines stand between those that name their origin."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _cri_line,
     _json_line,

@@ -35,13 +35,17 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """One captured group in the one spelling that later stages know."""
-    if key in {"task_type", "task_id", "channel_job"} or (key == "checkpoint" and _UNFINISHED.search(value)):
+    if key in {"task_type", "task_id", "channel_job", "of_task"} or (
+        key == "checkpoint" and _UNFINISHED.search(value)
+    ):
         return
     if key == "channels":
         addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
     elif key in {"connected", "own_device", "awaits", "member"}:
         yield from ((key, task) for task in tasks_in(value))
+    elif key == "exit_code":
+        yield key, str(negative_signal(int(value)))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":
@@ -52,6 +56,11 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, _cluster(cluster)
     else:
         yield key, value
+
+
+def negative_signal(code: int) -> int:
+    """Return -n for a shell's 128 + n (ended by signal n); other codes stay."""
+    return 128 - code if 128 < code < 160 else code
 
 
 def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.line_selection import SamplingBudget, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.run import Source
+from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 
 _MAX_DIGITS = 25
@@ -92,6 +93,8 @@ def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Sour
     is_number = key.isdecimal() and len(key) < _MAX_DIGITS
     worker = f"worker:{int(key)}" if is_number else worker_of(key)
     name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
+    if streams_in_all == 1 and worker_of(source.name, Kind.OTHER):
+        return source
     return source._replace(name=name, worker=worker or source.worker)
 
 

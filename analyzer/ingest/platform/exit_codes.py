@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.model.run import Source
@@ -48,8 +49,3 @@ def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:
 def _add_exit_code(output: SourceRows, line: int, task: Mapping[str, object], code: str) -> None:
     value = str(negative_signal(int(code))) if code.lstrip("-").isdigit() else "running"
     output.add("facts", line=line, key="exit_code", value=value, **task)
-
-
-def negative_signal(code: int) -> int:
-    """Return -n for a shell's 128 + n (ended by signal n); other codes stay."""
-    return 128 - code if 128 < code < 160 else code

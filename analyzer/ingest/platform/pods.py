@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
+from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.platform.exit_codes import negative_signal
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import note
 from analyzer.model.run import Source

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.platform.exit_codes import negative_signal
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import not_understood, note_all
 from analyzer.model.run import Source

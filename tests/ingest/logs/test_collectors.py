@@ -98,3 +98,61 @@ def test_entries_tell_their_time() -> None:
 def test_a_message_of_several_lines_is_several() -> None:
     """They share the number of the line of the file."""
     assert texts(entries({"message": "a\nb\n"}, {"message": "c"})) == [(1, "a"), (1, "b"), (2, "c")]
+
+
+def test_a_line_that_begins_with_a_time_names_no_task() -> None:
+    """`17:14:19` is no line of task 17; `17: text` is."""
+    assert detect_style(["17:14:19 step 1 loss 0.5", "17:14:20 step 2 loss 0.4"]) is None
+    (stream,) = split_streams([(1, "17: up"), (2, "17:")], detect_style(["17: up", "17:"]))
+    assert (stream.key, stream.lines) == ("17", [(1, "up"), (2, "")])
+
+
+def test_levels_before_a_bar_name_no_container() -> None:
+    """Compose writes names there."""
+    assert detect_style(["INFO | step 1", "ERROR | gone"]) is None
+
+
+def test_the_lines_of_a_launcher_stand_apart() -> None:
+    """Ray and mpirun mark what their children print, and not what they say themselves."""
+    lines = ["starting 2 workers", "(Trainer pid=11, ip=10.0.0.3) up", "(Trainer pid=12) up", "job failed"]
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert {stream.key: stream.lines for stream in found} == {
+        None: [(1, "starting 2 workers"), (4, "job failed")],
+        "pid=11": [(2, "up")],
+        "pid=12": [(3, "up")],
+    }
+
+
+def test_colours_before_a_prefix_do_not_hide_it() -> None:
+    """Ray colours its prefixes."""
+    lines = ["\x1b[36m(Trainer pid=11)\x1b[0m step 1 loss 0.5"] * 2
+    (stream,) = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert stream == ("pid=11", [(1, "step 1 loss 0.5"), (2, "step 1 loss 0.5")])
+
+
+@pytest.mark.parametrize(
+    ("unit", "key"), [("trainer[42]", None), ("train-worker@2[42]", "train-worker@2"), ("kernel", None)]
+)
+def test_a_journal_tells_time_and_unit(unit: str, key: str | None) -> None:
+    """Units that are named after a task are streams of their own; the year is not known."""
+    lines = [f"Nov 22 17:14:1{n} gpu21 {unit}: step {n} loss 0.5" for n in range(2)]
+    (stream,) = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert stream == (key, [(1, "Nov 22 17:14:10 step 0 loss 0.5"), (2, "Nov 22 17:14:11 step 1 loss 0.5")])
+
+
+def test_the_error_of_a_replica_belongs_to_it() -> None:
+    """AI Platform's summary of a job names them."""
+    line = "The replica worker {} exited with a non-zero status of 1."
+    lines = [line.format(3), line.format(1)]
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert [stream.key for stream in found] == ["worker 3", "worker 1"]
+
+
+def test_a_streamed_job_tells_level_time_and_task() -> None:
+    """`gcloud ai-platform jobs stream-logs`; the level is that of the stream, not of the line."""
+    lines = [f"ERROR\t2026-11-22 17:14:1{n} +0100\tworker-replica-{n}\t\tstep 1 loss 0.5" for n in range(2)]
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert [(stream.key, stream.lines[0][1]) for stream in found] == [
+        ("worker-0", "2026-11-22 17:14:10+0100 step 1 loss 0.5"),
+        ("worker-1", "2026-11-22 17:14:11+0100 step 1 loss 0.5"),
+    ]
