@@ -117,7 +117,10 @@ class Kind(StrEnum):
         "log",
         "logs.exports",
         r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$",
-        rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:',
+        (
+            rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:'
+            rb"|(?:---\s*\n)?(?:insertId|jsonPayload|textPayload): "
+        ),
     )
     OTHER = "other"
 

@@ -22,9 +22,14 @@ from analyzer.model.run import Source
 MAX_BYTES = 32 << 20
 """Size limit for what must be held in memory: a JSON array, or entries to be reversed."""
 
+MAX_YAML_BYTES = 4 << 20
+"""YAML is read about 50 times slower than JSON; larger files are read as lines."""
+
 _OPENING_BYTES = 4_000
 _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
 _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
+_YAML = re.compile(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
+"""`gcloud logging read` as it prints by default: one YAML document an entry."""
 _LIST_KEYS = ("events", "entries")
 
 Entry = dict[str, Any]
@@ -39,6 +44,12 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     """
     with source.path.open("rb") as file:
         opening = file.read(_OPENING_BYTES)
+    if (
+        _YAML.match(opening)
+        and source.path.stat().st_size <= MAX_YAML_BYTES
+        and (found := _documents(source.path))
+    ):
+        return _read_reordered(source, matcher, (json.dumps(entry) for entry in _oldest_first(found)))
     if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
         return log_reader.read(source, matcher, scan)
     if not _ARRAY.match(opening):
@@ -93,6 +104,18 @@ def _entries(path: Path) -> list[Entry] | None:
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     return [entry for entry in found if isinstance(entry, dict)] or None
+
+
+def _documents(path: Path) -> list[Entry] | None:
+    """Return the entries of a file of YAML documents, or None if it is malformed."""
+    import yaml
+
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        documents = json.loads(json.dumps(list(yaml.load_all(path.read_bytes(), loader)), default=str))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return [entry for entry in documents if isinstance(entry, dict)] or None
 
 
 def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:

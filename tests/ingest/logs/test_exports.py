@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from analyzer.pipeline import load_rules
 ENTRIES = [
     {"textPayload": f"step {n} loss 0.{n}", "timestamp": f"2026-11-21T01:40:3{n // 2}Z"} for n in range(1, 9)
 ]
+
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
 
 
 def read(folder: Path, text: str, name: str = "worker-1.json") -> Tables:
@@ -75,3 +79,35 @@ def test_other_json_is_no_log(text: str, tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text(text, encoding="utf-8")
     (source,) = discover([tmp_path]).sources
     assert source.kind is Kind.OTHER
+
+
+def test_yaml_of_cloud_logging_is_read(tables_of: TablesOf) -> None:
+    """What `gcloud logging read` prints by default: newest first, fields apart, text over several lines."""
+    entries = """---
+insertId: b
+jsonPayload:
+  levelname: ERROR
+  message: |-
+    Traceback (most recent call last):
+      File "/srv/train.py", line 41, in main
+    ValueError: bad shape
+labels:
+  ml.googleapis.com/task_name: worker-1
+timestamp: '2026-11-22T17:13:20.5Z'
+---
+insertId: a
+jsonPayload:
+  message: batch done
+  loss: 0.5
+  step: 3
+labels:
+  ml.googleapis.com/task_name: worker-1
+timestamp: '2026-11-22T17:13:19.5Z'
+"""
+    tables = tables_of({"cloud.yaml": entries})
+    assert tables["scalars"].select("worker", "tag", "value").rows() == [
+        ("worker:1", "step", 3.0), ("worker:1", "loss", 0.5),
+    ]  # fmt: skip
+    assert tables["exceptions"].select("worker", "type", "frame").rows() == [
+        ("worker:1", "ValueError", "/srv/train.py:41 in main")
+    ]
