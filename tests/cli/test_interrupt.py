@@ -16,7 +16,7 @@ from tests.recordings import ROOT
 
 ERROR = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting with UNAVAILABLE: x\n"
 STEPS = "".join(f"step {n} loss 0.{n:05d}\n" for n in range(1, 40))
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("interrupt")]
 AT_ONCE = 1.5
 """Seconds; one, and half of one for a machine that has other work."""
 

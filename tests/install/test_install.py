@@ -14,7 +14,7 @@ import pytest
 
 from tests.recordings import ROOT
 
-pytestmark = pytest.mark.install
+pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install")]
 
 
 def shell(command: str, folder: Path) -> str:

@@ -10,7 +10,7 @@ from analyzer.render import render
 from tests.render.browsing import UNFOLD, Visit
 from tests.render.documents import hostile_everywhere, load, whole
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("page")]
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -19,7 +19,7 @@ from tests.recordings import SAMPLE_RUNS, Recordings
 from tests.render.browsing import ARGS, CHROMIUM, FOLDED, UNFOLD, Visit
 from tests.render.documents import ALL, PAYLOADS, document, hostile_workers, long_line, many_workers
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("reports")]
 MakeRun = Callable[[Mapping[str, str]], Path]
 Json = Any
 NO_FILE_NAME = {ord(char): "_" for char in "/\x00\r\n\x85\u2028\u2029"}

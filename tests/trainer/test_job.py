@@ -40,6 +40,7 @@ expect: {{cause: unknown, culprits: []}}
 
 pytestmark = [
     pytest.mark.tensorflow,
+    pytest.mark.xdist_group("tensorflow"),
     pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs the extra [trainer]"),
 ]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -28,6 +28,7 @@ def remembered(folder: Path) -> list[object]:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("servers")
 @pytest.mark.timeout(600)
 def test_fifty_kills_change_nothing(desk: Desk) -> None:
     """SIGKILL at random moments, from the start to the last output; the next call ends as an undisturbed one.

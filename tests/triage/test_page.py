@@ -16,7 +16,7 @@ from tests.render.conftest import browser, chromium
 from tests.triage.planted import Planted, plant, sixty_nights
 from tests.triage.test_night_summary import HOSTILE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("index page")]
 __all__ = ["browser", "chromium"]
 
 

@@ -23,7 +23,7 @@ from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
 from tests.triage.test_kill import remembered
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("servers")]
 
 
 def verdicts(url: str) -> dict[str, tuple[str | None, str | None, str]]:
