@@ -65,13 +65,17 @@ def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object)
     """Return what shows a TensorFlow before 2.4: its version, its words, or a year before that release."""
     stated = workers["tensorflow"].drop_nulls().sort().to_list()
     if stated:
-        major, minor = (int(part) for part in stated[0].split(".")[:2])
-        return f"TensorFlow {stated[0]}" if (major, minor) < _FIRST_PROMISED else None
+        older = [version for version in stated if _numbers(version) < _FIRST_PROMISED]
+        return f"TensorFlow {older[0]}" if older else None
     if "older_dialect" in facts["key"]:
         return "words of TensorFlow 1.x"
     if isinstance(started, float) and _FIRST_RELEASE < started < _RELEASE_2_4:
         return f"lines of {datetime.fromtimestamp(started, UTC).year}"
     return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:

@@ -69,6 +69,7 @@ def lifetimes(
     ended = {life.worker: _ended(life) for life in lives}
     _from_the_peers(lives, ended)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
+    _compare_times(rows)
     _compare_places(rows, lives)
     return frame("lifetimes", rows)
 
@@ -278,6 +279,13 @@ def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict
 def _went_on_training(life: Life) -> bool:
     caught, place = life.facts["sigterm"], life.place
     return bool(caught and place and comes_after(place._asdict(), caught[0]))
+
+
+def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
+    trainers = [row["last_seen"] for row in rows if row["trains"] and row["last_seen"] is not None]
+    for row in rows:
+        if not row["trains"] and trainers and row["last_seen"] is not None:
+            row["outlived"] = row["last_seen"] < min(trainers)
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:

@@ -38,6 +38,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     """The unexplained cause that is surest; without one, what the ends of the workers say."""
     job = tables["job"].row(0, named=True)
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
+    job |= {"evaluators": set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])}
     standing = sorted((f for f in causes if _stands(f, job)), key=_rank)
     if standing:
         chosen = standing[0]
@@ -97,7 +98,12 @@ def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:
 
 
 def _overtaken(finding: Finding, job: Mapping[str, Any]) -> bool:
-    """Later progress clears an earlier alarm: a job whose workers all reached the end did not fail."""
+    """Later progress clears an earlier alarm: a job whose workers all reached the end did not fail.
+
+    It clears nothing of an evaluator, which takes no part in the training.
+    """
+    if finding.culprits and set(finding.culprits) <= job["evaluators"]:
+        return False
     return job["all_finished"] and finding.verdict is Verdict.FAILED and not finding.despite_finish
 
 

@@ -108,6 +108,7 @@ LIFETIMES = (
     Column("first_seen", "time", "first sign of life, on the common clock"),
     Column("joined", "time", "when the cluster accepted it, on the common clock"),
     Column("last_seen", "time", "last sign of life, on the common clock"),
+    Column("outlived", "bool", "it does not train, and all who do were seen after its last sign"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),
     Column("place", "text", "both in words, `epoch 2, step 14`, or `a point before its first step`"),
