@@ -33,7 +33,13 @@ _BARE_ERROR = re.compile(
 )
 """An error that stands alone: its class with a module, or one of TensorFlow's."""
 _UNCAUGHT = re.compile(
-    rf"(?i:\b(?:uncaught|unhandled) exception\b)[^\n]{{0,80}}?\b(?P<error>{_ERROR_NAME}(?:: |\())"
+    rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
+    r"|[^\n:]{0,80}: )(?P<error>\S)"
+)
+"""A logged exception: its class, or only its message."""
+_LOGGED = re.compile(r"(?P<message>[^\n]+)")
+_CHAIN = re.compile(
+    r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
 )
 _FRAME_LINE = re.compile(r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)')
 _CONTINUATION = " \t|+^>│╭╰├┃┏┗"
@@ -169,29 +175,36 @@ def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
 
 
 def parse(text: str) -> Raised | None:
-    """Take a traceback apart; of a chain, the last exception counts."""
-    headers = [found for line, _ in _lines(text) if (found := _header_at(text, line))]
-    if headers and headers[-1]["fatal"]:
-        start = headers[-1].start("fatal")
-        message = text[start:].partition("\n")[0].partition(": ")[2]
-        return Raised("FatalPythonError", message, start, None)
-    begin = headers[-1].start() if headers else 0
-    prefix = _prefix_before(text, headers[-1]) if headers else None
-    at = _error_start(text, begin, prefix, headers[-1] if headers else None)
-    if at is None:
+    """Take a traceback apart; of a chain, the last exception that is not cut off counts."""
+    headers = [found for start, _ in _lines(text) if (found := _header_at(text, start))]
+    ends = [*(header.start() for header in headers), len(text)]
+    for header, end in zip([*reversed(headers), None], reversed(ends), strict=True):
+        if raised := _parse_one(_CHAIN.sub("", text[:end]), header):
+            return raised
+    return None
+
+
+def _parse_one(text: str, header: re.Match[str] | None) -> Raised | None:
+    """Take the exception behind a header apart, or one without a header."""
+    if header and header["fatal"]:
+        fatal = header.start("fatal")
+        return Raised("FatalPythonError", text[fatal:].partition("\n")[0].partition(": ")[2], fatal, None)
+    prefix = _prefix_before(text, header) if header else None
+    start = _error_start(text, header, prefix)
+    if start is None:
         return None
-    frames = text[begin:at]
-    if prefix:
-        frames = "\n".join(prefix.sub("", line, count=1) for line in frames.split("\n"))
-    if status := _STATUS.match(text, at):
-        return Raised(_class_of(status["code"]), status["message"].strip(), at, _users_frame(frames))
-    match = _NAME.match(text, at) or _CALL.match(text, at)
+    frames = _without_prefix(text[header.start() if header else 0 : start], prefix)
+    if status := _STATUS.match(text, start):
+        return Raised(_class_of(status["code"]), status["message"].strip(), start, _users_frame(frames))
+    match = _NAME.match(text, start) or _CALL.match(text, start) or _LOGGED.match(text, start)
     if match is None:
         return None
-    message = (match["message"] or "").strip()
-    if prefix:
-        message = "\n".join(prefix.sub("", line, count=1) for line in message.split("\n"))
-    return Raised(match["type"], message, match.start(), _users_frame(frames))
+    message = _without_prefix((match["message"] or "").strip(), prefix)
+    return Raised(match.groupdict().get("type") or "Exception", message, start, _users_frame(frames))
+
+
+def _without_prefix(text: str, prefix: re.Pattern[str] | None) -> str:
+    return "\n".join(prefix.sub("", line, count=1) for line in text.split("\n")) if prefix else text
 
 
 def _class_of(code: str) -> str:
@@ -217,25 +230,22 @@ def _prefix_before(text: str, header: re.Match[str]) -> re.Pattern[str] | None:
     return _prefix_pattern(text[text.rfind("\n", 0, header.start()) + 1 : header.start()])
 
 
-def _error_start(
-    text: str, begin: int, prefix: re.Pattern[str] | None, header: re.Match[str] | None
-) -> int | None:
-    """Return the offset of the line that names the exception."""
+def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str] | None) -> int | None:
+    """Return the offset of what names the exception."""
     raised = header and header["raised"]
     for start, line in _lines(text):
-        if start < begin or (header and start <= header.start()):
+        if header and start <= header.start():
             continue
         match = prefix.match(line) if prefix else None
         bare = line[match.end() :] if match else line
         if not bare or bare[0] in _CONTINUATION:
             continue
+        at = start + len(line) - len(bare)
         if header is None and not _ERROR.match(bare):
-            uncaught = _UNCAUGHT.search(bare)
-            if uncaught is None:
-                continue
-            return start + len(line) - len(bare) + uncaught.start("error")
-        if raised is None or re.match(rf"(?:\w+\.)*{raised}\b", bare):
-            return start + len(line) - len(bare)
+            if uncaught := _UNCAUGHT.search(bare):
+                return at + uncaught.start("error")
+        elif raised is None or re.match(rf"(?:\w+\.)*{raised}\b", bare):
+            return at
     return None
 
 

@@ -176,3 +176,21 @@ def test_frames_of_a_stack_without_an_error_raise_nothing() -> None:
     """`traceback.print_stack` prints frames too."""
     stack = HEADLESS.rpartition("ValueError")[0]
     assert read(f"{stack}step 3 loss 0.5\n") == []
+
+
+def test_of_a_chain_whose_end_is_cut_the_first_exception_counts() -> None:
+    """A paste often ends within the last traceback."""
+    chain = "\nDuring handling of the above exception, another exception occurred:\n\n"
+    (record,) = read(f"{PLAIN}{chain}{PLAIN.rpartition('ValueError')[0]}")
+    raised = parse(record.text)
+    assert raised is not None
+    assert (raised.type, raised.message) == ("ValueError", "bad shape")
+
+
+def test_a_logged_exception_may_have_no_class() -> None:
+    """SageMaker's container names only its message; the traceback below it is cut."""
+    line = "2018-05-29 11:03:22,916 ERROR - container.training - uncaught exception during training: bad features"
+    (record,) = read(f'{line}\nTraceback (most recent call last):\n  File "/usr/lib/py\n')
+    raised = parse(record.text)
+    assert raised is not None
+    assert (raised.type, raised.message) == ("Exception", "bad features")

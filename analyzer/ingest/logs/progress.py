@@ -130,6 +130,8 @@ class ProgressReader:
         """Start before the first epoch."""
         self.epoch: int | None = None
         self.epochs: int | None = None
+        self._heading: ProgressPoint | None = None
+        """The step that a line named whose metrics stand in the lines below it."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values of one progress line; empty for any other line."""
@@ -153,7 +155,18 @@ class ProgressReader:
         scope = "global" if origin == "fit" else "unknown"
         printer = "estimator" if origin == "evaluation" else origin
         base = ProgressPoint("step", epoch, epochs, step, steps, float(step or 0), scope, printer)
-        return [base, *_values(text, layout, base)]
+        values = list(_values(text, layout, base))
+        self._heading = None if values else base
+        return [base, *values]
+
+    def points_below(self, text: str) -> list[ProgressPoint]:
+        """Return the metrics in an indented line below one that only names its step."""
+        if text and text[0] not in " \t":
+            self._heading = None
+        if self._heading is None or not has_known(text) or _NOT_PROGRESS.search(text):
+            return []
+        found = [(*metric.read(text), metric.scope) for metric in metrics(text)]
+        return [self._heading._replace(tag=tag, value=value, scope=scope) for tag, value, scope in found]
 
 
 def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[ProgressPoint]:

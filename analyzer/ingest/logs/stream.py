@@ -38,7 +38,7 @@ def read_stream(
         if record.cut:
             what = f"{record.cut} lines in the middle of a record that is too large to be held"
             output.add_damage(what, line=record.line)
-        if record.kind == "progress":
+        if record.kind in {"progress", "plain"}:
             _read_progress(output, record, progress)
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
@@ -100,7 +100,7 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
 
 def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
     for body in record.bodies:
-        points = progress.points(body)
+        points = progress.points(body) if record.kind == "progress" else progress.points_below(body)
         if points and _is_too_large(points[0]):
             output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue

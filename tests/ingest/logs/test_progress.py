@@ -149,3 +149,13 @@ def test_the_lines_of_an_estimator_are_read() -> None:
 def test_the_header_of_an_epoch_tells_the_plan(line: str) -> None:
     """With a slash or in words."""
     assert [(mark.epoch, mark.epochs) for mark in points(line)] == [(2, 3)]
+
+
+def test_metrics_below_a_line_that_names_the_step_are_of_it() -> None:
+    """They are indented; what comes behind them is not."""
+    reader = ProgressReader()
+    assert [mark.tag for mark in reader.points("step=3")] == ["step"]
+    below = reader.points_below("\t mean_loss = nan")
+    assert [(mark.tag, mark.step) for mark in below] == [("mean_loss", 3)]
+    assert reader.points_below("done") == []
+    assert reader.points_below("  loss: 0.5") == []
