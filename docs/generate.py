@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analyzer.diagnose.recipes import PLACES, RECIPES, Command, Recipe
 from analyzer.discover import discover
-from analyzer.engine import pages
+from analyzer.engine.authoring import pages
 from analyzer.engine.load import load
 from analyzer.engine.message_schema import message_schema
 from analyzer.engine.rule_schema import rule_schema

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command
 from analyzer.discover import discover
-from analyzer.engine import RulePack, coverage, pages
-from analyzer.engine.cases import Trial, tried
-from analyzer.engine.draft import draft
+from analyzer.engine import RulePack
+from analyzer.engine.authoring import coverage, pages
+from analyzer.engine.authoring.cases import Trial, tried
+from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
 from analyzer.engine.language import ID
 from analyzer.engine.load import load

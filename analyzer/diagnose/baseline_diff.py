@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.anomalous_lines import odd_lines
+from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.phrasing import LABELS
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
 from analyzer.model.numbers import json_number

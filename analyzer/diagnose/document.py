@@ -13,9 +13,9 @@ from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.fingerprint import fingerprint
-from analyzer.diagnose.lines import Lines
+from analyzer.diagnose.log_lines.lines import Lines
+from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
-from analyzer.diagnose.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model.contract import (
@@ -113,7 +113,7 @@ def _step(step: Step) -> NextStep:
 def _last_words(decision: Decision, tables: Tables) -> list[EvidencePlace]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
-    from analyzer.diagnose.final_lines import last_words
+    from analyzer.diagnose.log_lines.final_lines import last_words
 
     return last_words(tables)
 
@@ -126,7 +126,7 @@ def _is_unsure(decision: Decision) -> bool:
 def _odd_lines(decision: Decision, tables: Tables, said: list[EvidencePlace]) -> list[EvidencePlace]:
     if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
         return []
-    from analyzer.diagnose.anomalous_lines import odd_lines
+    from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 
     told = {(each["source"], number) for each in said for number in (each["line"], *_numbers(each))}
     return odd_lines(tables, told=told)

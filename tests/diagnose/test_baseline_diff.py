@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from analyzer.cli.analyze import main
-from analyzer.diagnose.anomalous_lines import healthy_lines
+from analyzer.diagnose.log_lines.anomalous_lines import healthy_lines
 from analyzer.model.log_template import template_of
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze

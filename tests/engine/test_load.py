@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from analyzer.diagnose import diagnose
 from analyzer.engine import RulePack
-from analyzer.engine.cases import difference
+from analyzer.engine.authoring.cases import difference
 from analyzer.engine.conditions import expression, operators
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression

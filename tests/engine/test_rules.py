@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
-from analyzer.engine.cases import tried
+from analyzer.engine.authoring.cases import tried
 from analyzer.engine.language import Case
 from analyzer.engine.load import load
 from analyzer.model.run import Tables

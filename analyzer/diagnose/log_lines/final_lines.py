@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.lines import Line, numbered
+from analyzer.diagnose.log_lines.lines import Line, numbered
 from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.lines import numbered
+from analyzer.diagnose.log_lines.lines import numbered
 from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables

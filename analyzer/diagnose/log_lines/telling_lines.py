@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from analyzer.diagnose.anomalous_lines import (
+from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     SaidLine,
     evidence_of,
     grouped_lines,
     odd_line,
 )
-from analyzer.diagnose.lines import numbered
+from analyzer.diagnose.log_lines.lines import numbered
 from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
 from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from analyzer.engine import pages
-from analyzer.engine.coverage import is_recorded
+from analyzer.engine.authoring import pages
+from analyzer.engine.authoring.coverage import is_recorded
 from analyzer.engine.language import SCOPES, Case, Rule
 from analyzer.engine.load import load
 from analyzer.storage.package_files import resource

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.engine.draft_text import Spoken, spelled
+from analyzer.engine.authoring.draft_text import Spoken, spelled
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines

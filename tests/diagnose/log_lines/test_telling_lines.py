@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.diagnose.log_lines.telling_lines import FIRST, hints
 from analyzer.diagnose.recipes import RECIPES
-from analyzer.diagnose.telling_lines import FIRST, hints
 from analyzer.engine import load_kept
 from analyzer.pipeline import analyze
 from analyzer.render import render
@@ -41,6 +41,7 @@ def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
     assert analyze([make_run({"worker-0.log": log, "worker-1.log": PLAIN})]).document["telling_lines"] == []
 
 
+@pytest.mark.recordings
 def test_a_healthy_run_and_one_that_is_explained_have_none() -> None:
     """There is nothing left to guess."""
     for name in ("healthy-custom-loop", "worker-killed"):
