@@ -47,7 +47,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "lifetimes": lives,
         "silences": quiet,
         "barriers": barriers(lives, training, read["facts"], common),
-        "matches": matches(read["matches"], lives, tasks),
+        "matches": matches(read["matches"], lives, tasks, training),
         "accusations": accusations(read["records"], read["facts"], lives, messages),
         "series": told,
         "curves": curves(read["scalars"], tasks, told),

@@ -2,6 +2,7 @@
 
 {subject}          the bound worker, or several
 {others}           the other training workers
+{a.column|b.column} the first of several that the files tell
 {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
 {life.column}      the subject's row of `lifetimes`
 {job.column}       the one row of `job`
@@ -11,10 +12,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LONGEST_VALUE = 160
-_PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*)(?:\.(?P<column>[a-z_][a-z0-9_]*))?\}")
+_NAME = r"[a-z_][a-z0-9_]*"
+_PLACEHOLDER = re.compile(rf"\{{(?P<names>{_NAME}(?:\.{_NAME})?(?:\|{_NAME}\.{_NAME})*)\}}")
 _BY_NUMBER = re.compile(r"\{(?P<one>[a-z']*)\|(?P<many>[a-z']*)\}")
 _INTERNAL = re.compile(
     r"\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
@@ -27,15 +29,19 @@ Values = Mapping[str, Mapping[str, object] | str]
 def fill(text: str, values: Values) -> str:
     """The text with every placeholder replaced; what the files do not tell reads `unknown`."""
 
-    def replace(match: re.Match[str]) -> str:
-        value: object = values.get(match["name"], "unknown")
-        if match["column"]:
-            value = value.get(match["column"]) if isinstance(value, Mapping) else None
-        return _spell(value)
+    def told(name: str) -> object:
+        first, _, column = name.partition(".")
+        value: object = values.get(first, "unknown")
+        if column:
+            value = value.get(column) if isinstance(value, Mapping) else None
+        return None if isinstance(value, Mapping) else value
+
+    def replace(names: Sequence[str]) -> str:
+        return _spell(next((value for name in names if (value := told(name)) is not None), None))
 
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
-    return _PLACEHOLDER.sub(replace, numbered(text, several=several))
+    return substituted(numbered(text, several=several), replace)
 
 
 def numbered(text: str, *, several: bool = False) -> str:
@@ -43,10 +49,17 @@ def numbered(text: str, *, several: bool = False) -> str:
     return _BY_NUMBER.sub(lambda words: words["many" if several else "one"], text)
 
 
+def substituted(text: str, word: Callable[[Sequence[str]], str]) -> str:
+    """Return the text with each placeholder replaced by the word for its alternatives."""
+    return _PLACEHOLDER.sub(lambda match: word(match["names"].split("|")), text)
+
+
 def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
     """The (name, column) of every placeholder of a text."""
     for match in _PLACEHOLDER.finditer(text):
-        yield match["name"], match["column"]
+        for name in match["names"].split("|"):
+            first, _, column = name.partition(".")
+            yield first, column or None
 
 
 def _spell(value: object) -> str:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from analyzer.engine.expressions import Expression
 from analyzer.engine.language import Case, Rule, RulePack, Signal
-from analyzer.engine.texts import numbered, placeholders
+from analyzer.engine.texts import numbered, substituted
 from analyzer.model.confidence import level
 from analyzer.model.run import Pattern
 
@@ -207,13 +207,10 @@ def _case(case: Case) -> str:
 
 def _plain(text: str) -> str:
     """A text whose placeholders read as what they stand for."""
-    text = numbered(text)
-    for name, column in placeholders(text):
-        text = text.replace(f"{{{name}.{column}}}" if column else f"{{{name}}}", _stand_in(name, column))
-    return text
+    return substituted(numbered(text), lambda names: _stand_in(*names[0].partition(".")[::2]))
 
 
-def _stand_in(name: str, column: str | None) -> str:
+def _stand_in(name: str, column: str) -> str:
     words = {"subject": "the worker", "others": "the other workers"}
     return f"‹{(column or words.get(name, name)).replace('_', ' ')}›"
 

@@ -41,6 +41,7 @@ MATCHES = (
     Column("end", "int", "where in the excerpt the match ends"),
     Column("captures", "text", "named groups of the rule's regex, as JSON"),
     Column("after_end", "bool", "printed after its worker had reached the planned end"),
+    Column("overcome", "bool", "training made progress behind it, in the same source"),
     Column("tensorflow", "text", "TensorFlow version of its worker, else of the run where all are alike"),
 )
 
