@@ -220,9 +220,13 @@ def healthy_lines() -> str:
     return "".join(f"{line}\n" for line in sorted(lines - {""}) if not ours.fullmatch(line))
 
 
+FRAMING = (r'\{.*"event": .*', r".*\|.*\[.*(?:step/s|s/step).*", r'"\w+": .*', r"[\[\]{},]*")
+"""JSON lines and progress bars of the trainer, and the braces of exported logs."""
+
+
 def _printed_by_trainer() -> re.Pattern[str]:
     """A regex for what the trainer's program says, and for its source that tracebacks quote, as templates."""
-    sources = [file.read_text(encoding="utf-8") for file in sorted((TRAINER / "program").glob("*.py"))]
+    sources = [file.read_text(encoding="utf-8") for file in sorted((TRAINER / "program").rglob("*.py"))]
     nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
     quoted = {line.strip() for source in sources for line in source.split("\n") if line.count("(")}
     frames = [f"File .*, in {node.name}" for node in nodes if isinstance(node, ast.FunctionDef)]
@@ -232,8 +236,9 @@ def _printed_by_trainer() -> re.Pattern[str]:
         *frames,
         *filter(None, says),
         "training complete.*",
+        *FRAMING,
     ]
-    return re.compile(rf"(?:.* INFO train: )?(?:{'|'.join(ways)})")
+    return re.compile(rf"(?:.*(?: INFO train: |\] | - ))?(?:{'|'.join(ways)})")
 
 
 def _template(text: ast.JoinedStr) -> str:
