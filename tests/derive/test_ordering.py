@@ -75,7 +75,7 @@ def test_times_tell_the_order_of_two_streams(
     """A traceback lies between the time before it and the time behind it."""
     stdout = STEPS + "2026-11-21 01:40:50.0 " + DONE
     tables = tables_of({"worker-0/stdout.txt": stdout, "worker-0/stderr.txt": stderr})
-    (life,) = tables["lifetimes"].to_dicts()
+    life = tables["lifetimes"].row(0, named=True)
     assert (life["ended"], life["sure"]) == (ended, sure)
 
 
