@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from analyzer.ingest.profiler.xplane import PLANE, SPACE, field_at
+from analyzer.ingest.profiler.protobuf_fields import PLANE, SPACE, field_at
 from analyzer.ingest.profiler.xplane_pb2 import Entry, Line
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,7 +1,7 @@
-"""Every literal of every pattern, searched for in one pass over the bytes.
+"""Find the records that patterns want: literals in one pass over the bytes, then a regex on each hit.
 
-Hyperscan finds the literals, whatever their number; `regex` then confirms a hit and takes the captures, on
-that one record and under a time limit.
+Hyperscan finds the literals, whatever their number; `regex` confirms a hit and takes the captures, on that
+one record and under a time limit.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from analyzer.storage.disk_cache import cached
 if TYPE_CHECKING:
     import regex
 
-TIME_LIMIT = 0.25
-"""Seconds that one regex may take on one record."""
+SEARCH_SECONDS = 0.25
+"""Time limit of one regex on one record."""
 
-TIME_IN_ALL = 0.5
-"""Seconds that one regex may waste in a run, counted over the records on which it was slow."""
+WASTED_SECONDS = 0.5
+"""Time limit of one regex on all records of a run on which it was slow."""
 
-_SLOW = 0.05
-"""Seconds on one record that count as wasted; no linear regex takes as long."""
+_SLOW_SECONDS = 0.05
+"""A search that takes longer counts as slow; no linear regex does."""
 
 
 class Hit(NamedTuple):
-    """A pattern that a record satisfies, and the words of its text that do, from the character `start` on."""
+    """A pattern that a record satisfies: its groups, and the matched text, from character `start` on."""
 
     pattern: str
     captures: Mapping[str, str]
@@ -46,18 +46,18 @@ class Matcher:
     """Finds the records that some pattern wants.
 
     Raises nothing on hostile text: a regex that exceeds its time is noted in `slow`, counts as no match, and
-    is not tried again on that file; one that used up its time in all is not tried again on any.
+    is not tried again on that file; one that has wasted too much is not tried again on any file.
     """
 
     def __init__(self, patterns: Sequence[Pattern], messages: Messages = NONE) -> None:
         """Compile all literals of `patterns`, and of the messages that state facts, into one database."""
         self.messages = messages
-        self.facts = {f"fact/{each.id}": each for each in messages.stating("fact")}
+        self.facts = {f"fact/{message.id}": message for message in messages.stating("fact")}
         """Pattern id → the message that states a fact."""
-        patterns = [*patterns, *(_of_fact(id_, each) for id_, each in self.facts.items())]
+        patterns = [*patterns, *(_fact_pattern(id_, message) for id_, message in self.facts.items())]
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
-        """Ids of the patterns that were given up on the present file."""
+        """Ids of the patterns that were given up on the current file."""
         self._wasted: dict[str, float] = {}
         self._expressions: dict[str, regex.Pattern[str]] = {}
         wanting: dict[str, list[str]] = {}
@@ -70,17 +70,17 @@ class Matcher:
 
     @cached_property
     def prefilter(self) -> Prefilter:
-        """What finds the places of a large log that are worth reading."""
+        """The prefilter for large logs, compiled when first needed."""
         return Prefilter(self.literals)
 
     def begin_file(self) -> None:
-        """Try again what was given up on the file before."""
-        import regex  # noqa: F401 - while threads survey the large logs, and not when their hits are waiting
+        """Allow patterns again that were given up on the previous file."""
+        import regex  # noqa: F401 - before reader processes are forked, so that they share it
 
         self.slow.clear()
 
     def lines(self, data: bytes) -> dict[int, set[str]]:
-        """Physical line number (from 1) → ids of the patterns of which a literal stands in it."""
+        """Map line numbers (from 1) to the ids of the patterns of which the line holds a literal."""
         ends: list[tuple[int, int]] = []
 
         def note(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
@@ -92,8 +92,8 @@ class Matcher:
         return _by_line(data, ends, self._wanting)
 
     def confirm(self, ids: Iterable[str], text: str, level: str | None) -> list[Hit]:
-        """Those of `ids` that the text of a record satisfies."""
-        hits = (self._confirm(self.patterns[each], text, level) for each in sorted(ids))
+        """Return the hits of those patterns that the text of a record satisfies."""
+        hits = (self._confirm(self.patterns[id_], text, level) for id_ in sorted(ids))
         return [hit for hit in hits if hit]
 
     def _confirm(self, pattern: Pattern, text: str, level: str | None) -> Hit | None:
@@ -109,21 +109,21 @@ class Matcher:
         return Hit(pattern.id, captures, match[0], match.start())
 
     def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
-        left = TIME_IN_ALL - self._wasted.get(pattern, 0.0)
+        left = WASTED_SECONDS - self._wasted.get(pattern, 0.0)
         if pattern in self.slow or left <= 0:
             self.slow.add(pattern)
             return None
         compiled = self._expressions.get(pattern)
         if compiled is None:
-            compiled = self._expressions[pattern] = _compiled_regex(expression)
-        began, limit = thread_time(), min(TIME_LIMIT, left)
+            compiled = self._expressions[pattern] = _compile_regex(expression)
+        began, limit = thread_time(), min(SEARCH_SECONDS, left)
         try:
             match = compiled.search(text, timeout=limit)
         except TimeoutError:
             self.slow.add(pattern)
             self._waste(pattern, limit)
             return None
-        if (took := thread_time() - began) > _SLOW:
+        if (took := thread_time() - began) > _SLOW_SECONDS:
             self._waste(pattern, took)
         return match
 
@@ -131,25 +131,25 @@ class Matcher:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
 
 
-def _of_fact(id_: str, message: Message) -> Pattern:
+def _fact_pattern(id_: str, message: Message) -> Pattern:
     return Pattern(id_, message.literals, message.expression if message.regex else None)
 
 
-def _compiled_regex(expression: str) -> regex.Pattern[str]:
+def _compile_regex(expression: str) -> regex.Pattern[str]:
     import regex
 
     return regex.compile(expression, regex.DOTALL)
 
 
 def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
-    """Find any of some literals; the database is kept, for compiling it takes longer than a small run."""
+    """Compile literals, or load them from the disk cache: compiling takes longer than a small run."""
     if not literals:
         return None
     key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
-    return cached("literals", key, lambda: _compiled(literals), hyperscan.dumpb, load_database)
+    return cached("literals", key, lambda: _compile(literals), hyperscan.dumpb, load_database)
 
 
-def _compiled(literals: Sequence[bytes]) -> hyperscan.Database:
+def _compile(literals: Sequence[bytes]) -> hyperscan.Database:
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(expressions=list(literals), ids=list(range(len(literals))), literal=True)
     return database

@@ -1,4 +1,4 @@
-"""What one reader takes from one source: rows for the tables that ingest fills."""
+"""What a reader takes from one source: rows for the tables that ingest fills, and how it was read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from analyzer.ingest.logs.text import decode
 from analyzer.model.run import Source
 from analyzer.storage.decompress import read_whole
 
-MANY = 500
-"""Rows of a source from which on it pays to hold them as columns; to begin one takes as long as hundreds."""
+MIN_COLUMN_ROWS = 500
+"""Rows from which on columns are faster than row dicts; starting one takes as long as hundreds of rows."""
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[Any]]
-"""Columns of one length by their names; one that is left out is null."""
+"""Column name → cells; all have the same length, and a column that is left out is null."""
 
 
 _TIMES = ("time", "near")
@@ -25,10 +25,10 @@ _TIMES = ("time", "near")
 
 
 class SourceRows:
-    """Rows by table, and how the source itself was read."""
+    """The rows that one source gives, by table, and how the source was read."""
 
     def __init__(self, source: Source, *, thinned: str = "") -> None:
-        """Nothing was taken from it yet; `thinned` says which lines are read, of a log too large for all."""
+        """Begin without rows; `thinned` says which lines of a large log are read, empty if all are."""
         self.source = source
         self.bytes = 0
         self.lines: int | None = None
@@ -38,29 +38,29 @@ class SourceRows:
         self.thinned = thinned
         self.rows: dict[str, list[Row]] = {}
         self.columns: dict[str, Columns] = {}
-        """By table: rows so many and so alike that they are held as columns; then `rows` has none of them."""
+        """Table → its rows as columns; `rows` has none of that table then."""
 
     @property
     def has_rows(self) -> bool:
-        """Whether anything was taken from it."""
+        """Whether there are any rows."""
         return bool(self.rows or self.columns)
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
-        """One row; its worker and its attempt are given only where the file itself states them."""
+        """Add one row; worker and attempt are given only if the file itself states them."""
         self.rows.setdefault(table, []).append(cells)
 
     def hold_in_columns(self, table: str) -> None:
-        """Hold the rows of a table as columns, if they are many; a cell that one of them leaves out is null.
+        """Turn many rows of a table into columns; cells that are left out become null.
 
-        They are sent to another process, and made a frame of, in a third of the time.
+        Columns pickle and convert to a frame about 3x faster than row dicts.
         """
-        if len(self.rows.get(table, ())) >= MANY:
+        if len(self.rows.get(table, ())) >= MIN_COLUMN_ROWS:
             rows = self.rows.pop(table)
             names = dict.fromkeys(chain.from_iterable(rows))
             self.columns[table] = {name: [row.get(name) for row in rows] for name in names}
 
     def cells(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Some cells of each row of a table, however it is held; one that is left out is None."""
+        """Yield some cells of each row of a table; those that are left out are None."""
         yield from (tuple(map(row.get, names)) for row in self.rows.get(table, ()))
         if columns := self.columns.get(table):
             nothing = repeat(None)
@@ -91,21 +91,21 @@ class SourceRows:
     def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None
     ) -> None:
-        """A stretch that could not be read."""
+        """Report a part that could not be read; `offset` and `length` in bytes, `line` from 1."""
         self.read, self.reason = "partial", self.reason or what
         self.rows.setdefault("damage", []).append(
             {"source": self.source.name, "offset": offset, "length": length, "line": line, "what": what}
         )
 
     def skip(self, reason: str) -> None:
-        """The source was not read at all."""
+        """Mark the source as not read at all."""
         self.read, self.reason = "skipped", reason
 
 
 def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
-    """The text of a small file; its size, and what of it was lost, are noted.
+    """Return the text of a small file, and note its size and its damage.
 
-    What ends its lines, as a NUL does in an environment, becomes a line break.
+    `ends` separates its lines, as NUL does in an environment; it becomes a line break.
 
     Raises:
         OSError: the file cannot be read.
@@ -124,9 +124,9 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
 
 
 def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
-    """What of a text is none, and at which byte: what is of no encoding, and the NUL bytes of a hole.
+    """Yield what is wrong with the bytes of a text, and at which offset: wrong encoding, NUL bytes.
 
-    `text` is what was made of `data`; it tells fast whether there is anything to look for.
+    `text` is `data` decoded.
     """
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if "\ufffd" in text:
@@ -140,7 +140,7 @@ def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
 
 
 def why_no_json(error: Exception) -> str:
-    """What is wrong with a text that Python refuses as JSON, in a few words."""
+    """Return in a few words why Python refuses a text as JSON."""
     if isinstance(error, JSONDecodeError):
         return error.msg
     return "its brackets go too deep" if isinstance(error, RecursionError) else "it holds an endless number"

@@ -1,4 +1,4 @@
-"""What readers of files that are no logs share: matches of single lines, and lines not understood."""
+"""Helpers for readers of files other than logs: matches of single lines, and lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from collections.abc import Iterable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 
-_MOST_OF_A_LINE = 2_000
+_MAX_EXCERPT_CHARS = 2_000
 
 
-def note(
-    output: SourceRows, matcher: Matcher, number: int, line: str, ids: Iterable[str], **whose: object
+def add_matches(
+    output: SourceRows, matcher: Matcher, number: int, line: str, ids: Iterable[str], **cells: object
 ) -> None:
-    """What rules look for in one line; `whose` names its worker, where that is not the source's own."""
+    """Add the matches of one line; `cells` names its worker if that is not the source's own."""
     for hit in matcher.confirm(ids, line, None):
-        if not hit.pattern.startswith("announces/"):
+        if hit.pattern not in matcher.facts:
             start, end = hit.start, hit.start + len(hit.matched)
             output.add(
                 "matches", pattern=hit.pattern, line=number, kind="plain", start=start, end=end,
-                excerpt=line[:_MOST_OF_A_LINE], captures=json.dumps(dict(hit.captures)), **whose,
+                excerpt=line[:_MAX_EXCERPT_CHARS], captures=json.dumps(dict(hit.captures)), **cells,
             )  # fmt: skip
 
 
-def note_all(output: SourceRows, matcher: Matcher, text: str) -> None:
-    """What rules look for in the lines of a text, all of them the source's own."""
+def add_all_matches(output: SourceRows, matcher: Matcher, text: str) -> None:
+    """Add the matches of all lines of a text."""
     lines, wanted = text.split("\n"), matcher.lines(text.encode("utf-8", "replace"))
     for number in sorted(wanted):
-        note(output, matcher, number, lines[number - 1], wanted[number])
+        add_matches(output, matcher, number, lines[number - 1], wanted[number])
 
 
-def not_understood(output: SourceRows, numbers: list[int], what: str) -> None:
-    """Say which lines a reader could make nothing of: how many, and where the first one stands."""
+def report_unread_lines(output: SourceRows, numbers: list[int], what: str) -> None:
+    """Report lines that could not be read: how many, and the number of the first."""
     if numbers:
         several = f"{len(numbers)} lines that are" if len(numbers) > 1 else "a line that is"
         output.add_damage(f"{several} {what}", line=numbers[0])

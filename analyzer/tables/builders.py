@@ -1,4 +1,4 @@
-"""Rows → the declared frames. It imports polars, which takes longer than all else that a run imports."""
+"""Rows → the frames that the schema declares. It imports polars, slower than all other imports together."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _CELLS: Mapping[str, frozenset[type]] = {
     "time": frozenset({float, int, _NULL}),
     "bool": frozenset({bool, _NULL}),
 }
-"""What stands in such a column, where nothing odd does."""
-_FEW = 1_000
-"""Rows up to which a frame is made row by row: to begin a column takes as long as hundreds of its cells."""
+"""Column type → the Python types of cells that polars takes as they are."""
+_MAX_ROWWISE = 1_000
+"""Rows up to which a frame is built row by row; starting a column takes as long as hundreds of cells."""
 
 Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]
-"""What all rows have where they say nothing else, and the rows."""
+"""Default cells of a group of rows, and the rows."""
 
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as the declared frame; a key that is left out is null, an undeclared one raises KeyError."""
+    """Build the frame of a table from rows; missing cells are null, an undeclared column raises KeyError."""
     return frame_of_groups(table, [({}, list(rows))])
 
 
 def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
-    """The same of several groups of rows, each with what its rows have where they say nothing else.
+    """Build the frame of a table from groups of default cells and rows.
 
     Raises:
-        KeyError: a row, or what a group has, names a column that is not declared.
+        KeyError: a row or a default names a column that is not declared.
 
     """
     held = [(usual, rows) for usual, rows in groups if rows]
@@ -54,7 +54,7 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     _expect_declared(table, used)
     if not held:
         return _empty(table).clear()
-    few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _FEW else None
+    few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _MAX_ROWWISE else None
     return _of_cells(table, held) if few is None else few
 
 
@@ -84,7 +84,7 @@ def _times(table: str) -> Sequence[str]:
 
 
 def _of_rows(table: str, groups: Sequence[Group]) -> pl.DataFrame | None:
-    """The frame, made row by row; none where something odd stands in it."""
+    """Build the frame row by row; None if a cell does not fit its column."""
     fits = _fits(table)
     rows = [{**usual, **row} for usual, own in groups for row in own]
     if not all(type(cell) in fits[name] for row in rows for name, cell in row.items()):
@@ -98,7 +98,7 @@ def _of_rows(table: str, groups: Sequence[Group]) -> pl.DataFrame | None:
 
 
 def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
-    """The frame, made column by column."""
+    """Build the frame column by column, replacing cells that do not fit."""
     cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
     for usual, rows in groups:
         used = set(chain.from_iterable(rows))
@@ -111,7 +111,7 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
 def frame_of_columns(
     table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """Columns of one length as the declared frame, with constants; what neither holds is null.
+    """Build the frame of a table from columns of one length and constants; what neither gives is null.
 
     Raises:
         KeyError: a column is not declared.
@@ -129,12 +129,12 @@ def frame_of_columns(
 
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Frames of one table as one, each column in one piece: what follows groups and sorts them often."""
+    """Concatenate frames of one table, each column in one chunk, for later stages sort and group often."""
     return pl.concat(frames, rechunk=True) if frames else frame(table, [])
 
 
 def _series(column: Column, cells: Sequence[Any]) -> pl.Series:
-    """One column; files can hold numbers, times and texts that no frame can: those become null, or `?`."""
+    """Build one column; numbers and times that do not fit become null, characters that do not fit `?`."""
     try:
         series = pl.Series(column.name, cells, dtype=DTYPES[column.type])
     except (TypeError, OverflowError, UnicodeEncodeError):

@@ -1,4 +1,4 @@
-"""What each step took, by the source of a worker that dates most of its steps."""
+"""Duration of each step, from the source of a worker that dates most of its steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 
 
 def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
-    """Worker, step, what it took in seconds, and its time; steps that are not shown share what passed.
+    """Return worker, step, seconds and time of each step; steps between two dated ones share the seconds.
 
     `dated` holds rows of `scalars` with worker, time and step; steps are counted `within` these columns.
     """

@@ -14,7 +14,7 @@ from analyzer.model.source_kinds import Kind
 @pytest.fixture(params=["rows", "columns"])
 def output(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SourceRows:
     """Three scalars, of which one has no step and one no line, held in either way."""
-    monkeypatch.setattr(reader_output, "MANY", 1)
+    monkeypatch.setattr(reader_output, "MIN_COLUMN_ROWS", 1)
     source = Source("worker-0.log", Path("worker-0.log"), Kind.LOG, "worker:0")
     output = SourceRows(source)
     output.add("scalars", line=3, tag="loss", step=1, value=0.5)

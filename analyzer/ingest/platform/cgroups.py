@@ -14,7 +14,7 @@ from analyzer.ingest.logs.gauges import Gauge, add_gauge
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
 from analyzer.model.run import Source
 
 _FILE = re.compile(
@@ -53,13 +53,13 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     output = SourceRows(source)
     matcher.begin_file()
     text = whole_text(output)
-    note_all(output, matcher, text)
+    add_all_matches(output, matcher, text)
     found = _FILE.search(PurePosixPath(source.name).name.lower())
     name, unread = f"{found[1]}.{found[2]}" if found else "memory.current", []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not _read_line(output, name, number, line.strip()):
             unread.append(number)
-    not_understood(output, unread, f"no reading of {name}")
+    report_unread_lines(output, unread, f"no reading of {name}")
     return output
 
 

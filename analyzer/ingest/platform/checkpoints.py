@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood
+from analyzer.ingest.text_reader import report_unread_lines
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
@@ -71,7 +71,7 @@ def _read_latest(output: SourceRows, text: str) -> None:
     if latest:
         folder = PurePosixPath(output.source.name).parent
         output.add("facts", line=latest[0], time=time, key="checkpoint", value=str(folder / latest[1]))
-    not_understood(output, unread, "no entry of a file that names checkpoints")
+    report_unread_lines(output, unread, "no entry of a file that names checkpoints")
 
 
 def _read_index(output: SourceRows) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from analyzer.ingest.logs.gauges import Gauge, add_gauge
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
 from analyzer.model.run import Source
 
 FULLEST = "fullest_mount"
@@ -47,7 +47,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     output = SourceRows(source)
     matcher.begin_file()
     text = whole_text(output)
-    note_all(output, matcher, text)
+    add_all_matches(output, matcher, text)
     tag, found, unread = "", list[Usage](), list[int]()
     lines = [*text.split("\n"), ""]
     for number, (line, after) in enumerate(pairwise(lines), 1):
@@ -61,7 +61,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
         elif line.strip() and not (tag and _is_continuation(line) and _ROW.match(lines[number - 2] + line)):
             unread.append(number)
     _note_fullest(output, tag, found)
-    not_understood(output, unread, "no file system as df prints it")
+    report_unread_lines(output, unread, "no file system as df prints it")
     return output
 
 

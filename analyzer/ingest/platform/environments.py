@@ -12,7 +12,7 @@ from typing import NamedTuple
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import tf_config
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood, note
+from analyzer.ingest.text_reader import add_matches, report_unread_lines
 from analyzer.model.run import Source
 
 KEY = "env:"
@@ -74,7 +74,7 @@ def add_facts(output: SourceRows, matcher: Matcher, text: str) -> None:
                 for wanted in matcher.lines(line.encode("utf-8", "replace")).values()
                 for pattern in wanted
             }
-            note(output, matcher, variable.line, line, ids)
+            add_matches(output, matcher, variable.line, line, ids)
     host = next((hosts[name] for name in _HOSTS if name in hosts), None)
     if host and re.fullmatch(r"[A-Za-z0-9][\w.-]{0,200}", host.value):
         output.add("facts", line=host.line, key="host", value=host.value)
@@ -104,7 +104,7 @@ def _variables(output: SourceRows, text: str) -> Iterator[Variable]:
             unread.append(number)
     if current:
         yield _join_lines(current, continuation)
-    not_understood(output, unread, "no variable of an environment")
+    report_unread_lines(output, unread, "no variable of an environment")
 
 
 def _join_lines(variable: Variable, continuation: list[str]) -> Variable:

@@ -15,7 +15,7 @@ from analyzer.ingest.logs.gauges import Gauge, add_gauge, size
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
 from analyzer.model.run import Source
 
 _VERSIONS = re.compile(r"(?P<what>Driver|CUDA) Version\s*:\s*(?P<value>\d[\w.]*)")
@@ -80,7 +80,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     output = SourceRows(source)
     matcher.begin_file()
     text = whole_text(output)
-    note_all(output, matcher, text)
+    add_all_matches(output, matcher, text)
     lines = _LineReader(output)
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -125,7 +125,7 @@ class _LineReader:
             models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
             line = min(line for _, line in self.models.values())
             self._add_fact(line, "gpu_model", models)
-        not_understood(self.output, self.unread, "nothing that nvidia-smi is known to print")
+        report_unread_lines(self.output, self.unread, "nothing that nvidia-smi is known to print")
 
     def _table(self, number: int, line: str) -> bool:
         if date := _DATE.match(line):

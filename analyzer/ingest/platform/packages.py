@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood
+from analyzer.ingest.text_reader import report_unread_lines
 from analyzer.model.run import Source
 
 KEY = "package:"
@@ -75,7 +75,7 @@ def _from_lines(output: SourceRows, text: str) -> Iterator[Package]:
             yield package
         else:
             unread.append(number)
-    not_understood(output, unread, "no package with a version")
+    report_unread_lines(output, unread, "no package with a version")
 
 
 def _package(number: int, line: str) -> Package | None:

@@ -12,7 +12,7 @@ import re
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
-from analyzer.ingest.text_reader import note
+from analyzer.ingest.text_reader import add_matches
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
@@ -75,7 +75,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
             output.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
         if (count := _RESTARTS.match(line)) and current.worker:
             output.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
-        note(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
+        add_matches(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
         if (found_code := pod.exit_code or pod.last_exit_code) and pod.worker:
             code, found_at = found_code

@@ -15,7 +15,7 @@ from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood, note_all
+from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
 from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
@@ -61,7 +61,7 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
     output = SourceRows(source)
     matcher.begin_file()
     text = whole_text(output)
-    note_all(output, matcher, text)
+    add_all_matches(output, matcher, text)
     rows = _from_json(output, text) if text.lstrip().startswith("{") else _from_columns(output, text)
     workers = _workers(rows)
     for row in rows:
@@ -129,7 +129,7 @@ def _from_columns(output: SourceRows, text: str) -> list[Row]:
             rows.append(row)
         else:
             unread.append(number)
-    not_understood(output, unread, "no row of sacct")
+    report_unread_lines(output, unread, "no row of sacct")
     return rows
 
 

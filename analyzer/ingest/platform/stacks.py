@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import not_understood
+from analyzer.ingest.text_reader import report_unread_lines
 from analyzer.model.run import Source
 
 IN_TENSORFLOW, OUTSIDE_TENSORFLOW = "stands_inside_tensorflow", "stands_outside_tensorflow"
@@ -72,7 +72,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
         elif not _IGNORED.match(line):
             unread.append(number)
     _add_facts(output, threads)
-    not_understood(output, unread, "no frame as py-spy prints it")
+    report_unread_lines(output, unread, "no frame as py-spy prints it")
     return output
 
 

@@ -1,7 +1,7 @@
 """Profiler traces in the format of Chrome (`*.trace.json.gz`) → the spans that an xplane of them would give.
 
-Older versions of TensorFlow write both of one session. The events are taken out of the text one by one, so
-that what tells nothing is not held.
+Older versions of TensorFlow write both for one session. Events are decoded one by one, so that those of no
+interest are not held in memory.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.ingest.profiler.span_kinds import NOTES, kind_of
-from analyzer.ingest.profiler.xplane import Span, Trace, whole_number, with_steps
+from analyzer.ingest.profiler.spans import Span, Trace, whole_number, with_steps
 from analyzer.ingest.tensorboard.event_files import Damage
 
-_PIECE = 1 << 20
-"""Characters that are read at once, and the most that one event may have."""
+_CHUNK_CHARS = 1 << 20
+"""Characters that are read at once; also the limit for one event."""
 _EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
 _ENTRY = re.compile(r"[^\s,]|$")
-_NO_SPANS = frozenset({"compute", *NOTES.values()})
-"""What an xplane is not asked for event by event either."""
-_LATEST = 1e15
-"""Microseconds; no profile is as long."""
+_IGNORED_KINDS = frozenset({"compute", *NOTES.values()})
+"""Kinds that give no spans here; of an xplane only computing is added up."""
+_MAX_MICROSECONDS = 1e15
+"""No profile is as long."""
 
 
 def read_chrome_trace(path: Path) -> Trace:
-    """The spans of a trace; what cannot be read is damage, and what stands before it is kept.
+    """Return the spans of a trace; what cannot be read is damage, and what stands before it is kept.
 
     Raises:
         OSError: the file cannot be read.
@@ -37,10 +37,10 @@ def read_chrome_trace(path: Path) -> Trace:
     reader = _Reader()
     for event in _events(path, reader.damage):
         reader.take(event)
-    if reader.strange:
-        reader.damage.append(Damage(0, None, f"{reader.strange} events that are none"))
-    if reader.apart:
-        what = f"{reader.apart} events whose begin and end are apart, which are not read"
+    if reader.malformed:
+        reader.damage.append(Damage(0, None, f"{reader.malformed} events that are none"))
+    if reader.unpaired:
+        what = f"{reader.unpaired} events whose begin and end are apart, which are not read"
         reader.damage.append(Damage(0, None, what))
     if not reader.timed and not reader.damage:
         reader.damage.append(Damage(0, path.stat().st_size, "the trace holds no event"))
@@ -54,19 +54,19 @@ class _Reader:
     processes: dict[object, str] = field(default_factory=dict)
     threads: dict[tuple[object, object], str] = field(default_factory=dict)
     timed: int = 0
-    strange: int = 0
-    apart: int = 0
+    malformed: int = 0
+    unpaired: int = 0
 
     def take(self, event: object) -> None:
-        """One entry of the list; TensorFlow ends it with an empty one."""
+        """Read one entry of the list; TensorFlow ends it with an empty one."""
         if not isinstance(event, dict):
-            self.strange += 1
+            self.malformed += 1
         elif event.get("ph") == "X":
             self._timed(event)
         elif event.get("ph") == "M":
             self._named(event)
         else:
-            self.apart += event.get("ph") in {"B", "E"}
+            self.unpaired += event.get("ph") in {"B", "E"}
 
     def _named(self, event: Mapping[str, Any]) -> None:
         arguments = event.get("args")
@@ -79,15 +79,15 @@ class _Reader:
     def _timed(self, event: Mapping[str, Any]) -> None:
         start, length, name = _time(event.get("ts")), _time(event.get("dur", 0)), event.get("name")
         if start is None or length is None or not isinstance(name, str):
-            self.strange += 1
+            self.malformed += 1
             return
         self.timed += 1
-        told = event.get("args")
-        stats: dict[str, Any] = told if isinstance(told, dict) else {}
+        given = event.get("args")
+        stats: dict[str, Any] = given if isinstance(given, dict) else {}
         long = stats.get("long_name")
         name = long if isinstance(long, str) else name
         kind = kind_of(name, stats)
-        if kind and kind not in _NO_SPANS:
+        if kind and kind not in _IGNORED_KINDS:
             step = whole_number(stats.get("step_num"))
             name = name.removesuffix(f" {step}") if kind == "step" else name
             place = str(event.get("pid")), str(event.get("tid"))
@@ -98,14 +98,14 @@ class _Reader:
 
 
 def _time(value: object) -> float | None:
-    return value if isinstance(value, int | float) and 0 <= value < _LATEST else None
+    return value if isinstance(value, int | float) and 0 <= value < _MAX_MICROSECONDS else None
 
 
 def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
-    """The entries of the list of events, one after the other; where it breaks off is damage."""
+    """Yield the entries of the list of events; where it breaks off is damage."""
     decoder = json.JSONDecoder()
     with path.open(encoding="utf-8", errors="replace") as file:
-        held, gone = file.read(_PIECE), 0
+        held, dropped = file.read(_CHUNK_CHARS), 0
         opening = _EVENTS.search(held)
         if not opening:
             damage.append(Damage(0, None, "is no trace: it holds no list of events"))
@@ -119,11 +119,11 @@ def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
             try:
                 event, end = decoder.raw_decode(held, at)
             except (ValueError, RecursionError):
-                more = file.read(_PIECE) if len(held) - at <= _PIECE else ""
+                more = file.read(_CHUNK_CHARS) if len(held) - at <= _CHUNK_CHARS else ""
                 if not more:
-                    damage.append(Damage(gone + at, None, "breaks off, or is no trace from here on"))
+                    damage.append(Damage(dropped + at, None, "breaks off, or is no trace from here on"))
                     return
-                gone, held, at = gone + at, held[at:] + more, 0
+                dropped, held, at = dropped + at, held[at:] + more, 0
                 continue
             yield event
             at = end

@@ -1,4 +1,4 @@
-"""Traces of one profiling session: TensorFlow may write it in two formats, and it must count once."""
+"""Find traces that TensorFlow wrote twice: one profiling session in two formats must count once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _XPLANE = re.compile(r"\.xplane\.pb(?:\.\w+)?$")
 
 
 def is_chrome(source: Source) -> bool:
-    """Whether a trace is in the format of Chrome, by its name."""
+    """Return whether a trace is in the format of Chrome, by its name."""
     return bool(_CHROME.search(source.name))
 
 
 def duplicate_traces(sources: Iterable[Source]) -> dict[str, str]:
-    """Name of each trace in that format → the xplane of the same session and host, where there is one."""
+    """Map each Chrome trace to the xplane of the same session and host, if there is one, by name."""
     traces = [source for source in sources if source.kind is Kind.TRACE and not source.skip]
     planes = {_XPLANE.sub("", source.name): source.name for source in traces if not is_chrome(source)}
     stems = {source.name: _CHROME.sub("", source.name) for source in traces if is_chrome(source)}

@@ -1,4 +1,4 @@
-"""What the events of a trace are, as far as names and threads tell: collective, step, input, compute, ..."""
+"""Classify the events of a trace by name and thread: as collective, step, input, compute and others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 NOTES = {"ExecutorState::ProcessAsync::Start": "begun", "ExecutorState::ProcessAsync::Done": "done",
          "PrefetchProduce": "clock"}  # fmt: skip
-"""Events that say something of the work of others → what."""
+"""Events that report on other work → what they report."""
 
 _KINDS = {
     "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)"
@@ -22,19 +22,20 @@ _KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS.items()]
 _OPERATION = re.compile(
     r"[^:\s]+:(?!(?:\w*PartitionedCall|RemoteCall|\w*PyFunc\w*|_\w*(?:Recv|Send)|While|If|Case)$)_?[A-Z]\w*$"
 )
-"""`name:Type` of a kernel that computes; those left out call others, or wait for them.
+"""`name:Type` of a kernel that computes; the types left out call other kernels, or wait for them.
 
-What Python does within a graph is mostly to make input, and up to 2.4 no thread tells which.
+Python functions within a graph are left out, too: they mostly make input, and up to TensorFlow 2.4 no thread
+tells them apart.
 """
 _INPUT_THREAD = re.compile(r"tf_data")
 _DEVICE_LINE = re.compile(r"Stream|XLA Ops")
 
 
 def kind_of(name: str, stats: Mapping[str, Any], device: bool = False) -> str | None:
-    """What the events of one name are, and None for those that tell nothing.
+    """Return the kind of the events of one name; None for those of no interest.
 
-    Notes on others are `begun`, `done` and `clock`. What a device runs is computing unless its name says
-    better; of a host, only TensorFlow's operations are.
+    Reports on other work are `begun`, `done` and `clock`. What a device runs is `compute` unless its name
+    says more; of a host, only TensorFlow's operations are.
     """
     if name in NOTES:
         return NOTES[name]
@@ -48,13 +49,13 @@ def kind_of(name: str, stats: Mapping[str, Any], device: bool = False) -> str | 
 
 
 def kind_of_operation(name: str) -> str | None:
-    """What an operation is by its name or its type alone: collective, input, copy, compile or step."""
+    """Return the kind of an operation by its name or type: collective, input, copy, compile, step or None."""
     return next((kind for kind, pattern in _KIND if pattern.match(name)), None)
 
 
 def computes(thread: str, device: bool) -> bool:
-    """Whether the operations on a thread are the training's own: tf.data's threads prepare its input.
+    """Return whether the operations on a thread belong to the training; tf.data's threads prepare its input.
 
-    Of a device, the streams; its other lines are drawn from those once more.
+    Of a device these are its streams; its other lines repeat them.
     """
     return bool(_DEVICE_LINE.match(thread)) if device else not _INPUT_THREAD.match(thread)

@@ -12,9 +12,9 @@ from analyzer.storage.decompress import decompressed_file
 
 
 def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """The spans that tell steps and collectives apart; what is damaged is said.
+    """Read the spans of one trace; damaged parts are reported.
 
-    A trace of which nothing is left counts as not read, so that no rule calls quiet what it did not see.
+    A trace of which nothing is left counts as not read, so that no rule calls it quiet.
 
     Raises:
         OSError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""What XProf itself says of a run's traces, where it is installed and was asked for.
+"""Quote what XProf itself says of a run's traces, where it is installed and was asked for.
 
 Its converters write files beside the trace, may take minutes, and answer a damaged trace as if nothing were
 wrong. So they get a copy, in a process of its own that is ended in time, and of whole traces only.
@@ -41,7 +41,7 @@ print(json.dumps(answers))
 ASK = (sys.executable, "-I", "-c", _PROGRAM)
 """The command that asks; it is given the trace and the tools, and prints their answers as a JSON object."""
 
-_SAYS = (
+_STATEMENT_KEYS = (
     "statement",
     "input_conclusion",
     "kernel_launch_statement",
@@ -51,13 +51,13 @@ _SAYS = (
     "remark_text",
 )
 _TAG = re.compile(r"<[^<>]*>")
-_MOST_SAYS, _MOST_TEXT = 8, 400
+_MAX_STATEMENTS, _MAX_CHARS = 8, 400
 
 
 class Quote(NamedTuple):
-    """What it says of one trace; `problem` is why it says nothing, else empty.
+    """XProf's statements on one trace; `problem` says why there are none, else it is empty.
 
-    `step_time` is the mean in seconds, `input_share` what it calls input, of all steps.
+    `step_time` is the mean in seconds, `input_share` the share of input in all steps.
     """
 
     source: str
@@ -70,10 +70,10 @@ class Quote(NamedTuple):
 
 
 def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[XprofQuote]:
-    """Return the section `xprof` of the document: what it says of the traces that were read without damage.
+    """Return the section `xprof` of the document: statements on the traces that were read without damage.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: XProf is not installed.
 
     """
     read = sources.filter((sources["kind"] == Kind.TRACE.value) & (sources["read"] == "complete"))
@@ -85,12 +85,12 @@ def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[XprofQuot
 def quotes(
     sources: Iterable[Source], whole: Mapping[str, str | None], seconds: float, ask: Sequence[str] = ASK
 ) -> list[Quote]:
-    """What it says of each trace, in order of name; `seconds` is what it may take for all of them together.
+    """Ask XProf about each trace, in order of name, within `seconds` for all of them together.
 
-    `whole` has the traces that were read without damage, and their workers.
+    `whole` maps the traces that were read without damage to their workers.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: XProf is not installed.
 
     """
     if ask is ASK and find_spec("xprof") is None:
@@ -119,7 +119,7 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
             return silent._replace(problem="gave no answer in time")
         except subprocess.CalledProcessError as error:
             said = error.stderr.strip().splitlines()[-1:] or [f"exit code {error.returncode}"]
-            return silent._replace(problem=f"failed: {said[0].replace(folder, '')[:_MOST_TEXT]}")
+            return silent._replace(problem=f"failed: {said[0].replace(folder, '')[:_MAX_CHARS]}")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             return silent._replace(problem=f"cannot be quoted: {type(error).__name__}")
 
@@ -133,10 +133,10 @@ def _answer(command: Sequence[str], seconds: float) -> str:
 
 
 def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
-    """The quote with what the tools answered: lists of tables, each with columns, rows and properties.
+    """Fill a quote from the answers of the tools: lists of tables, each with columns, rows and properties.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: it is no such answer.
+        ValueError, KeyError, TypeError, AttributeError: the answers are built otherwise.
 
     """
     tables = [table for tool in TOOLS for table in answers[tool]]
@@ -144,7 +144,7 @@ def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
     steps = next((list(_steps(table)) for table in tables if _columns(table)[:1] == ["stepnum"]), [])
     total = sum(whole for whole, _ in steps)
     return quote._replace(
-        says=tuple(says)[:_MOST_SAYS],
+        says=tuple(says)[:_MAX_STATEMENTS],
         steps=len(steps),
         step_time=total / len(steps) / 1000 if steps else None,
         input_share=sum(infeed for _, infeed in steps) / total if total else None,
@@ -153,10 +153,10 @@ def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
 
 
 def _sentences(properties: Mapping[str, Any]) -> Iterator[str]:
-    for key in _SAYS:
+    for key in _STATEMENT_KEYS:
         text = " ".join(unescape(_TAG.sub("", str(properties.get(key) or ""))).split())
         if text:
-            yield text[:_MOST_TEXT]
+            yield text[:_MAX_CHARS]
 
 
 def _columns(table: Mapping[str, Any]) -> list[str]:
@@ -164,7 +164,7 @@ def _columns(table: Mapping[str, Any]) -> list[str]:
 
 
 def _steps(table: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
-    """Milliseconds of each step, and those of its input."""
+    """Yield the duration of each step and of its input, in milliseconds."""
     names = _columns(table)
     for row in table["rows"]:
         cells = dict(zip(names, (cell and cell["v"] for cell in row["c"]), strict=False))

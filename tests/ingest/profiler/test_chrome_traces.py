@@ -13,7 +13,8 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.profiler import chrome_traces
 from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
-from analyzer.ingest.profiler.xplane import Span, Trace, read_trace
+from analyzer.ingest.profiler.spans import Span, Trace
+from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_rules, load_tables
 
@@ -52,7 +53,7 @@ def test_the_spans_are_those_of_the_xplane(
     piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kinds, names, threads, steps and times, of all but computing; however small the pieces it is read in."""
-    monkeypatch.setattr(chrome_traces, "_PIECE", piece)
+    monkeypatch.setattr(chrome_traces, "_CHUNK_CHARS", piece)
     plane, chrome = drawn(read_trace(PLANE)), traced(tmp_path, text()).spans
     shift = plane[0].start_ns - chrome[0].start_ns
     assert [s._replace(start_ns=s.start_ns + shift, end_ns=(s.end_ns or 0) + shift) for s in chrome] == plane

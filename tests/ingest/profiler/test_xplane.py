@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analyzer.ingest.profiler.xplane import Trace, read_trace
+from analyzer.ingest.profiler.spans import Trace
+from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.ingest.profiler.xplane_pb2 import Entry, Line, Stat
 from tests.recordings import ROOT
 

@@ -1,0 +1,85 @@
+"""What a profiler trace holds, whatever its format: spans, planes, damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from analyzer.ingest.tensorboard.event_files import Damage
+
+
+class Span(NamedTuple):
+    """One interval on one thread of a worker.
+
+    `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy,
+    compile or compute. Computing has no span per operation, but one per interval in which any thread of a
+    plane computes. Times are nanoseconds since the epoch where `Trace.absolute`, else since the profile
+    began; `end_ns` is None while it was still open. `instance` is a collective's instance key, the same on
+    all workers for the same collective. `step` is the step it lies in, if the trace has its number.
+    """
+
+    kind: str
+    name: str
+    start_ns: int
+    end_ns: int | None
+    thread: str
+    plane: str
+    step: int | None = None
+    instance: int | None = None
+
+
+class Plane(NamedTuple):
+    """A summary of one plane: a host or a device."""
+
+    name: str
+    lines: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one trace holds; `spans` are in order of start."""
+
+    planes: list[Plane] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    absolute: bool = False
+    """Whether times count from the epoch."""
+    start_ns: int | None = None
+    stop_ns: int | None = None
+    """When profiling began and ended, since the epoch.
+
+    TensorFlow 2.15 writes neither. There the start is taken from tf.data's prefetching, which numbers its
+    elements by the clock in nanoseconds as it begins them: within 5 µs where both could be compared.
+    """
+
+
+def with_steps(spans: list[Span]) -> Iterator[Span]:
+    """Yield spans in order of start, each with the number of the step that was under way when it began."""
+    current: Span | None = None
+    for span in sorted(spans, key=lambda span: span.start_ns):
+        if span.kind == "step" and span.step is not None:
+            current = span
+        inside = current is not None and span.start_ns <= (current.end_ns or span.start_ns)
+        yield span._replace(step=current.step) if inside and current and span.step is None else span
+
+
+def shifted(span: Span, shift: int) -> Span:
+    """Return a span that lies later by some nanoseconds."""
+    end = None if span.end_ns is None else span.end_ns + shift
+    return span._replace(start_ns=span.start_ns + shift, end_ns=end)
+
+
+def stat_text(value: object) -> str:
+    """Return a stat as text; none is empty."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value or "")
+
+
+def whole_number(value: object) -> int | None:
+    """Return a stat as an integer; None if it is none."""
+    text = stat_text(value) if isinstance(value, bytes) else value
+    try:
+        return None if text is None else int(text)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return None
