@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -51,24 +50,6 @@ def pack(tmp_path: Path) -> RulePack:
     (tmp_path / "my-rules").mkdir()
     (tmp_path / "my-rules" / "mine.yaml").write_text(RULE, encoding="utf-8")
     return load([resource("rules"), tmp_path / "my-rules"])
-
-
-@pytest.mark.slow
-def test_it_costs_less_than_a_second(run: Path, pack: RulePack) -> None:
-    """However many files and lines it would have to look at."""
-    without = RulePack(tuple(rule for rule in pack.rules if rule.id != "mine"), pack.causes, pack.digest)
-    analyze([run], pack=without)
-    assert quickest(run, pack) - quickest(run, without) < 1.0
-
-
-def quickest(run: Path, pack: RulePack) -> float:
-    """Seconds of computing that an analysis takes, the better of two."""
-    times = []
-    for _ in range(2):
-        began = process_time()
-        analyze([run], pack=pack)
-        times.append(process_time() - began)
-    return min(times)
 
 
 def test_every_report_names_it(run: Path, pack: RulePack) -> None:
