@@ -1,4 +1,4 @@
-"""A small run, from the command line to the written report, beside the imports that others wait for.
+"""Time a small run, from the command line to the written report, and the imports that others wait for.
 
 Prints medians and spreads over several rounds; every round runs all commands once, in turn. The ratio of the
 fastest runs is the steadier one: what else the machine does can only slow a command down.

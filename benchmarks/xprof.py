@@ -1,4 +1,4 @@
-"""Step times and input shares of every recorded trace, beside those of xprof's own tools.
+"""Compare step times and input shares of every recorded trace with those of xprof's own tools.
 
 xprof may live in another environment, since it brings much along: give its interpreter as the argument.
 Prints a line for each trace with numbered steps, and the largest differences.
@@ -36,7 +36,7 @@ for row in table["rows"]:
 
 
 class StepComparison(NamedTuple):
-    """One step: its seconds and the share of it that goes into input, by us and by xprof."""
+    """One step: its seconds and the share of input in it, as measured by us and by xprof."""
 
     seconds: float
     share: float
@@ -45,7 +45,7 @@ class StepComparison(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """By how much the shares differ, as a part of xprof's."""
+        """The relative difference of the shares."""
         return abs(self.share - self.peer_share) / self.peer_share
 
 

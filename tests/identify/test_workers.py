@@ -101,7 +101,7 @@ def test_a_log_that_tells_only_values_is_a_workers(
     make_run: Callable[[Mapping[str, str]], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As any log is that no name gives to a worker; blank records at either end are not kept."""
-    monkeypatch.setattr(reader_output, "MANY", 1)
+    monkeypatch.setattr(reader_output, "MIN_COLUMN_ROWS", 1)
     blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
     tables = identify(
         ingest(discover([make_run({"train.log": blank + steps + blank})]), [], load_rules().messages)
