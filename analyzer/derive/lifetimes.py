@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.awakenings import with_awakenings
 from analyzer.derive.completion_lines import completion_lines
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, stepped
@@ -71,7 +72,7 @@ def lifetimes(
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
-    return frame("lifetimes", rows)
+    return with_awakenings(frame("lifetimes", rows), tables["records"], tables["scalars"], clock)
 
 
 def _lives(

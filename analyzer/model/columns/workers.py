@@ -108,6 +108,11 @@ LIFETIMES = (
     Column("first_seen", "time", "first sign of life, on the common clock"),
     Column("joined", "time", "when the cluster accepted it, on the common clock"),
     Column("last_seen", "time", "last sign of life, on the common clock"),
+    Column(
+        "woke_after",
+        "number",
+        "seconds from the end of all others to its next line, of one that fell silent before",
+    ),
     Column("outlived", "bool", "it does not train, and all who do were seen after its last sign"),
     Column("epoch", "int", "last epoch it shows"),
     Column("step", "int", "last step it shows"),

@@ -1,0 +1,45 @@
+"""Workers that were silent until all others had ended, and went on then: hosts and processes that paused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from analyzer.derive.ordering import comes_after, last_progress
+from analyzer.tables.clock_alignment import CommonClock
+
+
+def with_awakenings(
+    lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock
+) -> pl.DataFrame:
+    """Return lifetimes with `woke_after`: seconds from the end of all others to its next sign of life."""
+    ends = dict(lifetimes.filter("trains").select("worker", "last_seen").iter_rows())
+    woke = dict(_awakenings(lifetimes, ends, records, scalars, clock))
+    column = pl.Series("woke_after", [woke.get(each) for each in lifetimes["worker"]], pl.Float64)
+    return lifetimes.with_columns(column)
+
+
+def _awakenings(
+    lifetimes: pl.DataFrame,
+    ends: Mapping[str, float | None],
+    records: pl.DataFrame,
+    scalars: pl.DataFrame,
+    clock: CommonClock,
+) -> Iterator[tuple[str, float]]:
+    """Yield training workers that spoke again after the last sign of all others, and how long after."""
+    steps = last_progress(scalars)
+    for life in lifetimes.filter(
+        pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)
+    ).to_dicts():
+        worker, others = life["worker"], [end for other, end in ends.items() if other != life["worker"]]
+        last = steps.get((worker, max(1, life["attempts"] or 1)), ())
+        known = [end for end in others if end is not None]
+        if not last or not others or len(known) < len(others):
+            continue
+        own = records.filter((pl.col("worker") == worker) & (pl.col("kind") != "progress"))
+        behind = (row for row in own.iter_rows(named=True) if all(comes_after(row, step) for step in last))
+        times = [clock.time(worker, row["source"], row["time"]) for row in behind if row["time"] is not None]
+        spoke = min((time for time in times if time is not None), default=None)
+        if spoke is not None and spoke > max(known):
+            yield worker, spoke - max(known)
