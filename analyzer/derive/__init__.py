@@ -29,7 +29,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the tables that ingest filled, and all that follow from them."""
-    tasks = workers(read["sources"], read["facts"])
+    tasks = workers(read["sources"], read["facts"], read["records"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
     raised = exceptions(read["records"], training, read["facts"], messages)
     offsets = clocks(read["sources"], training, read["facts"], tasks)
@@ -39,6 +39,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     told = series(read["scalars"])
     pace = paces(training, read["sources"])
     met, traced = collectives(read["spans"]), steps(read["spans"])
+    accused = accusations(read["records"], read["facts"], lives, messages)
     return {
         **read,
         "workers": tasks,
@@ -48,7 +49,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "silences": quiet,
         "barriers": barriers(lives, training, read["facts"], common),
         "matches": matches(read["matches"], lives, tasks, training),
-        "accusations": accusations(read["records"], read["facts"], lives, messages),
+        "accusations": accused,
         "series": told,
         "curves": curves(read["scalars"], tasks, told),
         "paces": pace,
@@ -57,5 +58,5 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "steps": traced,
         "waits": waits({**read, "scalars": training}, met, traced, pace, common),
         "cluster": cluster(read["facts"], tasks),
-        "job": job(tasks, lives, quiet, read["records"], read["facts"]),
+        "job": job(tasks, lives, quiet, read["records"], read["facts"], accused),
     }

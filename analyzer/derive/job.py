@@ -25,6 +25,7 @@ def job(
     silences: pl.DataFrame,
     records: pl.DataFrame,
     facts: pl.DataFrame,
+    accusations: pl.DataFrame,
 ) -> pl.DataFrame:
     """One row."""
     tasks, lives = workers.to_dicts(), lifetimes.to_dicts()
@@ -38,9 +39,11 @@ def job(
     row = {
         "expected": len(members or tasks),
         "seen": _count(members, "seen", True) or _count(tasks, "seen", True),
+        "most_seen": 2 * _count(training, "seen", True) > len(training),
         "unseen": _count(members, "seen", False),
         "no_files": _count(lives, "ended", "never_started"),
         "workers_leader_awaited": _leader_awaited(lives, facts),
+        "awaits_everyone": _awaits_everyone(training, accusations),
         "trainers": len(training),
         "finished": finished,
         "all_finished": bool(training) and finished == len(training),
@@ -90,6 +93,14 @@ def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     awaited -= {task for key, task in told if key == "connected"}
     up = [life for life in lives if life["phase"] in {"server_up", "joined"} and life["leader"] is False]
     return sum(life["worker"] in awaited for life in up)
+
+
+def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool:
+    """Whether one worker waits for all others, of which there are several and none left a file."""
+    absent = accusations.filter(pl.col("counts") & (pl.col("kind") == "absent"))
+    others = {life["worker"] for life in training} - {*absent["accuser"]}
+    unseen = {life["worker"] for life in training if not life["seen"]}
+    return len(others) > 1 and others <= unseen & {*absent["worker"]}
 
 
 def _stalled(training: Sequence[Row], silences: pl.DataFrame) -> bool:

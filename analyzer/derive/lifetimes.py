@@ -15,6 +15,7 @@ import polars as pl
 
 from analyzer.derive.awakenings import with_awakenings
 from analyzer.derive.completion_lines import completion_lines
+from analyzer.derive.membership import CLUSTER, SERVICE
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
@@ -40,6 +41,8 @@ class Life:
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
+    absence_tells: bool = True
+    """Whether it would have left a file that is here: its cluster lists it, or half of its peers did."""
     seen_by_peers: bool = False
     """Whether its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
@@ -104,6 +107,9 @@ def _lives(
             if life.exception is None or not comes_after(life.exception, row):
                 life.exception = row
             life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
+    half_here = 2 * sum(life.row["seen"] for life in lives.values()) >= len(lives)
+    for life in lives.values():
+        life.absence_tells = half_here or life.row["known_by"] in {CLUSTER, SERVICE}
     for task in _seen_by_peers(list(lives.values()), tables["facts"]):
         lives[task].seen_by_peers = True
     return list(lives.values())
@@ -160,7 +166,8 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
         return ("signal" if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", True
-    return ("unknown" if life.attempts or life.seen_by_peers else "never_started"), False
+    started = life.attempts or life.seen_by_peers or not life.absence_tells
+    return ("unknown" if started else "never_started"), False
 
 
 def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.addresses import is_local, split_address
+from analyzer.derive.membership import members
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
@@ -18,19 +19,19 @@ _TELLING = ("log", "event_file", "trace")
 """Kinds of source that a worker leaves by running."""
 
 
-def workers(sources: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """One row a task. Where workers disagree about the cluster, most of them decide, then the leader."""
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen, logged = _left(sources, _TELLING), _left(sources, ["log"])
     spec = expected_cluster(facts)
-    expected = tasks_of(spec) | _named(facts)
-    everyone = sorted(expected | seen | _with_exit_code(facts), key=order)
+    known = members(facts, records, seen, tasks_of(spec))
+    everyone = sorted(known.keys() | seen | _with_exit_code(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
-        _row(task, spec, stated[task], expected, seen, roles, leader)
+        _row(task, spec, stated[task], known, seen, roles, leader)
         | {"logged": task in logged}
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
@@ -58,7 +59,7 @@ def _row(
     task: str,
     spec: Spec,
     stated: Mapping[str, str],
-    expected: set[str],
+    known: Mapping[str, str],
     seen: set[str],
     roles: set[str],
     leader: str,
@@ -71,7 +72,8 @@ def _row(
         "worker": task,
         "role": role,
         "index": index,
-        "expected": task in expected,
+        "expected": task in known,
+        "known_by": known.get(task),
         "seen": task in seen,
         "trains": role == "chief" or (role == "worker" and not {"ps", "chief"} <= roles),
         "leader": task == leader,
@@ -121,12 +123,6 @@ def _left(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
         pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")
     )
     return set(left["worker"].to_list())
-
-
-def _named(facts: pl.DataFrame) -> set[str]:
-    """Return the tasks that the coordination service or an error names; they are members of the job."""
-    named = facts.filter(pl.col("key").is_in(["connected", "awaits", "member"]))
-    return {task for task in named["value"].to_list() if is_task(task)}
 
 
 def _with_exit_code(facts: pl.DataFrame) -> set[str]:

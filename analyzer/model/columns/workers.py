@@ -8,7 +8,13 @@ WORKERS = (
     WORKER,
     Column("role", "text", "worker, chief, ps or evaluator"),
     Column("index", "int", "index within the role"),
-    Column("expected", "bool", "the cluster lists it"),
+    Column("expected", "bool", "it belongs to the job: see `known_by`"),
+    Column(
+        "known_by",
+        "text",
+        "why it is expected: the cluster lists it, the coordination service or its peers name it, the number "
+        "of workers that the strategy states, a gap in the indices of its peers, or its files; else null",
+    ),
     Column("seen", "bool", "it left a log, event file or trace"),
     Column("logged", "bool", "it left a log"),
     Column("trains", "bool", "its role takes part in training steps (chief or worker)"),
@@ -181,12 +187,18 @@ CLUSTER = (
 JOB = (
     Column("expected", "int", "tasks of the cluster, evaluators left out"),
     Column("seen", "int", "of these, tasks that left a source"),
+    Column("most_seen", "bool", "more than half of the tasks expected to train left a source that is here"),
     Column("unseen", "int", "of these, tasks that left none, or whose files were not handed over"),
     Column("no_files", "int", "of these, tasks of which nothing at all shows that they ever ran"),
     Column(
         "workers_leader_awaited",
         "int",
         "workers that the leader waited for in vain, though their own logs show them up",
+    ),
+    Column(
+        "awaits_everyone",
+        "bool",
+        "several tasks are awaited, all but the one that waits: it may be the one that cannot be reached",
     ),
     Column("trainers", "int", "tasks expected to train"),
     Column("finished", "int", "training workers that reached the planned end"),

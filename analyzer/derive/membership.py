@@ -1,0 +1,79 @@
+"""Who belongs to the job, by the files of those that left some: peers that left nothing are members, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+import polars as pl
+
+from analyzer.model.task_names import is_task, split_task, tasks_in
+
+CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
+    "the cluster lists it",
+    "the coordination service names it",
+    "the number of workers that the strategy states",
+    "lines of its peers name it",
+    "a gap between the indices of its peers",
+    "it left files, as its peers did",
+)
+"""How a task is known to be a member; the first that holds is told."""
+
+_DEVICE = r"/job:[a-z_]+(?:/replica:\d+)?/task:\d{1,9}"
+_NOT_THERE = r"assign a device|does not exist|not a valid device|unknown device|CreateSession\(\) for device"
+"""Words of errors that name a device because the job lacks it."""
+_MAX_COUNTED = 4_096
+"""Workers up to which a stated number is believed."""
+
+
+def members(
+    facts: pl.DataFrame, records: pl.DataFrame, seen: AbstractSet[str], listed: AbstractSet[str]
+) -> Mapping[str, str]:
+    """Task → how it is known to belong to the job; `listed` are those that the stated clusters list."""
+    named = _named_by_service(facts)
+    found = dict.fromkeys(_named_by_peers(records), NAMED)
+    if len(listed) > 1:
+        roles = {split_task(task)[0] for task in listed}
+        found = {task: why for task, why in found.items() if split_task(task)[0] not in roles}
+    else:
+        known = {*found, *named, *seen}
+        counted = _counted(facts, known)
+        found = dict.fromkeys(_missing(known | counted), GAP) | found | dict.fromkeys(counted, COUNTED)
+        if found or named:
+            found = dict.fromkeys(seen, FILES) | found
+    return found | dict.fromkeys(named, SERVICE) | dict.fromkeys(listed, CLUSTER)
+
+
+def _named_by_service(facts: pl.DataFrame) -> set[str]:
+    named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
+    return {task for task in named["value"].to_list() if is_task(task)}
+
+
+def _named_by_peers(records: pl.DataFrame) -> set[str]:
+    """The tasks that records name as TensorFlow spells them; not those that an error says are not there."""
+    texts = records["text"].filter(records["text"].str.contains("/task:", literal=True))
+    told = texts.filter(~texts.str.contains(_NOT_THERE)) if texts.len() else texts
+    devices = told.str.extract_all(_DEVICE).explode().drop_nulls().unique()
+    return {task for device in devices for task in tasks_in(device) if is_task(task)}
+
+
+def _counted(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
+    """The tasks that train together, by the largest number of workers that a strategy states."""
+    stated = facts.filter((pl.col("key") == "num_workers") & pl.col("worker").is_not_null())["value"]
+    count = max((int(value) for value in stated if re.fullmatch(r"\d{1,4}", value)), default=0)
+    chiefs = sum(task.startswith("chief:") for task in known)
+    return {f"worker:{index}" for index in range(min(count, _MAX_COUNTED) - chiefs)} if count > 1 else set()
+
+
+def _missing(known: Iterable[str]) -> Iterator[str]:
+    """The tasks below the highest index of each role; beside a chief, workers may be counted from 1."""
+    held = {*known}
+    indices: dict[str, set[int]] = {}
+    for task in held:
+        role, index = split_task(task)
+        indices.setdefault(role, set()).add(index)
+    for role, own in indices.items():
+        first = 1 if role == "worker" and "chief" in indices else 0
+        if max(own) < _MAX_COUNTED:
+            yield from (f"{role}:{index}" for index in range(first, max(own)) if index not in own)
