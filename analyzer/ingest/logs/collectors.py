@@ -65,7 +65,7 @@ def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
 
 def _cri_line(line: str) -> CollectedLine | None:
     """Parse a Kubernetes CRI log line: time, stream, F (full) or P (partial), text."""
-    match = re.match(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (stdout|stderr) ([FP]) ?(.*)$", line)
+    match = _CRI.match(line)
     return CollectedLine(None, match[4], match[3] == "P", match[2], match[1]) if match else None
 
 
@@ -120,13 +120,13 @@ def _journal_line(line: str) -> CollectedLine | None:
 
 def _launcher_line(line: str) -> CollectedLine | None:
     """Parse a launcher's `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
-    match = re.match(rf"(?:{_LEVELS})\|({_ISO_TIME})\|[^|]*\|\d+\| ?(.*)$", line)
+    match = _LAUNCHER.match(line)
     return CollectedLine(None, match[2], timestamp=match[1]) if match else None
 
 
 def _job_stream_line(line: str) -> CollectedLine | None:
     """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
-    match = re.match(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$", line)
+    match = _JOB_STREAM.match(line)
     if not match:
         return None
     task = None if match[2] == "service" else match[2].replace("-replica", "")
@@ -135,6 +135,9 @@ def _job_stream_line(line: str) -> CollectedLine | None:
 
 _LEVELS = "|".join(LEVEL_NAMES)
 _ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_CRI = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (stdout|stderr) ([FP]) ?(.*)$")
+_LAUNCHER = re.compile(rf"(?:{_LEVELS})\|({_ISO_TIME})\|[^|]*\|\d+\| ?(.*)$")
+_JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
 _JOURNAL = re.compile(
     rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) [\w.-]+ "
     r"(?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"

@@ -161,9 +161,12 @@ class ProgressReader:
 
     def points_below(self, text: str) -> list[ProgressPoint]:
         """Return the metrics in an indented line below one that only names its step."""
+        if self._heading is None:
+            return []
         if text and text[0] not in " \t":
             self._heading = None
-        if self._heading is None or not has_known(text) or _NOT_PROGRESS.search(text):
+            return []
+        if not has_known(text) or _NOT_PROGRESS.search(text):
             return []
         found = [(*metric.read(text), metric.scope) for metric in metrics(text)]
         return [self._heading._replace(tag=tag, value=value, scope=scope) for tag, value, scope in found]

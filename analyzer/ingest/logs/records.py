@@ -17,20 +17,20 @@ from analyzer.model.messages import Messages
 from analyzer.model.traceback_format import OpenTraceback, header_of, starts_traceback
 
 LONGEST_RECORD = 16_384
-"""Characters of a record that are kept."""
+"""Longer records keep their head and tail; in characters."""
 
 LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
 """Characters of whole lines that are held of a huge record; its end is the exception itself."""
 
 LONGEST_QUOTE = 40
-"""Lines of a status that a Python logger quotes."""
+"""Most lines of a status that TensorFlow's Python logger quotes."""
 
 _HALF_A_YEAR = 183 * 86_400
 """Seconds; successive records are never as far apart, but for the turn of a year without one."""
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
-"""How a dump of threads begins that is no fatal error: of `dump_traceback_later`, or on a signal."""
+"""Start of a thread dump that is no fatal error: of `dump_traceback_later`, or on a signal."""
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
 
@@ -60,7 +60,7 @@ class Record:
     """One log record; `kind` is cpp, python, traceback, progress or plain."""
 
     def __init__(self, first: Line, kind: str, body: str) -> None:
-        """Begin with a line, `body` of which stands behind its prefix."""
+        """Begin with a line; `body` is the line without its prefix."""
         self.line, self.kind = first.number, kind
         self.time: float | None = None
         self.level: str | None = None
@@ -70,23 +70,23 @@ class Record:
         self.size = 0
         self.open = OpenTraceback(first.text) if kind == "traceback" else None
         self.cut = 0
-        """Lines of its middle that are not held."""
+        """Number of lines in its middle that are not kept."""
         self.tail_size = 0
         self.tail: deque[Line] | None = None
-        """Its last lines so far, of one whose head is full."""
+        """The last lines so far of a record whose head is full."""
 
     @property
     def last_line(self) -> int:
-        """Number of its last line."""
+        """Return the number of its last line."""
         return self.pieces[-1].number
 
     @property
     def text(self) -> str:
-        """All of it, the middle of a huge one cut."""
+        """Return the whole text; a huge one without its middle."""
         return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
 
     def place(self, at: int) -> tuple[Line, int]:
-        """The line in which a character of `text` stands, and where in it."""
+        """Return the line that contains a character of `text`, and the position in it."""
         whole, half = sum(len(piece.text) + 1 for piece in self.pieces) - 1, LONGEST_RECORD // 2
         if whole > LONGEST_RECORD and at >= half:
             at = max(half, at + whole - len(self.text))
@@ -98,14 +98,14 @@ class Record:
 
     @property
     def message(self) -> str:
-        """The text without the prefix of its first line."""
+        """Return the text without the prefix of its first line."""
         return shorten("\n".join(self.bodies), LONGEST_RECORD)
 
 
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
-    """The records of one source, in order; `year` completes time stamps that lack one.
+    """Yield the records of one source, in order; `year` completes timestamps that lack one.
 
-    None stands for lines that are left out; only a traceback whose end is among them goes on behind them.
+    None stands for lines that are left out; only a traceback that is still open continues after them.
     """
     current: Record | None = None
     near: float | None = None
@@ -129,7 +129,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
 
 
 def _goes_on(record: Record, line: Line) -> bool:
-    """Whether a line behind a gap is one of the frames of a traceback that was still open before it."""
+    """Return whether a line after a gap is a frame of a traceback that was open before it."""
     goes_on = record.open is not None and record.open.ending is None and line.text[:2] == "  "
     record.cut += (line.number - record.last_line - 1) * goes_on
     return goes_on
@@ -184,7 +184,7 @@ def _extend(record: Record, line: Line, words: Wording) -> None:
 
 
 def _closed(record: Record) -> Record:
-    """A record that is complete: its tail follows its head."""
+    """Return a complete record, its tail behind its head."""
     if record.tail:
         record.pieces.extend(record.tail)
         record.bodies.extend(line.text for line in record.tail)
@@ -195,7 +195,7 @@ def _closed(record: Record) -> Record:
 
 
 def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
-    """Whether a line goes on with the record before it."""
+    """Return whether a line continues the record before it."""
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)
     if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
@@ -210,7 +210,7 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
 
 
 def _quotes_an_error(record: Record) -> bool:
-    """TensorFlow's Python logger quotes a whole status, on lines that begin with anything."""
+    """Return whether a record quotes a whole status, whose lines begin with anything."""
     return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
 
 
