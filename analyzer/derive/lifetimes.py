@@ -116,8 +116,10 @@ def _lives(
 
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
-    """Tasks that the coordination service accepted, and those without which a peer could make no step."""
+    """Tasks that joined, the leader that they joined, and those without which a peer could make no step."""
     met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    if any(life.facts["agent_connected"] for life in lives):
+        met |= {life.worker for life in lives if life.row["leader"]}
     specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
     for life in lives:
         together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
