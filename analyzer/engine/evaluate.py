@@ -86,7 +86,7 @@ def evaluate(
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     none = dict.fromkeys(rule.signals, False)
-    if not any(rows.values()) and not rule.when.holds(none):  # so it is with most rules of most runs
+    if not any(rows.values()) and not rule.holds(none):  # so it is with most rules of most runs
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
     seen = {subject: _in_order(rule, rows, subject, roster, order) for subject in subjects}
@@ -94,7 +94,7 @@ def evaluate(
         subject: {n: _holds(s, seen[subject][n], subject, roster) for n, s in rule.signals.items()}
         for subject in subjects
     }
-    holding = [subject for subject in subjects if rule.when.holds(truths[subject])]
+    holding = [subject for subject in subjects if rule.holds(truths[subject])]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_near(rule, truths))
@@ -301,6 +301,9 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
 
 
 def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
+    asked = [truth for truth in truths.values() if rule.when.holds(truth)]
+    if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:
+        return f"refuted by: {', '.join(_plain(name) for name in refuting)}"
     missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in truths.values())]
     if missing:
         return "not seen: " + ", ".join(_plain(name) for name in missing[:3])

@@ -111,6 +111,8 @@ class Rule(NamedTuple):
     blame: str = "none"
     explains: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
+    refuted_by: tuple[str, ...] = ()
+    """Signals any of which shows that the statement is wrong."""
     despite_finish: bool = False
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
@@ -118,6 +120,10 @@ class Rule(NamedTuple):
     action: Action = Action()
     references: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
+
+    def holds(self, truth: Mapping[str, bool]) -> bool:
+        """Return whether its signals ask for it and none refutes it."""
+        return self.when.holds(truth) and not any(truth[name] for name in self.refuted_by)
 
     @property
     def binds(self) -> bool:

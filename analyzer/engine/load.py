@@ -137,6 +137,7 @@ def _rule(document: Document) -> Rule:
         status=data.get("status", "experimental"),
         requires=tuple(data.get("requires", ())),
         blame=data.get("blame", "none"),
+        refuted_by=tuple(data.get("refuted_by", ())),
         despite_finish=data.get("despite_finish", False),
         next=tuple(Step(step) if isinstance(step, str) else Step(**step) for step in data.get("next", ())),
         action=Action(**data.get("action", {})),

@@ -95,6 +95,7 @@ def _rule_keys() -> dict[str, Any]:
         "requires": {"type": "array", "items": _one_of([kind.value for kind in Kind], "kind of source")},
         "signals": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/signal"}},
         "when": {"type": "string", "description": "names of signals, and, or, not, parentheses"},
+        "refuted_by": {**_TEXTS, "description": "signals any of which shows that it is wrong"},
         "blame": _one_of(BLAMES, "blame"),
         "confidence": _confidence(),
         "explains": _TEXTS,

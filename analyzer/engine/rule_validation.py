@@ -50,6 +50,7 @@ def check(document: Document, rule: Rule, rules: Collection[str], causes: Collec
         document.fault(("cases",), "needs a case that fires and one that stays quiet")
     for name in sorted(rule.when.names):
         document.known(("when",), name, rule.signals, "signal of this rule")
+    _check_refuted(document, rule)
     for key, given in (("raise", rule.confidence.raised), ("cap_without", rule.confidence.cap_without)):
         for name in given:
             document.known(("confidence", key, name), name, rule.signals, "signal of this rule")
@@ -64,6 +65,21 @@ def _check_written(document: Document) -> None:
     for key, value in document.data.items():
         if any(str(each).startswith("TODO") for each in (value if isinstance(value, list) else [value])):
             document.fault((key,), f"`{key}` is still to be written")
+
+
+def _check_refuted(document: Document, rule: Rule) -> None:
+    """A cause that rests on what is not there says what would show that it was there."""
+    for index, name in enumerate(rule.refuted_by):
+        document.known(("refuted_by", index), name, rule.signals, "signal of this rule")
+    absent = [
+        name
+        for name in sorted(rule.when.wanted & rule.signals.keys())
+        if rule.signals[name].kind == "absence"
+    ]
+    if absent and rule.role is Role.CAUSE and not rule.refuted_by:
+        document.fault(
+            ("when",), f"rests on an absence, `{absent[0]}`, and no `refuted_by` says what speaks against it"
+        )
 
 
 def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:

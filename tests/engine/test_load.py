@@ -132,6 +132,18 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
             16,
             "`kiled` is no signal of this rule; did",
         ),
+        (
+            "of: subject",
+            "of: subject\n    kind: absence",
+            15,
+            "rests on an absence, `killed`, and no `refuted_by`",
+        ),
+        (
+            "blame: subject",
+            "blame: subject\nrefuted_by: [sayd]",
+            16,
+            "`sayd` is no signal of this rule; did you mean",
+        ),
         ("{signal: 9}", "{signal: {above: 9}}", 6, "compares with a number and gives no `basis`"),
         ("of: subject", "of: subject\n    at_least: 0", 10, "`0` is less than 1"),
         ("    log:\n", "    log: &log\n      levels: *log\n", 12, "an alias stands for a text"),
@@ -235,6 +247,19 @@ def test_a_rule_may_ask_for_absences_alone(when: str, tmp_path: Path, tables_of:
     assert (alive.outcome, alive.culprits) == (Outcome.FIRED, ("worker:1",))
     (dead,) = match(load([tmp_path]), tables_of({"exit_codes.txt": "worker-0 -9\nworker-1 -9\n"}))
     assert dead.outcome is Outcome.QUIET
+
+
+def test_what_refutes_a_rule_keeps_it_quiet(tmp_path: Path, tables_of: TablesOf) -> None:
+    """And the reason names it, though all that the rule asks for is there."""
+    well = "  well: {table: lifetimes, where: {exit_code: 0}}\nwhen: killed\nrefuted_by: [well]"
+    text = RIGHT.format(id="mine").replace("when: killed and not said", well)
+    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    pack = load([tmp_path])
+    (quiet,) = match(pack, tables_of(RUN))
+    (fired,) = match(pack, tables_of({"exit_codes.txt": "worker-0 -9\n"}))
+    assert (fired.outcome, quiet.outcome) == (Outcome.FIRED, Outcome.QUIET)
+    assert quiet.reason == "refuted by: well"
 
 
 _OPERANDS = st.sampled_from(

@@ -109,6 +109,8 @@ def _meaning(rule: Rule, causes: Mapping[str, str]) -> Iterator[str]:
 
 def _sought(rule: Rule) -> Iterator[str]:
     yield f"It fires when {_spelled(rule.when, outermost=True)}."
+    if rule.refuted_by:
+        yield f"It is refuted by {', '.join(f'**{name}**' for name in rule.refuted_by)}."
     if rule.requires:
         yield f"It needs sources of kind {_either(rule.requires)}; without them it is not applicable."
     if rule.despite_finish:
