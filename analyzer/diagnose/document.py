@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -12,8 +12,8 @@ from analyzer.diagnose.baseline_diff import BaselineRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.fingerprint import fingerprint
-from analyzer.diagnose.log_lines.lines import Lines
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
@@ -29,7 +29,6 @@ from analyzer.model.contract import (
     DiagnosisDocument,
     EvidencePlace,
     FactValues,
-    FindingReport,
     MadeWith,
     NextStep,
     Owner,
@@ -40,13 +39,12 @@ from analyzer.model.contract import (
     SourceReport,
     WorkerReport,
 )
-from analyzer.model.findings import Action, Evidence, Finding, Outcome, Step, Verdict
+from analyzer.model.findings import Action, Finding, Outcome, Step, Verdict
 from analyzer.model.run import Tables
 
 if TYPE_CHECKING:
     from analyzer.diagnose.recipes import Recipe
 
-_CONTEXT, _MOST_LINE = 3, 400
 UNSURE = 0.5
 """Confidence below which the page shows what else the lines speak for."""
 _DAMAGE = ("source", "offset", "length", "line", "what")
@@ -92,7 +90,7 @@ def document(
         "against": _against(tables, good),
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
-        "findings": _findings(_in_order(findings, decision), tables["records"]),
+        "findings": finding_reports(_in_order(findings, decision), tables["records"]),
         "collect": _collect(findings),
         "timeline": events,
         "events_left_out": left_out,
@@ -282,34 +280,6 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _findings(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
-    places = [place for finding in findings for place in finding.evidence]
-    lines = Lines(records, {place.source for place in places if place.source and place.line})
-    return [_finding(finding, lines) for finding in findings]
-
-
-def _finding(finding: Finding, lines: Lines) -> FindingReport:
-    return {
-        "rule": finding.rule,
-        "title": finding.title,
-        "role": finding.role.value,
-        "cause": finding.cause,
-        "outcome": finding.outcome.value,
-        "reason": finding.reason,
-        "lacks": finding.lacks,
-        "confidence": finding.confidence,
-        "workers": list(finding.about),
-        "summary": finding.summary,
-        "why": list(finding.why),
-        "reckoned": list(finding.confidence_trace),
-        "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
-        "explained_by": list(finding.explained_by),
-        "contradicted_by": list(finding.contradicted_by),
-        "collect": list(finding.collect),
-        "references": list(finding.references),
-    }
-
-
 def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
     """How to collect what rules wanted and did not get."""
     lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
@@ -329,34 +299,6 @@ def _recipe(kind: str, recipe: Recipe) -> CollectRecipe:
         "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
         "docs": recipe.docs,
     }
-
-
-def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Each place once, with all that is said of it; one without any words shows nothing."""
-    places: dict[tuple[Any, ...], Evidence] = {}
-    for each in evidence:
-        if not each.says and not each.excerpt:
-            continue
-        is_line = each.source is not None and each.line is not None
-        place = (each.kind, each.source, each.line, each.worker, each.excerpt, "" if is_line else each.says)
-        known = places.get(place)
-        places[place] = _both(known, each) if known else each
-    return list(places.values())
-
-
-def _both(one: Evidence, other: Evidence) -> Evidence:
-    says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
-    signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
-    return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))
-
-
-def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
-    made = cast(EvidencePlace, evidence._asdict())
-    made["marks"] = [list(mark) for mark in evidence.marks]
-    made["signals"] = [name.replace("_", " ") for name in evidence.signals]
-    above = lines.above(evidence.source, evidence.line, _CONTEXT) if evidence.line else []
-    made["context"] = [[number, text[:_MOST_LINE]] for number, text in above]
-    return made
 
 
 def _facts(tables: Tables) -> list[FactValues]:

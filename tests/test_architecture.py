@@ -1,0 +1,69 @@
+"""The code stays as small in its parts as DESIGN asks: packages, files and functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+
+import pytest
+
+from tests.recordings import ROOT
+
+GENERATED = {"contract.py", "event_pb2.py", "xplane_pb2.py"}
+LIKE_THINGS = {"derive", "trainer/faults"}
+"""Packages that may hold any number of modules: one table, or one fault, each."""
+MODULES = [path for path in sorted((ROOT / "analyzer").rglob("*.py")) if path.name not in GENERATED]
+PACKAGES = sorted({path.parent for path in MODULES})
+
+
+def inside(path: Path) -> str:
+    """Return a path relative to `analyzer/`."""
+    return path.relative_to(ROOT / "analyzer").as_posix()
+
+
+def lines(path: Path) -> int:
+    """Return how many lines a file has."""
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def function_lengths() -> Iterator[int]:
+    """Yield the lines of each function, its decorators not counted."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                yield node.end_lineno - node.lineno + 1
+
+
+@pytest.mark.parametrize("package", [p for p in PACKAGES if inside(p) not in LIKE_THINGS], ids=inside)
+def test_a_package_is_small(package: Path) -> None:
+    """At most 15 modules and 2,500 lines."""
+    own = [path for path in MODULES if path.parent == package]
+    assert len([path for path in own if path.name != "__init__.py"]) <= 15
+    assert sum(map(lines, own)) <= 2_500
+
+
+@pytest.mark.parametrize("root", ["analyzer", "tests", "docs", "benchmarks"])
+def test_no_file_is_long(root: str) -> None:
+    """At most 350 lines."""
+    files = [path for path in (ROOT / root).rglob("*.py") if path.name not in GENERATED]
+    assert {path.relative_to(ROOT).as_posix(): n for path in files if (n := lines(path)) > 350} == {}
+
+
+def test_functions_are_short() -> None:
+    """Half of them have at most 7 lines, nine in ten at most 20."""
+    lengths = list(function_lengths())
+    assert median(lengths) <= 7
+    assert quantiles(lengths, n=10)[-1] <= 20
+
+
+def test_no_function_is_excused_from_being_simple() -> None:
+    """Ruff refuses a cyclomatic complexity over 10 (C901); nothing switches that off."""
+    assert [inside(path) for path in MODULES if "C901" in path.read_text(encoding="utf-8")] == []
+
+
+def test_no_module_is_a_drawer_for_anything() -> None:
+    """A module is named after what it holds."""
+    drawers = {"utils", "util", "common", "helpers", "misc", "core"}
+    assert [inside(path) for path in MODULES if drawers & {path.stem, path.parent.name}] == []
