@@ -15,6 +15,7 @@ from analyzer.derive.lifetimes import lifetimes
 from analyzer.derive.matches import matches
 from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
+from analyzer.derive.phases import phases
 from analyzer.derive.series import series
 from analyzer.derive.silences import silences
 from analyzer.derive.step_rate import paces
@@ -54,6 +55,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "curves": curves(read["scalars"], tasks, told),
         "paces": pace,
         "pauses": pauses(read, common),
+        "phases": phases(training),
         "collectives": met,
         "steps": traced,
         "waits": waits({**read, "scalars": training}, met, traced, pace, common),

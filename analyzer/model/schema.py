@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from analyzer.model.columns import Column
 from analyzer.model.columns.profiler import COLLECTIVES, STEPS, WAITS
-from analyzer.model.columns.progress import CURVES, PACES, PAUSES, SERIES
+from analyzer.model.columns.progress import CURVES, PACES, PAUSES, PHASES, SERIES
 from analyzer.model.columns.read import DAMAGE, FACTS, MATCHES, RECORDS, SCALARS, SOURCES, SPANS
 from analyzer.model.columns.workers import (
     ACCUSATIONS,
@@ -48,6 +48,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "curves": CURVES,
     "paces": PACES,
     "pauses": PAUSES,
+    "phases": PHASES,
     "collectives": COLLECTIVES,
     "steps": STEPS,
     "waits": WAITS,

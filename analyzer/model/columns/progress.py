@@ -135,3 +135,16 @@ PAUSES = (
     Column("end", "time", "when it ended"),
     SOURCE,
 )
+
+PHASES = (
+    WORKER,
+    Column("tag", "text", "the part of a step, as the log calls it"),
+    Column("kind", "text", "input, host or device; the device's part holds the wait for the other workers"),
+    Column("points", "int", "values read"),
+    Column("seconds", "number", "seconds of it in a step, median"),
+    Column("others_seconds", "number", "the same of the other workers, median; null where there are none"),
+    Column("share", "number", "its share of all parts that the worker times"),
+    Column("percent", "number", "the same in percent, to one decimal"),
+    Column("longest", "bool", "this worker's takes longer than that of each other one"),
+    Column("excess_share", "number", "seconds beyond those of the others, as a share of the worker's step"),
+)

@@ -1,0 +1,61 @@
+"""Where the time of a step goes by the workers' own stopwatches: `read_s` or `host_s` in their logs.
+
+All workers end a synchronous step together, so the one whose input or host work takes longest is whom the
+others wait for. What is measured around the device holds that wait and is not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from analyzer.model.schema import VALIDATION
+from analyzer.tables.builders import frame
+
+_NAMES: Mapping[str, str] = {
+    "input": "read|input|data|fetch|load|loader|next_batch|batch_wait|io",
+    "host": "host|prep|preprocess|python|augment|feature|decode",
+    "device": "device|compute|gpu|train|forward|backward|all_?reduce|sync",
+}
+"""What a part of a step is called; the first that fits counts."""
+_KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}
+_DURATION = r"(?:_seconds|_time|_secs?|_ms)$"
+
+
+def phases(scalars: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each worker and part of a step that its log times."""
+    timed = scalars.filter(
+        pl.col("worker").is_not_null()
+        & pl.col("step").is_not_null()
+        & pl.col("tag").str.contains(_DURATION)
+        & ~pl.col("tag").str.contains(VALIDATION)
+    )
+    medians = timed.group_by("worker", "tag", maintain_order=True).agg(
+        pl.col("value").median().alias("seconds"), pl.len().alias("points")
+    )
+    rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
+    return frame("phases", (row | _compared(row, rows) for row in rows))
+
+
+def _kind(tag: str) -> str | None:
+    return next((kind for kind, words in _KINDS.items() if words.search(tag)), None)
+
+
+def _compared(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    others = [
+        each["seconds"] for each in rows if each["tag"] == row["tag"] and each["worker"] != row["worker"]
+    ]
+    step = sum(each["seconds"] for each in rows if each["worker"] == row["worker"])
+    usual = median(others) if others else None
+    excess = row["seconds"] - usual if usual is not None else None
+    return {
+        "share": row["seconds"] / step if step else None,
+        "others_seconds": usual,
+        "longest": bool(others) and row["seconds"] > max(others),
+        "excess_share": excess / step if excess is not None and step else None,
+        "percent": round(100 * row["seconds"] / step, 1) if step else None,
+    }

@@ -1,0 +1,35 @@
+"""Parts of a step that the workers' own logs time."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.derive.phases import phases
+from analyzer.tables.builders import frame
+
+
+def values(worker: str, **seconds: float) -> list[dict[str, object]]:
+    """Three steps of a worker, each part of which takes as long as said."""
+    return [
+        {"worker": worker, "tag": f"{part}_seconds", "step": step, "value": took, "origin": "loop"}
+        for step in (1, 2, 3)
+        for part, took in seconds.items()
+    ]
+
+
+def test_a_part_is_compared_with_that_of_the_others() -> None:
+    """As a share of the worker's own step; what is no part of a step is left out."""
+    rows = [*values("worker:0", read=0.1, device=0.9), *values("worker:1", read=0.7, device=0.3, epoch=60.0)]
+    found = {(row["worker"], row["kind"]): row for row in phases(frame("scalars", rows)).to_dicts()}
+    assert len(found) == 4
+    late = found["worker:1", "input"]
+    assert (late["longest"], late["points"], late["others_seconds"]) == (True, 3, 0.1)
+    assert late["share"] == pytest.approx(0.7)
+    assert late["excess_share"] == pytest.approx(0.6)
+    assert found["worker:0", "input"]["longest"] is False
+
+
+def test_one_worker_is_compared_with_nobody() -> None:
+    """Nothing to compare with is no excess of zero."""
+    (row,) = phases(frame("scalars", values("worker:0", data=0.5))).to_dicts()
+    assert (row["kind"], row["longest"], row["excess_share"]) == ("input", False, None)
