@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.diagnose.doubts import doubts
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
+_DOUBTED = (0.78, 0.6)
+"""Highest confidence of "nothing failed" where one observation speaks against it, and where several do."""
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
 """Highest confidence where the index of a culprit is guessed.
@@ -32,20 +35,22 @@ class Decision(NamedTuple):
     chosen: Finding | None = None
     rejected: tuple[tuple[Finding, str], ...] = ()
     """Cause findings that were not chosen, each with what speaks against it."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against a verdict of healthy, a sentence each."""
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     """The unexplained cause that is surest; without one, what the ends of the workers say."""
-    job = tables["job"].row(0, named=True)
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
-    job |= {"evaluators": set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])}
-    standing = sorted((f for f in causes if _stands(f, job)), key=_rank)
+    standing = sorted((f for f in causes if _stands(f, tables)), key=_rank)
     if standing:
         chosen = standing[0]
-        rejected = tuple((f, _against(f, chosen, job)) for f in sorted(causes, key=_rank) if f is not chosen)
+        rejected = tuple(
+            (f, _against(f, chosen, tables)) for f in sorted(causes, key=_rank) if f is not chosen
+        )
         return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
-    rejected = tuple((f, _against(f, None, job)) for f in causes)
-    return _without_cause(job, tables, rejected)
+    rejected = tuple((f, _against(f, None, tables)) for f in causes)
+    return _without_cause(tables, findings, rejected)
 
 
 def cap_guessed(
@@ -93,26 +98,27 @@ def _at_most(cap: float, why: str, finding: Finding) -> Finding:
     return finding._replace(confidence=cap, confidence_trace=(*finding.confidence_trace, why))
 
 
-def _stands(finding: Finding, job: Mapping[str, Any]) -> bool:
-    return not (finding.explained_by or finding.contradicted_by) and not _overtaken(finding, job)
+def _stands(finding: Finding, tables: Tables) -> bool:
+    return not (finding.explained_by or finding.contradicted_by) and not _overtaken(finding, tables)
 
 
-def _overtaken(finding: Finding, job: Mapping[str, Any]) -> bool:
-    """Later progress clears an earlier alarm: a job whose workers all reached the end did not fail.
+def _overtaken(finding: Finding, tables: Tables) -> bool:
+    """Tell whether later progress clears an alarm: a job whose workers all reached the end did not fail.
 
     It clears nothing of an evaluator, which takes no part in the training.
     """
-    if finding.culprits and set(finding.culprits) <= job["evaluators"]:
+    evaluators = set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])
+    if finding.despite_finish or (finding.culprits and evaluators.issuperset(finding.culprits)):
         return False
-    return job["all_finished"] and finding.verdict is Verdict.FAILED and not finding.despite_finish
+    return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 
 
 def _rank(finding: Finding) -> tuple[bool, float, str]:
     return (finding.verdict is not Verdict.FAILED, -finding.confidence, finding.rule)
 
 
-def _against(finding: Finding, chosen: Finding | None, job: Mapping[str, Any]) -> str:
-    if _overtaken(finding, job):
+def _against(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
+    if _overtaken(finding, tables):
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:
         return f"It follows from what {' and '.join(finding.explained_by[:2])} found."
@@ -124,13 +130,15 @@ def _against(finding: Finding, chosen: Finding | None, job: Mapping[str, Any]) -
 
 
 def _without_cause(
-    job: Mapping[str, Any], tables: Tables, rejected: tuple[tuple[Finding, str], ...]
+    tables: Tables, findings: Sequence[Finding], rejected: tuple[tuple[Finding, str], ...]
 ) -> Decision:
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
-    if job["all_finished"]:
-        sure = all(lives["sure"].to_list())
-        return Decision(Verdict.HEALTHY, "healthy", 0.95 if sure else 0.75, rejected=rejected)
+    if tables["job"]["all_finished"][0]:
+        against = tuple(doubts(findings, tables))
+        sure = 0.95 if all(lives["sure"].to_list()) else 0.75
+        confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
+        return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, against)
     bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
     if bad_exit or any(end in _BROKEN for end in ends):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)

@@ -12,6 +12,7 @@ from analyzer.diagnose.baseline_diff import BaselineRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.endings import end_of
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
@@ -236,7 +237,7 @@ def _workers(
                     "how": life["ended"],
                     "exit_code": life["exit_code"],
                     "sure": life["sure"],
-                    "says": phrasing.end_of(life, parts[name]),
+                    "says": end_of(life, parts[name]),
                 },
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],

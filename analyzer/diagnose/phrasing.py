@@ -8,21 +8,10 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.endings import how_it_ended
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 
-ENDED = {
-    "finished": "reached its planned end",
-    "exception": "raised an exception of its own",
-    "aborted_by_peer": "stopped because it lost a peer",
-    "signal": "was ended by a signal",
-    "exited": "left before its planned end",
-    "vanished": "fell silent without a word",
-    "stopped": "was stopped while it waited",
-    "running": "was still running when the files were collected",
-    "never_started": "left no file at all",
-    "unknown": "does not say how it ended",
-}
 LABELS = {
     "tensorflow": "TensorFlow",
     "python": "Python",
@@ -47,17 +36,6 @@ LABELS = {
     "gpu_model": "GPU model",
     "workers": "Tasks of the job",
 }
-_SIGNALS = {
-    1: "SIGHUP",
-    2: "SIGINT",
-    4: "SIGILL",
-    6: "SIGABRT",
-    7: "SIGBUS",
-    9: "SIGKILL",
-    11: "SIGSEGV",
-    15: "SIGTERM",
-}
-
 _OUTPUT = Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again.")
 _EXIT_CODES = Step(
     "Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
@@ -75,24 +53,6 @@ _NEW_RULE = Step(
 )
 _DUMP = 'py-spy dump --native --pid "$(pgrep -f SCRIPT.py | head -1)"'
 _UNTOLD = ("vanished", "stopped", "unknown")
-
-
-def how_it_ended(life: Mapping[str, Any]) -> str:
-    """How a worker ended, in words: `was ended by a signal (SIGKILL)`."""
-    text = ENDED[life["ended"]]
-    if life["signal"]:
-        text += f" ({_SIGNALS.get(life['signal'], 'signal ' + str(life['signal']))})"
-    elif life["exit_code"] is not None and life["ended"] != "finished":
-        text += f" (exit code {life['exit_code']})"
-    return text
-
-
-def end_of(life: Mapping[str, Any], part: str) -> str:
-    """How a worker ended, in words that fit the part it played: a culprit did not stop for want of a peer."""
-    text = how_it_ended(life)
-    if part != "culprit" or life["ended"] != "aborted_by_peer":
-        return text
-    return text.replace(ENDED["aborted_by_peer"], "ended with an error")
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -120,7 +80,7 @@ def why(decision: Decision, tables: Tables) -> list[str]:
     said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
-    return [*said, *_apart(tables)]
+    return [*said, *_apart(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]
 
 
 def _apart(tables: Tables) -> Iterator[str]:

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
+from analyzer.diagnose.endings import end_of
 from analyzer.diagnose.log_lines.lines import Lines
-from analyzer.diagnose.phrasing import end_of
 from analyzer.model.contract import PauseInterval, TimelineEvent
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
