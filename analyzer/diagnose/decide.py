@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.doubts import doubts
+from analyzer.diagnose.endings import how_it_ended
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _DOUBTED = (0.78, 0.6)
 """Highest confidence of "nothing failed" where one observation speaks against it, and where several do."""
+_SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
 """Highest confidence where the index of a culprit is guessed.
@@ -135,7 +137,7 @@ def _without_cause(
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0]:
-        against = tuple(doubts(findings, tables))
+        against = _doubts(findings, tables)
         sure = 0.95 if all(lives["sure"].to_list()) else 0.75
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, against)
@@ -143,3 +145,24 @@ def _without_cause(
     if bad_exit or any(end in _BROKEN for end in ends):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
+
+
+def _doubts(findings: Sequence[Finding], tables: Tables) -> tuple[str, ...]:
+    """Return a sentence for each observation that a healthy job would not show."""
+    return (*_refuting(findings), *_ended_badly(tables["lifetimes"]))
+
+
+def _refuting(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what findings say whose rules declare that they contradict `healthy`."""
+    for finding in findings:
+        fired = finding.outcome is Outcome.FIRED and finding.role is not Role.BENIGN
+        if fired and any(fnmatchcase("healthy", pattern) for pattern in finding.contradicts):
+            yield finding.summary
+
+
+def _ended_badly(lifetimes: pl.DataFrame) -> Iterator[str]:
+    """Yield how other tasks than training workers ended; SIGTERM is how an evaluator is told to stop."""
+    for life in lifetimes.filter(~pl.col("trains")).iter_rows(named=True):
+        crashed = life["ended"] == "signal" and life["signal"] != _SIGTERM
+        if crashed or life["ended"] == "exception" or (life["ended"] == "exited" and life["exit_code"]):
+            yield f"{life['worker']} {how_it_ended(life)}."
