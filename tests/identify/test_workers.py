@@ -139,3 +139,17 @@ def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path
     assert (document["confidence"] > 0.85) is named
     for text in (explain(document), terminal(document, colour=False, width=200)):
         assert ("omega.log; index guessed by the order of the files" in text) is not named
+
+
+def test_a_gap_in_the_indices_is_a_missing_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """It belongs to the job with that as the reason, and left nothing; a local device is no member."""
+    logs = {f"worker-{index}.log": LINE for index in (0, 1, 2, 4)}
+    logs["worker-0.log"] += "/job:localhost/replica:0/task:0/device:CPU:0 and /job:ps/replica:0/task:1\n"
+    workers = load_tables(discover([make_run(logs)]), load_rules())["workers"]
+    missing = workers.filter(~workers["seen"]).select("worker", "expected", "known_by").rows()
+    gap = "a gap between the indices of its peers"
+    assert missing == [
+        ("worker:3", True, gap),
+        ("ps:0", True, gap),
+        ("ps:1", True, "lines of its peers name it"),
+    ]
