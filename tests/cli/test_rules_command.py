@@ -103,8 +103,8 @@ def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> 
     assert main(["lint", str(mine)]) == 2
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"{len(lines) - 1} faults"
-    assert any(line.startswith("my-rules/mine.yaml:8: `object` is none of") for line in lines)
-    assert any(line.startswith("my-rules/yours.yaml:3: `kause` is none of") for line in lines)
+    assert any(line.startswith("my-rules/mine.yaml:8: `object` is no scope") for line in lines)
+    assert any(line.startswith("my-rules/yours.yaml:3: `kause` is no role") for line in lines)
 
 
 def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
