@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -85,5 +86,6 @@ def test_every_cause_is_cited(sample: Path, recordings: Recordings) -> None:
     for evidence in chosen["evidence"]:
         if evidence["kind"] == "line":
             name = evidence["source"].partition("#")[0]
-            text = (sample / "run" / name).read_text(encoding="utf-8", errors="replace")
+            content = (sample / "run" / name).read_bytes()
+            text = (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8", "replace")
             assert evidence["excerpt"].split("\n")[0].strip()[:60] in text

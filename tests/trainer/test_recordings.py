@@ -88,7 +88,7 @@ def test_what_is_handed_over_is_there(home: Path) -> None:
     """Every part that the scenario hands over left at least one file, and no other part did."""
     scenario = file(home)
     signs = {
-        "logs": r"\.log$|\.out$|stdout\.txt$",
+        "logs": r"\.log$|\.out$|stdout\.txt$|journal\.txt$|cloud-logging\.json$",
         "exit_codes": r"exit_codes\.txt$",
         "tf_config": r"tf_config.*\.json$",
         "events": r"events\.out\.tfevents",
