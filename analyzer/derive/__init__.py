@@ -1,4 +1,4 @@
-"""Tables → more tables. One module, one table; each is a pure function of the tables it names here."""
+"""Derives tables from tables: one module per table, each a pure function of the tables passed here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 
 def derive(read: Tables, messages: Messages) -> Tables:
-    """Return the tables that ingest filled, and all that follow from them."""
+    """Return the ingested tables together with all tables derived from them."""
     tasks = workers(read["sources"], read["facts"], read["records"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
     raised = exceptions(read["records"], training, read["facts"], messages)

@@ -1,4 +1,4 @@
-"""Addresses of the cluster, `host:port`, taken apart."""
+"""Parses cluster addresses, `host:port`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from functools import lru_cache
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Host and port; either is empty where it is missing."""
+    """Split an address into host and port; a missing part is empty."""
     host, colon, port = address.rpartition(":")
     return (host, port) if colon else (address, "")
 
 
 @lru_cache(4_096)  # each of many workers names all of them
 def is_local(host: str) -> bool:
-    """Whether a name means the machine itself, on whatever machine it is used."""
+    """Return True for loopback and unspecified hosts: `localhost`, `127.0.0.1`, `0.0.0.0`, `::1`."""
     try:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:

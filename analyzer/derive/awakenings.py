@@ -1,4 +1,4 @@
-"""Workers that were silent until all others had ended, and went on then: hosts and processes that paused."""
+"""Finds workers that resumed after all others had ended: their host or process had been paused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analyzer.tables.clock_alignment import CommonClock
 def with_awakenings(
     lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
-    """Return lifetimes with `woke_after`: seconds from the end of all others to its next sign of life."""
+    """Add `woke_after` to lifetimes: seconds from the end of all other workers to the next record."""
     ends = dict(lifetimes.filter("trains").select("worker", "last_seen").iter_rows())
     woke = dict(_awakenings(lifetimes, ends, records, scalars, clock))
     column = pl.Series("woke_after", [woke.get(each) for each in lifetimes["worker"]], pl.Float64)
@@ -27,7 +27,7 @@ def _awakenings(
     scalars: pl.DataFrame,
     clock: CommonClock,
 ) -> Iterator[tuple[str, float]]:
-    """Yield training workers that spoke again after the last sign of all others, and how long after."""
+    """Yield (worker, seconds after the end of all others) for workers that logged again after it."""
     steps = last_progress(scalars)
     for life in lifetimes.filter(
         pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)

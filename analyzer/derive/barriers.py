@@ -1,7 +1,7 @@
-"""Where all training workers had to meet: who arrived, and who was awaited.
+"""Lists who arrived at each barrier of the training workers, and who was missing.
 
-The cluster assembles at start-up, every synchronous step ends together, and so does the training. Saving is
-a meeting too; often the leader alone prints it, and then no file tells who was awaited there.
+Barriers are cluster start-up, the end of each synchronous step, and the end of training. Saving a
+checkpoint is one too, but often only the leader logs it; then no file shows who was missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ASSEMBLED = ("joined", "training", "finished")
 def barriers(
     lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
-    """One row for each barrier that the job came to and each training worker; of steps, the last one."""
+    """Return one row per barrier and training worker; of the step barriers only the last one."""
     lives = lifetimes.filter("trains").to_dicts()
     if len(lives) < 2 or "ps" in {worker.partition(":")[0] for worker in lifetimes["worker"]}:
         return frame("barriers", ())
@@ -50,7 +50,10 @@ def _startup(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[
 
 
 def _came(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
-    """Whether a worker came to the start; one whose server is up stands there and waits, if it was let in."""
+    """Return True if a worker reached start-up, False if not, None if unknown.
+
+    A worker whose server is up counts as arrived only if it joined or a peer reports it as connected.
+    """
     if life["phase"] in _ASSEMBLED:
         return True
     if life["phase"] == "server_up" and life["worker"] not in awaited:
@@ -79,7 +82,7 @@ def _step(lives: list[dict[str, Any]], told: Mapping[str, Place]) -> Iterator[di
 
 
 def _checkpoint(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The last checkpoint that anybody wrote, where several workers say what they write."""
+    """Yield rows for the last checkpoint written, if at least two workers log theirs."""
     written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
     times: Counter[tuple[str, str]] = Counter()

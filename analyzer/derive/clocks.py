@@ -1,7 +1,7 @@
-"""By how much the clocks of the workers differ, read from the steps that all must finish together.
+"""Estimates clock offsets between workers from the synchronous steps that they share.
 
-Every synchronous step is a barrier, so what two workers print of one and the same step they print at one
-moment. Logs and event files are dated by different clocks: a log may stand in local time.
+Every synchronous step is a barrier: all workers log the same step at the same moment. Logs and event
+files are compared separately because a log may use local time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KINDS = ("log", _EVENT_FILE)
 
 
 class _Offset(NamedTuple):
-    """How far one clock is ahead of another, as `steps` shared steps tell."""
+    """Offset of one clock against another in seconds, estimated from `steps` shared steps."""
 
     seconds: float
     residual: float
@@ -36,7 +36,7 @@ class _Offset(NamedTuple):
 def clocks(
     sources: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, workers: pl.DataFrame
 ) -> pl.DataFrame:
-    """One row for each training worker and kind of file that it left."""
+    """Return one row per training worker and kind of file that it left."""
     together = _together(workers, facts)
     found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in _KINDS}
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
@@ -53,7 +53,7 @@ def clocks(
 
 
 def _together(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
-    """The workers whose steps are barriers: none of a job with parameter servers, none that trains alone."""
+    """Return the workers whose steps are barriers: no parameter-server jobs, no single-replica workers."""
     if "ps" in workers["role"].to_list():
         return []
     stated = facts.filter(pl.col("key") == "replicas").select("worker", "value").iter_rows()
@@ -62,7 +62,7 @@ def _together(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
 
 
 def _marks(scalars: pl.DataFrame, kind: str, workers: list[str]) -> pl.DataFrame:
-    """When each worker first spoke of each place in training."""
+    """Return the time at which each worker first logged each training position."""
     from_events = pl.col("origin") == _EVENT_FILE
     timed = scalars.filter(
         pl.col("time").is_not_null()
@@ -75,7 +75,7 @@ def _marks(scalars: pl.DataFrame, kind: str, workers: list[str]) -> pl.DataFrame
 
 
 def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
-    """Worker → how far its clock is ahead; of two the leader's is right, of more the one in the middle."""
+    """Return worker → clock offset, relative to the leader (two workers) or to the median (more)."""
     timed = sorted(marks["worker"].unique().to_list(), key=order)
     if len(timed) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""What the workers state about themselves and the cluster, compared."""
+"""Compares what the workers state about themselves and the cluster."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ENOUGH_BATCHES = 3
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
-    """One row for each compared key and each worker that states it."""
+    """Return one row per compared key and worker that states it."""
     stated = dict(_stated(facts, workers))
     return frame("cluster", (row for key, values in stated.items() for row in _rows(key, values)))
 
@@ -66,7 +66,7 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
 
 
 def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Key → worker → what it states last; the table is looked at once for all keys."""
+    """Return key → worker → last stated value, in one pass over the table."""
     found: dict[str, dict[str, str]] = {key: {} for key in keys}
     rows = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
     for key, worker, value in rows.select("key", "worker", "value").iter_rows():
@@ -75,7 +75,7 @@ def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]
 
 
 def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
-    """Packages and variables that workers do not have alike; one that has others, but not this, lacks it."""
+    """Yield packages and variables that differ between workers; a missing entry counts as a value."""
     listed = facts.filter(pl.col("worker").is_not_null() & pl.col("key").str.contains("^(?:package|env):"))
     listing = {
         kind: listed.filter(pl.col("key").str.starts_with(kind))["worker"]
@@ -92,15 +92,15 @@ def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dict[str, str]:
-    """Worker → its batch size. Like is compared with like: own sizes, global ones, or real batches."""
+    """Return worker → batch size, all of the same kind: per-worker, global, or observed batches."""
     kinds = (last["batch_size"], last["global_batch_size"], _full_batches(facts))
     return max(kinds, key=len)
 
 
 def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
-    """Worker → the size that most of its batches have; smaller ones end an epoch.
+    """Return worker → size of its full batches (the last batch of an epoch is smaller).
 
-    Where the largest is not the usual one, batches have no one size.
+    Workers whose largest batch is not the usual one are left out.
     """
     rows = facts.filter((pl.col("key") == "batch_of") & pl.col("worker").is_not_null())
     full: dict[str, str] = {}
@@ -113,7 +113,7 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
 
 
 def _start_up(release: str) -> str:
-    """How a release assembles its cluster: from 2.9 on through the coordination service of the leader."""
+    """Return how a release assembles its cluster: TensorFlow 2.9+ uses the coordination service."""
     major, _, minor = release.partition(".")
     return "coordination service" if (int(major), int(minor or 0)) >= (2, 9) else "health check"
 
@@ -133,12 +133,12 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _release(version: str) -> str:
-    """Major and minor number: patch releases talk to each other."""
+    """Return `major.minor`; patch releases are compatible with each other."""
     return ".".join(version.split(".")[:2])
 
 
 def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
-    """The specs without what may differ: a worker may write its own host as `localhost` or `0.0.0.0`."""
+    """Normalize specs: a worker may list its own host as `localhost` or `0.0.0.0`."""
     named: dict[tuple[str, int, str], str] = {}
     for role, index, host, port in _entries(specs):
         if not is_local(host):

@@ -1,8 +1,8 @@
-"""Each collective of every traced worker, matched across workers, and who came to it last.
+"""Matches each collective across the traced workers and finds which worker entered it last.
 
-All workers leave a collective together, so the one that enters last spends the least time in it.
-Durations need no common clock; the clock is used only to see which calls of one name belong together where
-the trace numbers neither steps nor collectives.
+All workers leave a collective together, so the last one to enter spends the least time in it.
+Durations need no common clock; clocks are used only to match calls of the same name when the trace
+numbers neither steps nor collectives.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 def collectives(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row for each collective of each worker with a trace, in order of worker and start."""
+    """Return one row per collective and traced worker, ordered by worker and start."""
     found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
     rows = {
         str(worker): _numbered(_entered(own))
@@ -39,7 +39,7 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def _entered(own: pl.DataFrame) -> Iterator[Row]:
-    """A worker's collectives, each once: up to 2.8 its launch is an event of its own, on another thread."""
+    """Return a worker's collectives without duplicates: up to 2.8 the launch is a separate event."""
     keyed = own.filter(pl.col("instance").is_not_null() | pl.col("end").is_null())
     if keyed["instance"].count():
         return keyed.sort("start").iter_rows(named=True)
@@ -49,7 +49,7 @@ def _entered(own: pl.DataFrame) -> Iterator[Row]:
 
 
 def _numbered(own: Iterator[Row]) -> list[Row]:
-    """Each with its number among those of its label; what replicas of one worker do at once is one."""
+    """Number the calls of each label from 1, merging calls that the worker's replicas make at once."""
     calls: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     rows = []
     for row in own:
@@ -63,12 +63,12 @@ def _numbered(own: Iterator[Row]) -> list[Row]:
 
 
 def _label(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """What is equal for one collective on all workers: its key, else its name and the step, if numbered."""
+    """Return what identifies a collective on all workers: its instance key, else (name, step)."""
     return (row["name"], row["step"]) if row["instance"] is None else (row["instance"],)
 
 
 def _align(rows: Mapping[str, list[Row]]) -> None:
-    """Count from the same call on all workers where only the order tells, as far as the clock knows."""
+    """Shift call numbers so that equal numbers overlap in time; only for calls matched by order."""
     ordered = [_by_order(own) for own in rows.values()]
     first = next((calls for calls in ordered if calls), {})
     for calls in ordered:
@@ -81,7 +81,7 @@ def _align(rows: Mapping[str, list[Row]]) -> None:
 
 
 def _by_order(own: Sequence[Row]) -> dict[str, list[Row]]:
-    """Calls by name that neither a key nor a step tells apart."""
+    """Group by name the calls that have neither an instance key nor a step."""
     calls: dict[str, list[Row]] = defaultdict(list)
     for row in own:
         if row["instance"] is None and row["step"] is None and row["end"] is not None:
@@ -90,7 +90,7 @@ def _by_order(own: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _overlap(one: Sequence[Row], other: Sequence[Row], shift: int) -> float:
-    """Seconds for which both are in the same collective, if the other's are counted on by so many."""
+    """Return the seconds in which both workers are in the same call, with `other` renumbered by `shift`."""
     known = {row["nth"]: row for row in one}
     both = ((row, known.get(row["nth"] + shift)) for row in other)
     seconds = (min(a["end"], b["end"]) - max(a["start"], b["start"]) for a, b in both if b)
@@ -98,7 +98,7 @@ def _overlap(one: Sequence[Row], other: Sequence[Row], shift: int) -> float:
 
 
 def _compare(group: Sequence[Row], traced: int) -> None:
-    """Who entered last, and for how long the next to last had to wait for it alone."""
+    """Mark who entered last and how long the second-to-last waited for it."""
     for row in group:
         row |= {"workers": len(group), "shared": len(group) == traced, "last": False, "caused": 0.0}
     if len(group) > 1:

@@ -1,4 +1,4 @@
-"""The line with which a training script says that it is done; `rules/messages/` has the wording."""
+"""Finds the line in which a training script reports completion (wording: `rules/messages/`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 300
 def completion_lines(
     records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]], messages: Messages
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return (worker, attempt) → the record behind its last step that says that the work is done."""
+    """Return (worker, attempt) → the completion line that follows its last step."""
     plain = records.filter(
         pl.col("kind").is_in(["plain", "python"])
         & (pl.col("level").is_null() | (pl.col("level") == "I"))

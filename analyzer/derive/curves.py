@@ -1,7 +1,7 @@
-"""The numbers of training, worker beside worker.
+"""Summarizes the metric curves of each worker and compares them between workers.
 
-Where they stop being finite, explode, stand still, jump, are equal, do not go on where a restart left them,
-or differ between a worker's log and its event file.
+Detects non-finite values, divergence, plateaus, jumps, equal values, a restart that does not continue
+where it left off, and logs that disagree with their event file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
-    """One row for each worker, tag and origin; `series` says which values log and event file share."""
+    """Return one row per worker, tag and origin; `series` matches log values to event-file values."""
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
         "row"
     )
@@ -61,7 +61,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
 
 
 def _told(values: pl.DataFrame) -> pl.DataFrame:
-    """What each curve tells by itself, of all curves at once; names of our own begin with `_`."""
+    """Summarize each curve on its own; temporary columns begin with `_`."""
     value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
     finite, bad = value.is_finite(), ~value.is_finite()
     earlier = finite & (pl.col("row") < pl.col("row").filter(bad).first())
@@ -99,7 +99,7 @@ def _first(*names: str) -> pl.Expr:
 
 
 def _row(told: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
-    """The row of one curve, as far as no other curve matters."""
+    """Complete one curve's summary row, without comparing it to other curves."""
     start = told["first_value"]
     row = {
         **{name: cell for name, cell in told.items() if not name.startswith("_")},
@@ -121,7 +121,7 @@ def _quantity(tag: str) -> str | None:
 
 
 def _fall(told: Mapping[str, Any]) -> float | None:
-    """How far the later half lies under the start, in units of what neighbouring values differ by."""
+    """Return how far the later half lies below the start, in units of the step-to-step variation."""
     if told["_finite"] < _ENOUGH:
         return None
     distance: float = told["_start"] - told["_later"]
@@ -131,13 +131,13 @@ def _fall(told: Mapping[str, Any]) -> float | None:
 
 
 def _from_start(told: Mapping[str, Any]) -> bool:
-    """Whether the first value is of the first step, and of a first life."""
+    """Return True if the curve begins at the first step of the first attempt."""
     alone = told["_attempts"] == 1 and (told["_attempt"] or 1) == 1
     return alone and (told["_epoch"] or 1) <= 1 and told["_step"] is not None and told["_step"] <= 1
 
 
 def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
-    """How a life goes on where the one before it ended: of several, the one that does so worst."""
+    """Compare each attempt's start with the previous attempt's end; return the worst case."""
     lives = [life for _, life in finite.group_by("attempt", maintain_order=True)]
     start = finite["value"][: min(_START, lives[0].height)].median() if lives else None
     found = [_gone_on(before, after, start) for before, after in pairwise(lives)]
@@ -163,14 +163,14 @@ def _gone_on(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str,
 
 
 def _reached(place: Mapping[str, Any]) -> pl.Expr:
-    """What comes before a place."""
+    """Select the values logged before a position."""
     epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
     at_epoch, at_step = _order(place)
     return (epoch < at_epoch) | ((epoch == at_epoch) & (step < at_step))
 
 
 def _lost(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
-    """How far the first values after a restart lie above the last ones before it, where these are enough."""
+    """Return how far the first values after a restart exceed the last ones before it, given enough values."""
     later = before["value"][before.height // 2 :].to_list()[-_LAST:]
     if len(later) < _START or after.height < 2:
         return {"resumed_lost": None, "resumed_rise": None}
@@ -187,7 +187,7 @@ def _order(row: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _twins(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
-    """(worker, tag, whether of an event file) → what log and event file both tell, and how often alike."""
+    """Return (worker, tag, is event file) → how many values log and event file share and agree on."""
     found = {}
     for (worker, tag, written), own in series.filter(pl.col("agree").is_not_null()).group_by(
         "worker", "tag", "written_as", maintain_order=True
@@ -213,7 +213,7 @@ def _ratio(value: float | None, start: float | None) -> float | None:
 
 
 def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
-    """Count the shared steps at which all workers state the very same value."""
+    """Count the shared steps at which all workers log exactly the same value."""
     if len(group) < 2:
         return
     last = values.group_by("worker", "epoch", "step").agg(pl.col("value").last())
@@ -229,7 +229,7 @@ def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
 
 
 def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: int) -> bool:
-    """In a loop of the user's own, values that differ between workers can only be local ones."""
+    """Return True for a custom training loop whose values differ: they are per-worker values."""
     return group[0]["origin"] in {"loop", "event_file"} and shared >= 3 and equal * 4 < shared
 
 

@@ -1,7 +1,7 @@
-"""Tracebacks, taken apart: what was raised, where in the user's code, and whose doing it was.
+"""Parses tracebacks: exception, location in the user's code, and whether the worker itself failed.
 
-An exception is a worker's *own* unless it only passes on that a peer was lost. TensorFlow says so itself: a
-status that crossed a worker names the remote target, or carries a mark. `rules/messages/` has the wording.
+An exception is a worker's *own* unless it only reports a lost peer. TensorFlow marks those: a status that
+crossed workers names the remote target or carries a marker (wording: `rules/messages/`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_MESSAGE = 2_000
 
 
 class _Wording(NamedTuple):
-    """What messages say of an exception: whose doing it was, and where it came through."""
+    """Compiled message patterns that classify an exception and the call that raised it."""
 
     passed_on: re.Pattern[str]
     lost_connection: re.Pattern[str]
@@ -38,7 +38,7 @@ class _Wording(NamedTuple):
 def exceptions(
     records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, messages: Messages
 ) -> pl.DataFrame:
-    """Return one row a traceback, in file order; `final` if the process did not go on behind it."""
+    """Return one row per traceback, in file order; `final` if the process did not continue after it."""
     wording = _wording(messages)
     found = dated(records).filter(pl.col("kind") == "traceback")
     rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
@@ -86,7 +86,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
-    """Return whether TensorFlow's runtime or a device met it, or no frame of the user's code leads to it."""
+    """Return True if TensorFlow's runtime or a device raised it, or it has no frame of user code."""
     if raised.type == "FatalPythonError" or wording.runtime.match(f"{raised.type}: {raised.message}"):
         return True
     return raised.frame is None and is_runtime_error(raised.type)

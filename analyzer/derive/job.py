@@ -1,4 +1,4 @@
-"""The job as one thing: did it assemble, did it train, did it end, did it stand still."""
+"""Summarizes the job: whether it assembled, trained, finished or stalled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def job(
     facts: pl.DataFrame,
     accusations: pl.DataFrame,
 ) -> pl.DataFrame:
-    """One row."""
+    """Return a table of one row, the summary of the job."""
     tasks, lives = workers.to_dicts(), lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
     members = [task for task in tasks if task["expected"] and task["role"] != "evaluator"]
@@ -65,7 +65,7 @@ def job(
 
 
 def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object) -> str | None:
-    """Return what shows a TensorFlow before 2.4: its version, its words, or a year before that release."""
+    """Return the evidence for TensorFlow before 2.4: a version, its wording or the log's year."""
     stated = workers["tensorflow"].drop_nulls().sort().to_list()
     if stated:
         older = [version for version in stated if _numbers(version) < _FIRST_PROMISED]
@@ -82,12 +82,12 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:
-    """How many rows have one of these values."""
+    """Count the rows whose column has one of these values."""
     return sum(row[column] in values for row in rows)
 
 
 def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
-    """How many were up and waited, while the leader waited for them."""
+    """Count the workers that were up while the leader was still waiting for them."""
     told = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
     awaited = {task for key, task in told if key == "awaits"}
     awaited -= {task for key, task in told if key == "connected"}
@@ -96,7 +96,7 @@ def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
 
 
 def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool:
-    """Whether one worker waits for all others, of which there are several and none left a file."""
+    """Return True if one worker waits for all others, at least two, and none of them left a file."""
     absent = accusations.filter(pl.col("counts") & (pl.col("kind") == "absent"))
     others = {life["worker"] for life in training} - {*absent["accuser"]}
     unseen = {life["worker"] for life in training if not life["seen"]}
@@ -104,7 +104,7 @@ def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool
 
 
 def _stalled(training: Sequence[Row], silences: pl.DataFrame) -> bool:
-    """Nobody ended by itself, all were past start-up, and the end was not the planned one."""
+    """Return True if all workers were past start-up, none ended by itself and the plan was not done."""
     if not training or _count(training, "ended", "running", "stopped") < len(training):
         return False
     if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):

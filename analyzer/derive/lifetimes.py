@@ -1,7 +1,7 @@
-"""How far each worker came and how it ended.
+"""Summarizes how far each worker came and how it ended.
 
-A worker's end is read from what is written down: its exit code, the traceback that ends its log, the line
-that says it is done. What is not written is inferred from its peers, and said to be (`sure` is false).
+The end comes from what is recorded: exit code, final traceback or completion line. Anything else is
+inferred from the peers and marked so (`sure` is false).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIGKILL, _SIGTERM = 9, 15
 
 @dataclass(slots=True)
 class Life:
-    """What the files tell about the last life of one worker."""
+    """Everything known about the last attempt of one worker."""
 
     worker: str
     row: Mapping[str, Any]
@@ -50,12 +50,12 @@ class Life:
     joined: float | None = None
 
     def fact(self, key: str) -> str | None:
-        """The last value stated for a key."""
+        """Return the last value stated for a key."""
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, where one was collected and the worker had ended."""
+        """Return the exit code; None if it was not collected or the worker was still running."""
         code = self.fact("exit_code")
         return int(code) if code not in {None, "running"} else None
 
@@ -67,7 +67,7 @@ def lifetimes(
     clock: CommonClock,
     messages: Messages,
 ) -> pl.DataFrame:
-    """One row a worker, about its last life."""
+    """Return one row per worker, about its last attempt."""
     lives = _lives(tables, workers, exceptions, clock, messages)
     starting_up = frozenset(messages.literals("startup_origin"))
     ended = {life.worker: _ended(life) for life in lives}
@@ -116,7 +116,7 @@ def _lives(
 
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
-    """Tasks that joined, the leader that they joined, and those without which a peer could make no step."""
+    """Return the tasks that peers show to have run: joined, leaders joined, or needed for a step."""
     met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     if any(life.facts["agent_connected"] for life in lives):
         met |= {life.worker for life in lives if life.row["leader"]}
@@ -137,7 +137,7 @@ def _add_record(life: Life, row: dict[str, Any]) -> None:
 
 
 def _ended(life: Life) -> tuple[str, bool]:
-    """How it ended, and whether that is written down."""
+    """Return how a worker ended and whether a file records it (rather than implies it)."""
     if not life.row["seen"]:
         return _ended_unseen(life)
     code, raised, closing = life.exit_code, life.exception, life.closing
@@ -157,7 +157,7 @@ def _ended(life: Life) -> tuple[str, bool]:
 
 
 def _nothing_may_follow(raised: Row, life: Life) -> bool:
-    """Whether an exception surely comes after the last step and after the line that says "done"."""
+    """Return True if the exception is known to follow the last step and the completion line."""
     others = (life.closing, life.place._asdict() if life.place else None)
     return all(comes_after(raised, other) for other in others if other)
 
@@ -190,7 +190,7 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
 
 
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
-    """What only the others can tell: who vanished, who left early, who was merely torn down at the end."""
+    """Refine the ends in place from the peers: vanished, left early, or torn down with the job."""
     training = [life for life in lives if life.row["trains"]]
     orders = _orders(training)
     foremost = max(orders.values(), default=(0, 0))
@@ -209,7 +209,7 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -
 
 
 def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
-    """Whether all left before the plan was done, in good order and at the same place: they meant to."""
+    """Return True if all exited with 0 at the same position before the plan was done."""
     places = set(_orders(training).values())
     left = all(ended[life.worker][0] == "exited" and life.exit_code == 0 for life in training)
     return bool(training) and left and len(places) == 1
@@ -241,7 +241,7 @@ def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
 
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: Collection[str]) -> bool:
-    """Whether the script printed something of its own after a milestone, so that the call returned."""
+    """Return True if the script logged something after a milestone, so the milestone's call returned."""
     later = [row for row in life.records if comes_after(row, milestone[-1])]
     quiet = [row for row in later if row["origin"] in starting_up or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"

@@ -1,4 +1,4 @@
-"""What rules look for in logs, with what is known of its worker: its end, its TensorFlow."""
+"""Adds context to log lines matched by rules: what followed them and the TensorFlow version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analyzer.derive.ordering import behind_end
 def matches(
     found: pl.DataFrame, lifetimes: pl.DataFrame, workers: pl.DataFrame, scalars: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the rows with what came after each: its worker's planned end, or more progress."""
+    """Add `after_end`, `overcome` and `tensorflow` to each matched line."""
     versions = workers.select("worker", "tensorflow").drop_nulls()
     alike = versions["tensorflow"].unique().to_list()
     of_all = alike[0] if len(alike) == 1 else None
@@ -24,7 +24,7 @@ def matches(
 
 
 def _overcome(found: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:
-    """Tell for each row whether a line of progress stands further down in its source."""
+    """Return for each row whether its source shows progress further down."""
     last = scalars.group_by("source").agg(last=pl.col("line").max())
     joined = found.select("source", "line").join(last, on="source", how="left", maintain_order="left")
     return joined.select((pl.col("last") > pl.col("line")).fill_null(value=False)).to_series()

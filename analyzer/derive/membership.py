@@ -1,4 +1,4 @@
-"""Who belongs to the job, by the files of those that left some: peers that left nothing are members, too."""
+"""Infers which tasks belong to the job, including peers that left no files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_COUNTED = 4_096
 def members(
     facts: pl.DataFrame, records: pl.DataFrame, seen: AbstractSet[str], listed: AbstractSet[str]
 ) -> Mapping[str, str]:
-    """Task → how it is known to belong to the job; `listed` are those that the stated clusters list."""
+    """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
     named = _named_by_service(facts)
     found = dict.fromkeys(_named_by_peers(records), NAMED)
     if len(listed) > 1:
@@ -51,7 +51,7 @@ def _named_by_service(facts: pl.DataFrame) -> set[str]:
 
 
 def _named_by_peers(records: pl.DataFrame) -> set[str]:
-    """The tasks that records name as TensorFlow spells them; not those that an error says are not there."""
+    """Return the tasks in device strings of records, except those reported as missing devices."""
     texts = records["text"].filter(records["text"].str.contains("/task:", literal=True))
     told = texts.filter(~texts.str.contains(_NOT_THERE)) if texts.len() else texts
     devices = told.str.extract_all(_DEVICE).explode().drop_nulls().unique()
@@ -59,7 +59,7 @@ def _named_by_peers(records: pl.DataFrame) -> set[str]:
 
 
 def _counted(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
-    """The tasks that train together, by the largest number of workers that a strategy states."""
+    """Return the tasks implied by the largest `num_workers` that a strategy states."""
     stated = facts.filter((pl.col("key") == "num_workers") & pl.col("worker").is_not_null())["value"]
     count = max((int(value) for value in stated if re.fullmatch(r"\d{1,4}", value)), default=0)
     chiefs = sum(task.startswith("chief:") for task in known)
@@ -67,7 +67,7 @@ def _counted(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
 
 
 def _missing(known: Iterable[str]) -> Iterator[str]:
-    """The tasks below the highest index of each role; beside a chief, workers may be counted from 1."""
+    """Yield gaps below the highest index of each role; with a chief, workers may start at 1."""
     held = {*known}
     indices: dict[str, set[int]] = {}
     for task in held:

@@ -1,7 +1,7 @@
-"""Where things stand in the sources of a run, and which of them were printed after which.
+"""Orders rows by when they were printed.
 
-Lines count within one source. Between two, as stdout and stderr of one worker are, only times can tell, and
-often they do not.
+Lines order rows within one source. Across sources (a worker's stdout and stderr) only timestamps can, and
+often there are none.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Row = Mapping[str, Any]
 
 
 def line_at(record: Row, position: int) -> int:
-    """The line of the source in which a position of the record's text lies.
+    """Return the source line of a character offset in a record's text.
 
-    A record whose lines do not stand together in the source, or whose middle was cut, is named by its first.
+    Falls back to the record's first line if its lines are not contiguous or its middle was cut.
     """
     text: str = record["text"]
     first, last = int(record["line"]), int(record["last_line"])
@@ -28,16 +28,15 @@ def line_at(record: Row, position: int) -> int:
 
 
 def dated(records: pl.DataFrame) -> pl.DataFrame:
-    """Records with `until`: the latest time at which each can have been printed.
+    """Add `until`, the latest time at which each record can have been printed.
 
-    It is the record's own time, else that of the next record of the source that carries one. `near` is the
-    earliest.
+    It is the record's own time, else the next timestamp in the source; `near` is the earliest time.
     """
     return records.with_columns(until=pl.col("time").backward_fill().over("source"))
 
 
 def comes_after(row: Row, other: Row) -> bool | None:
-    """Whether a row was printed after another one; None where the files do not tell."""
+    """Return True if `row` was printed after `other`, False if not, None if unknown."""
     if row["source"] == other["source"] and row["line"] is not None and other["line"] is not None:
         return bool(row["line"] > other["line"])
     if _precedes(other, row):
@@ -52,7 +51,7 @@ def _precedes(row: Row, other: Row) -> bool:
 
 
 def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
-    """(worker, attempt) → the last line of progress in each of its logs."""
+    """Return (worker, attempt) → the last progress line of each of its logs."""
     last = (
         scalars.filter(pl.col("line").is_not_null())
         .group_by("worker", "attempt", "source", maintain_order=True)
@@ -65,7 +64,7 @@ def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
 
 
 def behind_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
-    """For each row, whether it was surely printed after its worker had said that it is done."""
+    """Return for each row whether it was certainly printed after its worker reported completion."""
     ended = lifetimes.filter(pl.col("end_line").is_not_null())
     ends = {
         row["worker"]: {

@@ -1,4 +1,4 @@
-"""Where a worker compiled, wrote a checkpoint, or made no step for much longer than usual."""
+"""Finds pauses: compilation, checkpoints, evaluation, and steps much slower than usual."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[
 
 
 class _Pause(NamedTuple):
-    """A row of the table."""
+    """One row of the `pauses` table."""
 
     worker: str
     kind: str
@@ -41,17 +41,17 @@ class _Pause(NamedTuple):
 
     @classmethod
     def at(cls, kind: str, clock: CommonClock, worker: str, source: str, start: float, end: float) -> _Pause:
-        """Place two times of a source on the common clock."""
+        """Create a pause with its times converted to the common clock."""
         begin, until = clock.time(worker, source, start), clock.time(worker, source, end)
         return cls(worker, kind, cast(float, begin), cast(float, until), source)
 
     def overlaps(self, other: _Pause) -> bool:
-        """Tell whether two pauses have a moment in common."""
+        """Return True if two pauses overlap in time."""
         return self.start < other.end and other.start < self.end
 
 
 class _Step(NamedTuple):
-    """A dated place in training; `epoch` is 0 where steps are counted through."""
+    """A training position with its time; `epoch` is 0 where steps are numbered across epochs."""
 
     time: float
     epoch: int
@@ -59,7 +59,7 @@ class _Step(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """Between two places, one shown after the other; `steps` lie between them, not all of them shown."""
+    """The interval between two consecutive logged steps; `steps` is their distance."""
 
     earlier: _Step
     later: _Step
@@ -71,7 +71,7 @@ class _Gap(NamedTuple):
 
 
 class _Saved(NamedTuple):
-    """When a checkpoint was written, and the last place in training that the same log shows above it."""
+    """Time of a checkpoint and the last training position logged above it in the same log."""
 
     time: float | None
     epoch: int
@@ -79,7 +79,7 @@ class _Saved(NamedTuple):
 
 
 def pauses(read: Tables, clock: CommonClock) -> pl.DataFrame:
-    """Return one row for each pause of each worker, by time on the common clock; the longest are kept."""
+    """Return the longest pauses of each worker, by time on the common clock."""
     saved, steps = _saved(read), _dated(read["scalars"])
     tried = _tried(read["scalars"])
     found: dict[str, list[_Pause]] = {}
@@ -100,7 +100,7 @@ def _longest(own: Sequence[_Pause]) -> list[_Pause]:
 
 
 def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
-    """Worker, source, start and end of each compilation; those that overlap are one."""
+    """Yield (worker, source, start, end) of each compilation; overlapping ones are merged."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
         found.setdefault((worker, source), []).append((start, end))
@@ -109,14 +109,14 @@ def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
 
 
 def _traced(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """Compilations in traces that count the time from 1970."""
+    """Yield compilations from traces with absolute timestamps."""
     compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
     rows = spans.filter(compiled).drop_nulls("worker")
     yield from rows.select("worker", "source", "start", "end").iter_rows()
 
 
 def _alarms(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """What XLA complains of when it is over: compiling, folding constants, trying algorithms."""
+    """Yield the slow operations that XLA reports on completion, e.g. compilation or autotuning."""
     told = records.filter(
         pl.col("time").is_not_null()
         & pl.col("worker").is_not_null()
@@ -130,7 +130,7 @@ def _alarms(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
 
 
 def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
-    """The steps of each worker in the source that dates most of them, each when it was first shown."""
+    """Return the dated steps of each worker, from the source with the most of them."""
     training = scalars.filter(
         pl.col("worker").is_not_null()
         & pl.col("time").is_not_null()
@@ -151,7 +151,7 @@ def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
 def _between(
     steps: Sequence[_Step], saved: Sequence[_Saved], tried: Sequence[float]
 ) -> Iterator[tuple[str, float, float]]:
-    """Kind, start and end of what lies between two steps for longer than so many steps usually take."""
+    """Yield (kind, start, end) of gaps much longer than their number of steps usually takes."""
     gaps = _gaps(steps)
     if len(gaps) < _FEWEST:
         return
@@ -169,7 +169,7 @@ def _between(
 
 
 def _gaps(steps: Sequence[_Step]) -> list[_Gap]:
-    """What lies between each two steps; where the count starts anew, as many steps as usually."""
+    """Return the gaps between consecutive steps; after a counter reset, assume the usual distance."""
     counts = [later.step - earlier.step for earlier, later in pairwise(steps)]
     usually = max(1.0, median(counts)) if counts else 1.0
     return [
@@ -179,7 +179,7 @@ def _gaps(steps: Sequence[_Step]) -> list[_Gap]:
 
 
 def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:
-    """Whether a checkpoint was written between two steps, by the clock or else by the step before it."""
+    """Return True if a checkpoint was written between two steps, by its time or else its position."""
     if place.time is not None:
         return earlier.time <= place.time <= later.time
     if place.step is None:
@@ -190,7 +190,7 @@ def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:
 
 
 def _saved(tables: Tables) -> dict[str, list[_Saved]]:
-    """Where each worker wrote a checkpoint."""
+    """Return worker → its checkpoints with their positions."""
     facts = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
     if not facts.height:
         return {}
@@ -213,7 +213,7 @@ def _saved(tables: Tables) -> dict[str, list[_Saved]]:
 
 
 def _tried(scalars: pl.DataFrame) -> dict[str, list[float]]:
-    """When each worker wrote down what an evaluation came to."""
+    """Return worker → times at which it logged evaluation results."""
     told = scalars.filter(
         pl.col("worker").is_not_null()
         & pl.col("time").is_not_null()

@@ -1,8 +1,8 @@
-"""Who names whom as lost, whatever TensorFlow's version calls it.
+"""Finds which worker reports which peer as lost, in the wording of every TensorFlow version.
 
 A survivor's error names the peer that it lost. A status that crossed several workers names several; the
-innermost one, next to the root message, is where it began. Coordination heartbeats name the task that fell
-silent, and calls to the coordination service name the leader because it hosts that service.
+innermost one, next to the root message, is the origin. Coordination heartbeats name the silent task;
+failed calls to the coordination service name the leader, which hosts it.
 The wording is in `rules/messages/`: messages that state `peer`, `remote_target`, `wraps_status` or `reason`.
 """
 
@@ -25,7 +25,7 @@ _MAX_DETAIL = 1_200
 
 
 class Complaint(NamedTuple):
-    """A peer that a text names as lost, how, and the offset at which it does."""
+    """A peer that a text reports as lost, the kind of report, and its offset in the text."""
 
     worker: str
     kind: str
@@ -34,7 +34,7 @@ class Complaint(NamedTuple):
 
 
 class _Wording(NamedTuple):
-    """The messages that name peers, compiled."""
+    """Compiled patterns of the messages that name peers."""
 
     anywhere: re.Pattern[str]
     peers: tuple[tuple[str, re.Pattern[str]], ...]
@@ -46,7 +46,7 @@ class _Wording(NamedTuple):
 def accusations(
     records: pl.DataFrame, facts: pl.DataFrame, lifetimes: pl.DataFrame, messages: Messages
 ) -> pl.DataFrame:
-    """Return one row for each worker, peer and kind: the first record that says so."""
+    """Return one row per accuser, peer and kind: the first record that reports it."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
@@ -80,7 +80,7 @@ def _wording(messages: Messages) -> _Wording:
 
 
 def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
-    """Return address → task, for addresses that belong to one task in every cluster of the run."""
+    """Return address → task, for addresses that map to the same task in every stated cluster."""
     found: dict[str, set[str]] = {}
     for spec in cluster_specs(facts).values():
         for role, addresses in spec.items():
@@ -102,7 +102,7 @@ def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Word
 def _tasks_named(
     match: re.Match[str], text: str, leader: str, tasks: Mapping[str, str], wording: _Wording
 ) -> list[str]:
-    """Return the tasks that a message names: itself, in a list, by address, or as the one that leads."""
+    """Return the tasks that a message names: directly, in a list, by address, or as the leader."""
     groups = match.groupdict()
     if "tasks" in groups:
         return tasks_in(match["tasks"])
@@ -115,7 +115,7 @@ def _tasks_named(
 
 
 def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
-    """Yield the peer whose call failed; of a nested status, the one next to the root message."""
+    """Yield the peer whose RPC failed; of a nested status, the one next to the root message."""
     root = max((match.end() for match in wording.wrappers.finditer(text)), default=0)
     match = _first(wording.targets, text, root) or _first(wording.targets, text, 0)
     if not match:
@@ -162,16 +162,16 @@ def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
 
 
 def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
-    """Return where the line names a worker; a call to the leader may not name it."""
+    """Return the offset at which the line names a worker; calls to the leader may omit the name."""
     named = (match.span() for match in re.finditer(DEVICE, says) if task_of(match) == worker)
     return next(named, (None, None))
 
 
 def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether a complaint is evidence of a loss.
+    """Return True if a complaint is evidence of a loss.
 
-    It is not once the accuser had finished, for peers leave then; nor if it finished later and nothing but
-    its own words speaks against the accused.
+    It is none after the accuser finished, because peers then leave normally, nor if the accuser finished
+    later and no other evidence speaks against the accused.
     """
     if record["behind_end"]:
         return False
@@ -182,7 +182,7 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a complaint for each task that the leader still waited for at the end of its log."""
+    """Yield a complaint for each task that the leader was still waiting for at the end of its log."""
     assembled = set(facts.filter(pl.col("key").is_in(["assembled"]))["worker"].to_list())
     connected = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     waits = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(sorted(connected)))

@@ -1,7 +1,7 @@
-"""Where the time of a step goes by the workers' own stopwatches: `read_s` or `host_s` in their logs.
+"""Compares the parts of a step that training scripts time themselves, e.g. `read_s` or `host_s`.
 
-All workers end a synchronous step together, so the one whose input or host work takes longest is whom the
-others wait for. What is measured around the device holds that wait and is not compared.
+Synchronous steps end together, so the others wait for the worker with the longest input or host time.
+Device times include that wait and are not compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DURATION = r"(?:_seconds|_time|_secs?|_ms)$"
 
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each worker and part of a step that its log times."""
+    """Return one row per worker and timed part of a step."""
     timed = scalars.filter(
         pl.col("worker").is_not_null()
         & pl.col("step").is_not_null()

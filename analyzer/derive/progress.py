@@ -1,4 +1,4 @@
-"""How far each worker came: its last place in training, and the plan it printed."""
+"""Finds each worker's last training position and the plan (epochs, steps) that it printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzer.model.schema import VALIDATION
 
 
 class Place(NamedTuple):
-    """A place in training; under `fit` steps count within the epoch."""
+    """A training position; under `fit`, steps count within the epoch."""
 
     epoch: int | None
     epochs: int | None
@@ -25,19 +25,19 @@ class Place(NamedTuple):
 
     @property
     def unit(self) -> tuple[str, bool, bool]:
-        """What it counts: places of one unit are compared by epoch and step."""
+        """Return what the position counts; only positions of equal unit are comparable."""
         return (self.origin, self.epoch is None, self.step is None)
 
     @property
     def done(self) -> int | None:
-        """Steps since the start of training; None where that is not printed, or only now and then."""
+        """Return the steps since the start of training; None if unknown or logged only occasionally."""
         if self.origin == "fit" and self.epoch is not None and self.steps is not None:
             return (self.epoch - 1) * self.steps + (self.step or 0)
         return self.step if self.epoch is None and self.origin in {"loop", "estimator"} else None
 
     @property
     def is_planned_end(self) -> bool:
-        """Whether it is the last step of the last epoch, where both were printed."""
+        """Return True if this is the last step of the last epoch and the plan was printed."""
         if self.step is None:
             return self.epochs is not None and self.epoch == self.epochs
         if self.steps is None or self.step != self.steps:
@@ -46,9 +46,9 @@ class Place(NamedTuple):
 
 
 def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
-    """Worker → what its place is compared by; empty where the workers count different things.
+    """Return worker → (epoch, step) to compare by; empty if the workers count different things.
 
-    Event files are not compared with logs: they are written every so many steps, and later.
+    Event files are not compared with logs: they are written later, and not at every step.
     """
     if len({place.unit for place in places.values()}) <= 1:
         return {worker: (place.epoch or 0, place.step or 0) for worker, place in places.items()}
@@ -57,7 +57,7 @@ def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
 
 
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
-    """(worker, attempt) → its last place: from its log, or from event files where its log has none."""
+    """Return (worker, attempt) → last position, from its log or else from its event files."""
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
     steps = scalars.filter(pl.col("worker").is_not_null() & ~beside).with_columns(from_log=from_log)
@@ -67,13 +67,13 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
-    """The (worker, attempt) that made at least one training step."""
+    """Return the (worker, attempt) pairs with at least one training step."""
     steps = scalars.filter((pl.col("step") > 0) & pl.col("worker").is_not_null())
     return set(steps.select("worker", "attempt").unique().iter_rows())
 
 
 def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
-    """(worker, attempt) → when it last made progress, as its log or its event files date it."""
+    """Return (worker, attempt) → time of its last progress in logs or event files."""
     timed = scalars.filter(pl.col("worker").is_not_null())
     last = timed.group_by("worker", "attempt", maintain_order=True).agg(pl.col("time").max())
     return {(worker, attempt): time for worker, attempt, time in last.iter_rows()}

@@ -1,6 +1,6 @@
-"""What a worker's log prints and what its event files hold of the same values, as one series.
+"""Merges the values of a worker's logs and event files into one series.
 
-Of a value that both tell, the event file has all digits and the time, and the log the line where it stands.
+Of a value found in both, the event file has full precision and time, the log has the line number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EPOCHS = r"^(?:(validation)/)?epoch_"
 
 
 def series(scalars: pl.DataFrame) -> pl.DataFrame:
-    """One row for each value of each worker, in the order in which they were read."""
+    """Return one row per value and worker, in reading order."""
     written = pl.col("origin") == "event_file"
     wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS) & (pl.col("origin") != GAUGE)
     values = (
@@ -52,13 +52,13 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_step(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
-    """Values of one tag and step; what `fit` prints counts steps within the epoch."""
+    """Pair log and event rows of equal tag and step; `fit` lines count per epoch and are excluded."""
     counted = logs.filter((pl.col("origin") != "fit") & pl.col("step").is_not_null())
     return counted.join(events, on=[*_OWN, "tag", "step"]).select("log", "event")
 
 
 def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
-    """What `fit` prints at the end of an epoch, and what its callback writes of that epoch."""
+    """Pair the end-of-epoch values that `fit` prints with those that its callback writes."""
     ends = logs.filter((pl.col("origin") == "fit") & pl.col("step").eq_missing(pl.col("steps")))
     of_epochs = events.filter(pl.col("tag").str.contains(_EPOCHS)).with_columns(
         tag=pl.col("tag").str.replace("^validation/", "val_").str.replace("epoch_", "", literal=True),
@@ -68,7 +68,7 @@ def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
-    """Whether they are one value, as far as a log's digits go; null where either is not finite."""
+    """Compare values at the log's precision; null where either is not finite."""
     near = (printed - exact).abs() <= _ROUNDED * pl.max_horizontal(exact.abs(), _SMALL)
     return pl.when(printed.is_finite() & exact.is_finite()).then(near)
 

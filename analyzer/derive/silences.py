@@ -1,7 +1,7 @@
-"""Who fell quiet before its peers, and for how long.
+"""Finds which worker went silent before its peers, and for how long.
 
-A pause as long as those that a worker made before is healthy: it compiled, evaluated, or wrote a checkpoint.
-Where nothing relates the clock of a worker to those of its peers, its own clock alone tells how long.
+A pause no longer than the worker's earlier ones is healthy: compilation, evaluation or a checkpoint.
+A worker whose clock cannot be aligned is measured on its own clock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 
 
 class _Quiet(NamedTuple):
-    """The end of a worker's progress, on the common clock."""
+    """End of a worker's progress, on the common clock."""
 
     worker: str
     since: float
@@ -34,7 +34,7 @@ class _Quiet(NamedTuple):
 
 
 def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
-    """One row for each training worker of which a time is known."""
+    """Return one row per training worker with known times."""
     training = lifetimes.filter("trains").to_dicts()
     quiet = list(_quiet(training, _times(scalars), clock))
     lives = {life["worker"]: life for life in training}
@@ -57,7 +57,7 @@ def _quiet(training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClo
 
 
 def _times(scalars: pl.DataFrame) -> Times:
-    """When each life of a worker made progress, by each kind of file that dates it."""
+    """Return the last time and longest pause of each attempt, per kind of file."""
     kind = pl.when(pl.col("origin") == "event_file").then(pl.lit("event_file")).otherwise(pl.lit("log"))
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
     told = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
@@ -70,7 +70,7 @@ def _times(scalars: pl.DataFrame) -> Times:
 
 
 def _progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tuple[float | None, float]:
-    """When a worker last made progress in its last life, and the longest pause that it made before."""
+    """Return when the last attempt last made progress, and its longest pause before that."""
     latest, longest = None, 0.0
     for kind, end, pause in times.get((life["worker"], max(1, life["attempts"])), ()):
         last = clock.of_kind(life["worker"], kind, end)
@@ -93,7 +93,7 @@ def _row(quiet: _Quiet, everyone: Sequence[_Quiet], life: Mapping[str, Any]) -> 
 
 
 def _is_first(quiet: _Quiet, everyone: Sequence[_Quiet]) -> bool:
-    """Whether it alone fell quiet clearly before all whose times can be compared with its own."""
+    """Return True if this worker alone went silent clearly earlier; needs comparable clocks."""
     others = [each for each in everyone if each.worker != quiet.worker]
     if not others or not all(each.compared for each in everyone):
         return False

@@ -1,7 +1,7 @@
-"""How fast each worker went, step by step: where that changed for good, and what stopped being written.
+"""Measures each worker's step times and finds lasting changes of pace.
 
-A change is found by Pettitt's test, which asks of the ranks of the times alone whether those before some step
-differ from those after it; single slow steps, of which every loaded machine has some, do not move it.
+Changes are found with Pettitt's test, which compares the ranks of the times before and after each step.
+Being rank-based, it ignores the single slow steps that occur on any loaded machine.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _MOST = 2_000
 
 
 class Timed(NamedTuple):
-    """What a step took, in seconds."""
+    """A step and its duration in seconds."""
 
     step: int
     seconds: float
 
 
 class Change(NamedTuple):
-    """The first step after a change of pace, and the median seconds of a step before and after."""
+    """A change of pace: its first step and the median step seconds before and after."""
 
     step: int
     before: float
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
-    """One row for each worker whose progress is dated."""
+    """Return one row per worker with dated progress."""
     tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
         tried=tried
@@ -79,7 +79,7 @@ def _pace(timed: Sequence[Timed]) -> dict[str, Any]:
 
 
 def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
-    """Worker → the seconds of each step, from the source that dates most; steps left out share theirs."""
+    """Return worker → step times, from the source with the most dates; gaps are spread evenly."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
     times = step_times(steps, ["attempt"]).group_by("worker", maintain_order=True)
@@ -97,7 +97,7 @@ def _thinned(timed: Sequence[Timed]) -> list[Timed]:
 
 
 def changes(timed: Sequence[Timed]) -> list[Change]:
-    """Every lasting change of the time that a step takes, in order."""
+    """Return every lasting change of step time, in order."""
     at = _split([one.seconds for one in timed])
     if at is None:
         return []
@@ -107,7 +107,7 @@ def changes(timed: Sequence[Timed]) -> list[Change]:
 
 
 def _split(values: Sequence[float]) -> int | None:
-    """Where the values before differ most from those after, where chance does not make them differ so."""
+    """Return the most significant change point (Pettitt's test); None if chance explains it."""
     size = len(values)
     if size < 2 * _FEWEST:
         return None
@@ -121,7 +121,7 @@ def _split(values: Sequence[float]) -> int | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each, from 1; equal ones share the mean of theirs."""
+    """Return ranks from 1; ties share their mean rank."""
     ordered = sorted(values)
     last = {value: at for at, value in enumerate(ordered, 1)}
     first = {value: at for at, value in zip(range(len(ordered), 0, -1), reversed(ordered), strict=True)}
@@ -136,13 +136,13 @@ def _told(change: Change | None) -> dict[str, Any]:
 
 
 def _written(event: float | None, log: float | None) -> dict[str, Any]:
-    """Its last event beside the last line of its log."""
+    """Compare the time of the last event with that of the last log line."""
     behind = None if event is None or log is None else log - event
     return {"last_event": event, "last_log": log, "event_behind": behind}
 
 
 def _tests(dated: pl.DataFrame) -> dict[str, list[float]]:
-    """Worker → when the model was tried out, by the value that was written most often."""
+    """Return worker → evaluation times, from its most frequent validation tag."""
     told = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
     most: dict[str, tuple[int, str, list[float]]] = {}
     for worker, tag, count, times in told.iter_rows():

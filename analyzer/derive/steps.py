@@ -1,7 +1,7 @@
-"""Where the time of each traced step goes, as times that do not overlap.
+"""Splits the time of each traced step into non-overlapping kinds.
 
-A moment counts for what is being worked on then, and for waiting only where no work is under way:
-first compiling, then computing, copying to the device, the collective, and the input. The rest is idle.
+Work takes precedence over waiting, in this order: compile, compute, copy to device, collective, input.
+The rest is idle.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
 
 
 def steps(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row for each whole step of each trace: a numbered one, else one call of the training function."""
+    """Return one row per complete step of each trace: numbered, or one call of the training function."""
     known = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
     traces = known.group_by("worker", "source", maintain_order=True)
     return frame("steps", (row for (worker, source), own in traces for row in _steps(worker, source, own)))
 
 
 def waits_for_input() -> pl.Expr:
-    """Spans in which training itself asks for its next batch."""
+    """Return an expression for spans in which training waits for its next batch."""
     return (pl.col("kind") == "input") & ~pl.col("thread").str.contains(_PREFETCH)
 
 
 def covered(spans: pl.DataFrame) -> float:
-    """The seconds that these spans cover, those that overlap counted once."""
+    """Return the seconds covered by the spans, counting overlaps once."""
     return sum(end - start for start, end in union(_intervals(spans)))
 
 
@@ -48,7 +48,7 @@ def _steps(worker: object, source: object, own: pl.DataFrame) -> Iterator[dict[s
 
 
 def _bounds(own: pl.DataFrame) -> Iterator[tuple[int | None, float, float]]:
-    """Number, start and end of each step; a call's step begins where the one before it ended."""
+    """Yield (number, start, end) of each step; a function call's step starts where the last one ended."""
     numbered = own.filter((pl.col("kind") == "step") & pl.col("step").is_not_null())
     calls = own.filter(pl.col("kind") == "function").with_columns(seconds=pl.col("end") - pl.col("start"))
     if numbered.height:
@@ -68,7 +68,7 @@ def _bounds(own: pl.DataFrame) -> Iterator[tuple[int | None, float, float]]:
 
 
 def _disjoint(own: pl.DataFrame) -> dict[str, list[Interval]]:
-    """What each kind takes of the time that none before it takes."""
+    """Return kind → its intervals, minus those of the kinds with higher precedence."""
     taken: list[Interval] = []
     spent = {}
     for kind in SPENT:
@@ -84,11 +84,11 @@ def _intervals(spans: pl.DataFrame) -> list[Interval]:
 
 
 def share(rows: pl.DataFrame, spent: str) -> float | None:
-    """The share of the steps' time that goes into this; None where no whole step was traced."""
+    """Return the share of step time spent on one kind; None without complete steps."""
     seconds = float(rows["seconds"].sum())
     return float(rows[spent].sum()) / seconds if seconds else None
 
 
 def shares(rows: pl.DataFrame) -> Mapping[str, float | None]:
-    """The same of all that time is spent on, and of idling."""
+    """Return kind → share of step time, including `idle`."""
     return {spent: share(rows, spent) for spent in (*SPENT, "idle")}

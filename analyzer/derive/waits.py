@@ -1,7 +1,7 @@
-"""Who waits for whom, from profiler traces.
+"""Derives from profiler traces which worker the others wait for.
 
-All workers leave a collective together, so the one that enters last spends the least time in it: the
-straggler is the worker that waits least. Durations need no common clock.
+All workers leave a collective together, so the straggler is the worker that waits least. Durations need no
+common clock.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from analyzer.tables.clock_alignment import CommonClock
 
 
 class Stay(NamedTuple):
-    """How long a worker was in collectives, of the seconds between its first and its last one."""
+    """Seconds spent in collectives, and seconds from the first collective's start to the last one's end."""
 
     seconds: float
     covered: float
 
     @property
     def share(self) -> float:
-        """The part of the time that it was in them."""
+        """Return the share of that time spent in collectives."""
         return min(1.0, self.seconds / self.covered) if self.covered else 0.0
 
 
@@ -36,7 +36,7 @@ _AROUND = 60.0
 
 
 class Window(NamedTuple):
-    """When a worker was traced, by the clock of the run; None where the trace does not tell."""
+    """Time range of a worker's trace on the run's clock; None where the trace has no date."""
 
     start: float | None
     end: float | None
@@ -45,7 +45,7 @@ class Window(NamedTuple):
 def waits(
     read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, paces: pl.DataFrame, common: CommonClock
 ) -> pl.DataFrame:
-    """One row for each worker with a trace."""
+    """Return one row per traced worker."""
     dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
     shared = collectives.filter("shared")
@@ -79,7 +79,7 @@ def _over(seconds: float | None, traced: float | None) -> float | None:
 
 
 def _stay(own: pl.DataFrame) -> Stay:
-    """All of a worker's collectives together; several that run side by side take their time once."""
+    """Total a worker's collectives, counting overlaps once."""
     start, end = own["start"].min(), own["end"].max()
     return Stay(covered(own), float(end) - float(start))  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFr
 def _left_open(
     own: pl.DataFrame, spans: pl.DataFrame, window: Window, step_time: float | None
 ) -> dict[str, Any]:
-    """Collectives that began and of which no end was seen, and how long the trace watched the first one."""
+    """Count collectives that never ended, and measure how long the first one stayed open."""
     begun = own["start"].min()
     ends = [*spans["end"].drop_nulls().to_list(), *spans["start"].to_list()]
     if window.end is not None and spans["absolute"].all():
@@ -136,12 +136,12 @@ def _in_steps(steps: pl.DataFrame, spans: pl.DataFrame) -> dict[str, Any]:
 
 
 def _percent(share: float | None) -> float | None:
-    """A share as people say it."""
+    """Convert a share to percent, rounded to one decimal."""
     return None if share is None else round(100 * share, 1)
 
 
 def _step_time(steps: pl.DataFrame, spans: pl.DataFrame) -> float | None:
-    """Seconds that a step takes; without steps, from one collective to the next of the same name."""
+    """Return seconds per step, else the median gap between collectives of the same name."""
     if steps.height:
         return float(median(steps["seconds"].to_list()))
     collectives = spans.filter((pl.col("kind") == "collective") & pl.col("end").is_not_null())
@@ -150,7 +150,7 @@ def _step_time(steps: pl.DataFrame, spans: pl.DataFrame) -> float | None:
 
 
 def _input_share(spans: pl.DataFrame) -> float | None:
-    """The share of the traced time in which its next batch is waited for, where no step is told apart."""
+    """Return the share of traced time spent waiting for input, for traces without steps."""
     closed = spans.filter(pl.col("end").is_not_null())
     start, end = closed["start"].min(), closed["end"].max()
     if start is None or end is None or end == start:
@@ -167,7 +167,7 @@ def _window(sources: pl.DataFrame, worker: object) -> Window:
 def _on_its_clock(
     sources: pl.DataFrame, worker: str, window: Window, progress: float | None, common: CommonClock
 ) -> float | None:
-    """The time of a worker's last progress on the clock of its trace: its log may stand in another zone."""
+    """Convert a worker's last progress to its trace's clock: the log may use another time zone."""
     beside = sources.filter((pl.col("worker") == worker) & (pl.col("kind") != "trace"))
     begin, end = beside["first_time"].min(), beside["last_time"].max()
     aligned = common.of_kind(worker, "log", progress)
@@ -179,5 +179,5 @@ def _on_its_clock(
 
 
 def _covers(window: Window, progress: float | None) -> bool | None:
-    """Whether it was still being traced after its last progress; None where a clock is missing."""
+    """Return True if the trace extends past the last progress; None where a time is missing."""
     return None if window.end is None or progress is None else window.end >= progress

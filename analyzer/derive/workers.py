@@ -1,4 +1,4 @@
-"""The tasks of the job: those that the cluster lists, and those that left a source."""
+"""Lists the tasks of the job: those in the cluster specification and those that left files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TELLING = ("log", "event_file", "trace")
 
 
 def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """One row a task. Where workers disagree about the cluster, most of them decide, then the leader."""
+    """Return one row per task; conflicting cluster statements are settled by majority."""
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
@@ -40,7 +40,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -
 
 
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:
-    """Whether what a worker was told about itself fits its own cluster and its peers."""
+    """Compare the task that a worker claims with its own cluster and its peers' claims."""
     claim = _claim(stated)
     return {
         "shares_claim": claim is not None and claimed[claim] > 1,
@@ -51,7 +51,7 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
 
 
 def _claim(stated: Mapping[str, str]) -> str | None:
-    """The task that a worker says it is."""
+    """Return the task that a worker states as its own."""
     return stated.get("task") or stated.get("own_device")
 
 
@@ -87,7 +87,7 @@ def _row(
 
 
 def expected_cluster(facts: pl.DataFrame) -> dict[str, list[str]]:
-    """The cluster that most workers state; ties go to the first worker."""
+    """Return the cluster stated by most workers; ties go to the first worker."""
     by_worker = cluster_specs(facts)
     if not by_worker:
         return {}
@@ -99,7 +99,7 @@ def expected_cluster(facts: pl.DataFrame) -> dict[str, list[str]]:
 
 
 def cluster_specs(facts: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Worker → the cluster that it states; partial statements of one worker are put together."""
+    """Return worker → stated cluster, merging partial statements."""
     specs: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for row in facts.filter(pl.col("key") == "cluster_spec").iter_rows(named=True):
         for role, addresses in json.loads(row["value"]).items():
@@ -118,7 +118,7 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _left(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
-    """The workers that left a source of one of these kinds that could be read."""
+    """Return the workers with at least one readable source of these kinds."""
     left = sources.filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")
     )
@@ -131,7 +131,7 @@ def _with_exit_code(facts: pl.DataFrame) -> set[str]:
 
 
 def tasks_of(spec: Spec) -> set[str]:
-    """The tasks that a cluster lists."""
+    """Return the tasks that a cluster lists."""
     return {f"{role}:{index}" for role, addresses in spec.items() for index in range(len(addresses))}
 
 
