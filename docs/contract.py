@@ -13,8 +13,6 @@ WIDTH = 110
 """Columns of a line, as ruff is told."""
 HEAD = '''"""The types of `reports/diagnosis.schema.json`; generated from it by `python docs/generate.py`."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired, TypedDict
 '''
 

@@ -39,8 +39,10 @@ def exceptions(
     records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, messages: Messages
 ) -> pl.DataFrame:
     """Return one row per traceback, in file order; `final` if the process did not continue after it."""
-    wording = _wording(messages)
     found = dated(records).filter(pl.col("kind") == "traceback")
+    if found.is_empty():
+        return frame("exceptions", [])
+    wording = _wording(messages)
     rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
     later = last_progress(scalars)
     starting = [each.detail for each in messages.stating("fact") if each.starts_process]

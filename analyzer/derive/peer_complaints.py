@@ -36,7 +36,6 @@ class Complaint(NamedTuple):
 class _Wording(NamedTuple):
     """Compiled patterns of the messages that name peers."""
 
-    anywhere: re.Pattern[str]
     peers: tuple[tuple[str, re.Pattern[str]], ...]
     targets: tuple[re.Pattern[str], ...]
     wrappers: re.Pattern[str]
@@ -50,11 +49,16 @@ def accusations(
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
-    tasks, wording = _tasks_by_address(facts), _wording(messages)
     grave = records.filter(
         pl.col("level").is_in(["W", "E", "F"]) | (pl.col("level").is_null() & (pl.col("kind") == "plain"))
     )
-    for record in grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True):
+    words = (*messages.literals("peer"), *messages.literals("remote_target"))
+    rows = grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True)
+    naming = [record for record in rows if any(word in record["text"] for word in words)]
+    if not naming:
+        return frame("accusations", _awaited(facts, ends))
+    tasks, wording = _tasks_by_address(facts), _wording(messages)
+    for record in naming:
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":
@@ -67,7 +71,6 @@ def accusations(
 
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
-        messages.anywhere("peer", "remote_target"),
         tuple(
             (how, re.compile(each.expression))
             for how in STATES["peer"]
@@ -90,8 +93,6 @@ def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
 
 
 def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Wording) -> Iterator[Complaint]:
-    if not wording.anywhere.search(text):
-        return
     for how, pattern in wording.peers:
         for match in pattern.finditer(text):
             for task in _tasks_named(match, text, leader, tasks, wording):

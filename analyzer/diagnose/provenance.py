@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -28,14 +27,14 @@ def made_with(rules: Mapping[str, object], command: str) -> MadeWith:
 
 @cache
 def library_versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the libraries that are installed; looking them up is slow."""
-    from importlib.metadata import PackageNotFoundError, version
-
+    """Return the versions of Python and of the libraries, as the folders of installed packages name them."""
     found = {"python": sys.version.partition(" ")[0]}
-    for name in _LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    installed = dict(
+        folder.stem.lower().split("-", 1)
+        for place in reversed(sys.path)
+        for folder in Path(place).glob("*-*.dist-info")
+    )
+    return found | {name: installed[name] for name in _LIBRARIES if name in installed}
 
 
 def command_line(

@@ -1,7 +1,5 @@
 """The types of `reports/diagnosis.schema.json`; generated from it by `python docs/generate.py`."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired, TypedDict
 
 Part = Literal["culprit", "suspect", "witness", "bystander"]

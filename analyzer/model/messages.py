@@ -96,11 +96,6 @@ class Messages(NamedTuple):
         ways = (f"(?:{_GROUP.sub('(?:', each.expression)})" for each in self.stating(states, detail))
         return re.compile("|".join(ways) or "(?!)")
 
-    def anywhere(self, *states: str) -> re.Pattern[str]:
-        """Return a regex for the fixed words of all messages that state one of these."""
-        words = (re.escape(literal) for each in states for literal in self.literals(each))
-        return re.compile("|".join(words) or "(?!)")
-
 
 NONE = Messages()
 """No wording is known, as for a matcher of patterns alone."""

@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     SaidLine,
@@ -56,6 +54,8 @@ class Telling(NamedTuple):
 @cache
 def hints() -> tuple[Hint, ...]:
     """Return the hints of `hints.yaml`, in the order in which they are tried."""
+    import yaml  # most runs need no hint, and it takes as long as a stage
+
     rows = yaml.safe_load(Path(__file__).with_name("hints.yaml").read_text(encoding="utf-8"))
     return tuple(
         Hint(re.compile(row["words"]), row["means"], tuple(row["causes"]), row["decided_by"]) for row in rows

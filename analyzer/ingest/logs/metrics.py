@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
@@ -37,10 +38,6 @@ _UNIT = r"(?:s|secs?|seconds|ms|us|time)"
 _STEP_DURATION = re.compile(
     rf"(?:\w+[_/.])??(?:(?P<per>{_UNIT})(?:/|_per_){_A_STEP}|{_A_STEP}_(?P<unit>{_UNIT}))$", re.IGNORECASE
 )
-_DURATION = re.compile(
-    rf"(?:\w+[_/.])??(?:(?P<per>s|secs?|seconds|ms|us|time)(?:/|_per_){_A_STEP}|{_A_STEP}_(?P<unit>s|secs?|seconds|ms|us|time))$",
-    re.IGNORECASE,
-)
 _DURATION = re.compile(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
 _LOCAL = re.compile(
     r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
@@ -68,6 +65,7 @@ class Metric(NamedTuple):
         return tag, float(text[slice(*self.number)]) * factor
 
 
+@lru_cache(maxsize=1024)
 def tag_of(name: str, unit: str = "") -> tuple[str, float]:
     """Return the tag for a metric's name, and the factor that turns its values into the tag's unit."""
     if duration := _STEP_DURATION.match(name):
