@@ -229,7 +229,7 @@ def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
 
 
 def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: int) -> bool:
-    """Return True for a custom training loop whose values differ: they are per-worker values."""
+    """Return True if values of a custom loop or of event files mostly differ between workers."""
     return group[0]["origin"] in {"loop", "event_file"} and shared >= 3 and equal * 4 < shared
 
 

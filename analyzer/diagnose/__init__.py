@@ -1,4 +1,4 @@
-"""Findings → Diagnosis: what explains what, which cause stands, and what follows from it."""
+"""Builds the diagnosis from the findings: relates causes and effects, decides the verdict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def diagnose(
     made_with: MadeWith,
     good: BaselineRun | None = None,
 ) -> Diagnosis:
-    """The diagnosis of the run `name`, compared with a good run where one is given; it quotes `made_with`."""
+    """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions."""
     related = relate(findings)
     capped, decision = cap_guessed(related, decide(related, tables), tables["workers"])
     capped, decision = cap_old_tensorflow(capped, decision, tables["job"])

@@ -1,4 +1,4 @@
-"""What differs from a good run: facts, pace, curves and lines."""
+"""Compares a run with a good run: facts, step time, curves and log lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
 
 
 class BaselineRun(NamedTuple):
-    """A run that went well: its name, its tables, and all its lines, masked."""
+    """A run that succeeded: its name, its tables, and the templates of all its log lines."""
 
     name: str
     tables: Tables
@@ -29,7 +29,7 @@ class BaselineRun(NamedTuple):
 
 
 def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
-    """Return what differs; each list is empty where nothing does."""
+    """Return the differences from the good run; each list is empty if nothing differs."""
     return {
         "run": good.name,
         "facts": list(_facts(tables, good.tables)),
@@ -40,7 +40,7 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
 
 
 def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
-    """What the workers state, and what the jobs are, where the two runs state it differently."""
+    """Return the worker and job facts that the two runs state differently."""
     ours, theirs = _stated(here), _stated(there)
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key] != theirs[key]:
@@ -60,13 +60,13 @@ def _stated(tables: Tables) -> dict[str, list[str]]:
 
 
 def _step_time(paces: pl.DataFrame) -> float | None:
-    """Return the seconds of a step: the median of the workers."""
+    """Return the seconds per step, as the median over the workers."""
     middle = paces["step_time"].median()
     return None if middle is None else round(float(middle), 4)  # type: ignore[arg-type]
 
 
 def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
-    """Values that are far apart at the last step that both runs show."""
+    """Return curves that differ strongly at the last step that both runs logged."""
     ours, theirs = _values(here["scalars"]), _values(there["scalars"])
     both = ours.join(theirs, on=["tag", "epoch", "step"], suffix="_there").sort("tag", "epoch", "step")
     for row in both.group_by("tag", maintain_order=True).last().iter_rows(named=True):
@@ -82,7 +82,7 @@ def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
 
 
 def _values(scalars: pl.DataFrame) -> pl.DataFrame:
-    """What was measured at each place, in the middle of the workers; marks of progress are no measure."""
+    """Return the median over the workers at each position, without progress markers."""
     measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch", "checkpoint_step"]))
     places = ["tag", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
     return measured.group_by(places).agg(pl.col("value").median())

@@ -1,4 +1,4 @@
-"""From which checkpoint a job can go on, and how many steps that costs."""
+"""Finds the checkpoint to resume from and the steps lost by doing so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[
 
 
 def last_checkpoint(tables: Tables) -> str | None:
-    """The last one that a log names and that was written whole, else the last one among the files."""
+    """Return the last checkpoint that a log reports as complete, else the last one on disk."""
     facts = tables["facts"].filter(pl.col("key") == "checkpoint")
     saved = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
     for broken in _broken(tables["exceptions"], saved):
@@ -32,7 +32,7 @@ def last_checkpoint(tables: Tables) -> str | None:
 
 
 def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Checkpoints that were announced, and whose writing then failed."""
+    """Return the last announced checkpoint of each worker whose save failed."""
     found = []
     for worker in exceptions.filter(pl.col("own") & (pl.col("via") == "save"))["worker"].unique().to_list():
         own = [row for row in saved if row["worker"] == worker]
@@ -50,7 +50,7 @@ def _numbers(name: str) -> list[int]:
 
 
 def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
-    """Steps made since a checkpoint that is named after its step; `fit` counts them anew in each epoch."""
+    """Return the steps since a checkpoint named after its step; `fit` restarts the count each epoch."""
     saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
     steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
     if saved is None or not steps or epochs or max(steps) < int(saved[1]):

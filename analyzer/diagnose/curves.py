@@ -1,4 +1,4 @@
-"""The curves of each worker, as many points of them as a page can draw."""
+"""Selects the curves of each worker and downsamples them for drawing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Point = list[Any]
 
 
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
-    """Worker → its curves: of its log, or of event files where the log has none; and how long steps took."""
+    """Return worker → curves from its log (else event files), plus its seconds per step."""
     values = dict(scalars.group_by("worker", "tag", "origin", maintain_order=True))
     own: dict[str, list[Mapping[str, Any]]] = {}
     for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
@@ -52,7 +52,7 @@ def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFra
 
 
 def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
-    """Worker → step, seconds and time of each dated step, by the source that dates most; gaps share."""
+    """Return worker → (step, seconds, time) of each dated step; time is split over unlogged steps."""
     dated = scalars.filter(
         pl.col("worker").is_not_null()
         & pl.col("time").is_not_null()
@@ -70,7 +70,7 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
-    """The same of the steps of a trace, numbered as far as the trace numbers them."""
+    """Return worker → (step, seconds, time) of each step in its trace."""
     rows = steps.sort("source", "nth").select("worker", "step", "nth", "seconds", "start").iter_rows()
     found: dict[str, list[Point]] = {}
     for worker, step, nth, seconds, start in rows:
@@ -79,7 +79,7 @@ def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
 
 
 def _step_time(took: list[Point]) -> DrawnCurve:
-    """The curve; of many steps, the quickest and the slowest of each stretch are kept."""
+    """Return the step-time curve, keeping the fastest and slowest step of each bucket."""
     every, seconds = math.ceil(2 * len(took) / MOST_POINTS), itemgetter(1)
     kept = took
     if len(took) > MOST_POINTS:
@@ -102,6 +102,6 @@ def _thinned(values: pl.DataFrame) -> pl.DataFrame:
 def _point(
     origin: str, epoch: int | None, step: int | None, steps: int | None, value: float, time: float | None
 ) -> Point:
-    """Under `fit`, steps count on through the epochs."""
+    """Return one point; under `fit`, steps are numbered across epochs."""
     done = ((epoch or 1) - 1) * (steps or 0) if origin == "fit" else 0
     return [done + (step or 0), json_number(value), time]

@@ -1,4 +1,4 @@
-"""Findings and the fate of the job → one verdict."""
+"""Decides the verdict from the findings and from how the job ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CAP_OLD = LEVELS["likely"]
 
 
 class Decision(NamedTuple):
-    """The verdict; `chosen` is the finding that it rests on, where one does."""
+    """The verdict, and in `chosen` the finding that it rests on, if any."""
 
     verdict: Verdict
     cause: str | None
@@ -42,7 +42,7 @@ class Decision(NamedTuple):
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
-    """The unexplained cause that is surest; without one, what the ends of the workers say."""
+    """Choose the unexplained cause with the highest confidence, else judge by how the workers ended."""
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
     standing = sorted((f for f in causes if _stands(f, tables)), key=_rank)
     if standing:
@@ -58,7 +58,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 def cap_guessed(
     findings: Sequence[Finding], decision: Decision, workers: pl.DataFrame
 ) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence of what blames a worker whose index is guessed; the choice among causes stands."""
+    """Cap the confidence if it blames a worker whose index is guessed; the chosen cause stays."""
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
     if not guessed:
         return findings, decision
@@ -81,7 +81,7 @@ def _capped(finding: Finding, guessed: AbstractSet[str]) -> Finding:
 def cap_old_tensorflow(
     findings: Sequence[Finding], decision: Decision, job: pl.DataFrame
 ) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence in a job of a TensorFlow before 2.4; the choice among causes stands."""
+    """Cap the confidence for jobs of TensorFlow before 2.4; the chosen cause stays."""
     shown = job["old_tensorflow"].item()
     if shown is None:
         return findings, decision
@@ -105,7 +105,7 @@ def _stands(finding: Finding, tables: Tables) -> bool:
 
 
 def _overtaken(finding: Finding, tables: Tables) -> bool:
-    """Tell whether later progress clears an alarm: a job whose workers all reached the end did not fail.
+    """Return True if later progress clears an alarm: a job whose workers all finished did not fail.
 
     It clears nothing of an evaluator, which takes no part in the training.
     """
@@ -153,7 +153,7 @@ def _doubts(findings: Sequence[Finding], tables: Tables) -> tuple[str, ...]:
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield what findings say whose rules declare that they contradict `healthy`."""
+    """Yield the summaries of findings whose rules declare that they contradict `healthy`."""
     for finding in findings:
         fired = finding.outcome is Outcome.FIRED and finding.role is not Role.BENIGN
         if fired and any(fnmatchcase("healthy", pattern) for pattern in finding.contradicts):
@@ -161,7 +161,7 @@ def _refuting(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _ended_badly(lifetimes: pl.DataFrame) -> Iterator[str]:
-    """Yield how other tasks than training workers ended; SIGTERM is how an evaluator is told to stop."""
+    """Yield how non-training tasks ended badly; an evaluator is normally stopped with SIGTERM."""
     for life in lifetimes.filter(~pl.col("trains")).iter_rows(named=True):
         crashed = life["ended"] == "signal" and life["signal"] != _SIGTERM
         if crashed or life["ended"] == "exception" or (life["ended"] == "exited" and life["exit_code"]):

@@ -1,4 +1,4 @@
-"""The decision and all that it rests on, as the output contract `reports/diagnosis.schema.json`."""
+"""Builds the output document that `reports/diagnosis.schema.json` specifies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def document(
     made_with: MadeWith,
     good: BaselineRun | None = None,
 ) -> DiagnosisDocument:
-    """Return the whole diagnosis; nothing in it depends on the clock or on where the run lies."""
+    """Return the whole diagnosis; independent of the current time and the run's location."""
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
     events, left_out = timeline(tables, parts, paused)
@@ -118,7 +118,7 @@ def _last_words(decision: Decision, tables: Tables) -> list[EvidencePlace]:
 
 
 def _is_unsure(decision: Decision) -> bool:
-    """Tell whether no cause stands, or only one at low confidence."""
+    """Return True if no cause was found, or only one at low confidence."""
     return decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
 
 
@@ -142,7 +142,7 @@ def _against(tables: Tables, good: BaselineRun | None) -> BaselineDiff | None:
 
 
 def _barriers(barriers: pl.DataFrame) -> list[BarrierArrivals]:
-    """Where the workers had to meet, and who came."""
+    """Return the barriers with the workers that arrived, were missing or are unknown."""
     found: list[BarrierArrivals] = []
     for (barrier, place), rows in barriers.group_by("barrier", "place", maintain_order=True):
         came: dict[bool | None, list[str]] = {True: [], False: [], None: []}
@@ -161,7 +161,7 @@ def _barriers(barriers: pl.DataFrame) -> list[BarrierArrivals]:
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
-    """Worker → what part it played."""
+    """Return worker → its part in the failure."""
     chosen = decision.chosen
     culprits, suspects = (chosen.culprits, chosen.suspects) if chosen else ((), ())
     told = set(tables["accusations"].filter("counts")["accuser"].to_list())
@@ -252,7 +252,7 @@ def _workers(
 
 
 def _alternatives(decision: Decision) -> list[Alternative]:
-    """Causes that could stand instead; what follows from another one, or says the same again, could not."""
+    """Return other possible causes, without effects and repetitions of the chosen one."""
     chosen = decision.chosen
     blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
     return [
@@ -274,7 +274,7 @@ def _alternative(finding: Finding, against: str) -> Alternative:
 
 
 def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
-    """The one that the verdict rests on, then what fired, then the rest by name."""
+    """Sort findings: the chosen one, then those that fired, then the rest by name."""
     outcomes = [Outcome.FIRED, Outcome.ERROR, Outcome.QUIET, Outcome.NOT_APPLICABLE]
     return sorted(
         findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule)
@@ -282,7 +282,7 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
 
 
 def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
-    """How to collect what rules wanted and did not get."""
+    """Return recipes for collecting the files that rules lacked."""
     lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
     if not lacking:
         return []

@@ -1,4 +1,4 @@
-"""How a worker ended, in words."""
+"""Describes in words how a worker ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIGNALS = {
 
 
 def how_it_ended(life: Mapping[str, Any]) -> str:
-    """How a worker ended, in words: `was ended by a signal (SIGKILL)`."""
+    """Describe how a worker ended, e.g. `was ended by a signal (SIGKILL)`."""
     text = ENDED[life["ended"]]
     if life["signal"]:
         text += f" ({_SIGNALS.get(life['signal'], 'signal ' + str(life['signal']))})"
@@ -40,7 +40,7 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
 
 
 def end_of(life: Mapping[str, Any], part: str) -> str:
-    """How a worker ended, in words that fit the part it played: a culprit did not stop for want of a peer."""
+    """Describe how a worker ended; a culprit is never said to have stopped because it lost a peer."""
     text = how_it_ended(life)
     if part != "culprit" or life["ended"] != "aborted_by_peer":
         return text

@@ -1,4 +1,4 @@
-"""Findings as the output contract has them, with the lines around their evidence."""
+"""Converts findings to their form in the output document, with context lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
 
 
 def finding_reports(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
-    """Return findings as the document has them, the lines above each place of evidence with it."""
+    """Return the findings as reports; each line of evidence carries the log lines above it."""
     places = [place for finding in findings for place in finding.evidence]
     lines = Lines(records, {place.source for place in places if place.source and place.line})
     return [_finding(finding, lines) for finding in findings]
@@ -44,7 +44,7 @@ def _finding(finding: Finding, lines: Lines) -> FindingReport:
 
 
 def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Each place once, with all that is said of it; one without any words shows nothing."""
+    """Merge evidence of the same place into one entry; drop entries without text."""
     places: dict[tuple[Any, ...], Evidence] = {}
     for each in evidence:
         if not each.says and not each.excerpt:

@@ -1,4 +1,4 @@
-"""Equal failures, equal fingerprints: made without worker, host, time, address and number."""
+"""Computes a fingerprint that is equal for equal failures, whatever the worker, host or time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzer.model.run import Tables
 
 
 def fingerprint(decision: Decision, tables: Tables) -> str:
-    """Sixteen hexadecimal digits; the exceptions that workers raised of their own doing take part."""
+    """Return 16 hexadecimal digits, computed from verdict, cause, rule and the workers' own exceptions."""
     raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
     parts = {f"{row['type']}|{template_of(row['message'][:200])}" for row in raised.iter_rows(named=True)}
     rule = decision.chosen.rule if decision.chosen else ""

@@ -1,4 +1,4 @@
-"""Rules that all but fired, and what to collect so that next time they can tell."""
+"""Finds rules that lacked one signal to fire, and what to collect to decide them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
 
 
 class _Gap(NamedTuple):
-    """A kind of file that tells what a table holds, and what to ask for where it is not here."""
+    """Kinds of file that fill a table, and what to ask for if they are missing."""
 
     kinds: tuple[str, ...]
     ask: str
@@ -39,7 +39,7 @@ _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
-    """The causes that lacked one signal; first those that a file which is missing might have told."""
+    """Return causes that lacked one signal; first those that a missing file could have shown."""
     if decision.verdict is Verdict.HEALTHY:
         return []
     found = [
@@ -53,7 +53,7 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
 
 
 def _follows(finding: Finding, decision: Decision) -> bool:
-    """Whether it would only say what the verdict says already, or what follows from it."""
+    """Return True if the finding repeats the verdict's cause or is explained by it."""
     if decision.chosen is None:
         return False
     cause = finding.cause or ""
@@ -62,7 +62,7 @@ def _follows(finding: Finding, decision: Decision) -> bool:
 
 
 def _collect(near: MissingSignal, tables: Tables) -> str | None:
-    """What might hold the missing signal and was not handed over."""
+    """Return the missing file that might hold the signal; None if all relevant files are here."""
     worker = near.worker or "every worker"
     lives = tables["lifetimes"].filter("trains")
     if near.table == "lifetimes" and _ENDS & set(near.columns):

@@ -1,4 +1,4 @@
-"""Sentences for verdicts that no rule speaks for: healthy, unknown, inconclusive."""
+"""Words the summary, reasons and next steps, also for verdicts without a rule."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _UNTOLD = ("vanished", "stopped", "unknown")
 
 
 def summary(decision: Decision, tables: Tables) -> str:
-    """One sentence."""
+    """Return the one-sentence summary."""
     job = tables["job"].row(0, named=True)
     if decision.chosen:
         return decision.chosen.summary
@@ -72,7 +72,7 @@ def _all(workers: int) -> str:
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:
-    """What the summary rests on."""
+    """Return the sentences that justify the summary."""
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]
@@ -84,7 +84,7 @@ def why(decision: Decision, tables: Tables) -> list[str]:
 
 
 def _apart(tables: Tables) -> Iterator[str]:
-    """Who did not come where the others waited, and who fell quiet before them."""
+    """Yield who was missing at barriers and who went silent before the others."""
     awaited = tables["barriers"].filter(~pl.col("arrived"))
     for (barrier, at), rows in awaited.group_by("barrier", "place", maintain_order=True):
         came = tables["barriers"].filter((pl.col("barrier") == barrier) & pl.col("arrived")).height
@@ -100,7 +100,7 @@ def _last_seen(life: Mapping[str, Any]) -> str:
 
 
 def next_steps(decision: Decision, tables: Tables) -> list[Step]:
-    """What to do."""
+    """Return the next steps for the user."""
     if decision.chosen:
         return [*decision.chosen.next, *map(_next_time, decision.chosen.collect)]
     if decision.verdict is Verdict.HEALTHY:
@@ -109,7 +109,7 @@ def next_steps(decision: Decision, tables: Tables) -> list[Step]:
 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Step]:
-    """What a job that still ran can be asked, before anybody kills it; first whom the others wait for."""
+    """Yield how to inspect a job that still hangs, starting with the workers the others wait for."""
     running = (
         tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
     )
@@ -126,7 +126,7 @@ def _next_time(collect: str) -> Step:
 
 
 def _to_collect(tables: Tables) -> Iterator[Step]:
-    """What would tell more, and was not handed over."""
+    """Yield what to collect: missing output, exit codes or unbuffered logs."""
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
     if not set(lives["worker"].to_list()) <= set(logs["worker"].to_list()):

@@ -1,4 +1,4 @@
-"""What a diagnosis was made with: the rules, the libraries, and the command line that makes it again."""
+"""Describes how a diagnosis was made: rules, library versions and command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made_with(rules: Mapping[str, object], command: str) -> MadeWith:
 
 @cache
 def library_versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the libraries, as the folders of installed packages name them."""
+    """Return the versions of Python and of the libraries, read from the names of installed packages."""
     found = {"python": sys.version.partition(" ")[0]}
     installed = dict(
         folder.stem.lower().split("-", 1)
@@ -44,7 +44,7 @@ def command_line(
     rule_directories: Sequence[str],
     baseline: str | None,
 ) -> str:
-    """Return the command that analyzes the run again: names only, never an absolute path."""
+    """Return the command that repeats the analysis; names only, never an absolute path."""
     inputs = options.shown_paths or _inputs(paths, name)
     compared = ["--against", *_inputs(options.against, baseline)] if baseline else []
     words = [*inputs, *_options(options, rule_directories), *compared]
@@ -52,7 +52,7 @@ def command_line(
 
 
 def _inputs(paths: Sequence[Path], name: str) -> Sequence[str]:
-    """Return the names of the paths; a directory has that of the run, which says more than `logs`."""
+    """Return the names of the input paths; for a directory, the name of the run."""
     if len(paths) == 1:
         return [name if paths[0].is_dir() else printable(paths[0].name)]
     names = sorted({printable(path.name) for path in paths})

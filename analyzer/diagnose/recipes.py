@@ -1,7 +1,7 @@
-"""How to collect what a run directory lacks: for each kind of source, what it tells and the commands.
+"""Describes how to collect each kind of source: what it shows and the commands.
 
-The one home of these commands: the diagnosis carries those of the kinds that a rule wanted and did not get,
-and `docs/collect.md` is generated from here. Words in capitals stand for what only the reader knows.
+The only place for these commands: the diagnosis includes those that a rule lacked, and `docs/collect.md` is
+generated from here. Words in capitals are placeholders for the reader.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PLACES = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
 
 
 class File(NamedTuple):
-    """A file that a command gives: its name in the run, what it is read as, what it tells."""
+    """A file that a command produces: its name in the run, its kind, what it shows."""
 
     name: str
     read_as: str
@@ -23,7 +23,7 @@ class File(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What to type, or to write into the script, in one place."""
+    """A command to type or code to add to the script."""
 
     where: str
     text: str
@@ -31,7 +31,7 @@ class Command(NamedTuple):
 
     @property
     def language(self) -> str:
-        """What it is written in."""
+        """Return the language of the command, for syntax highlighting."""
         return "sh" if self.where in PLACES else "python"
 
 
@@ -47,12 +47,12 @@ class Recipe(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The heading of its section in `docs/collect.md`."""
+        """Return the heading of the recipe's section in `docs/collect.md`."""
         return self.what[0].upper() + self.what[1:]
 
     @property
     def docs(self) -> str:
-        """Where that section stands."""
+        """Return the link to that section."""
         return "docs/collect.md#" + re.sub(r"[^\w-]", "", self.title.lower().replace(" ", "-"))
 
 
@@ -116,7 +116,7 @@ _LOGDIRS = (
 
 
 def _beside(text: str, *files: File) -> tuple[Command, ...]:
-    """What is typed on the machine of a worker, or in its container, wherever the job runs."""
+    """Return one command per kind of place, run on a worker's machine or in its container."""
     return tuple(Command(where, text, files) for where in PLACES)
 
 

@@ -1,4 +1,4 @@
-"""What explains what, and what cannot be true together: findings are marked with what speaks of them so."""
+"""Relates findings: which explains which, and which contradict each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from analyzer.model.findings import Finding, Outcome, Role
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, each with the rules whose findings explain it, and those that contradict it."""
+    """Return the findings with `explained_by` and `contradicted_by` filled in."""
     fired = [finding for finding in findings if finding.outcome is Outcome.FIRED]
     return [
         finding._replace(
@@ -23,14 +23,14 @@ def relate(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    """Where two claim to explain each other, the surer one does; of equals, the first by name."""
+    """Return True if `cause` explains `effect`; mutual claims go to the higher confidence, then by name."""
     if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _named(effect, cause.explains):
         return False
     return _goes_first(cause, effect) if _named(cause, effect.explains) else True
 
 
 def _contradicts(finding: Finding, other: Finding) -> bool:
-    """Whichever of the two says so, the surer one contradicts the other; of equals, the first by name."""
+    """Return True if either rule excludes the other and `finding` has the higher confidence."""
     if finding.rule == other.rule:
         return False
     said = _named(other, finding.contradicts) or _named(finding, other.contradicts)

@@ -1,4 +1,4 @@
-"""The order of events over all workers."""
+"""Merges the events of all workers into one timeline."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def timeline(
     parts: Mapping[str, str],
     paused: Mapping[str, Sequence[PauseInterval]] = MappingProxyType({}),
 ) -> tuple[list[TimelineEvent], int]:
-    """Events by time on the common clock, and how many of lesser importance were left out.
+    """Return events by time on the common clock, and the number of less important ones left out.
 
-    `paused` are the pauses of each worker. Each event names the line that shows it, as far as one does.
+    `paused` is worker → pauses. Each event refers to its log line where there is one.
     """
     clock = CommonClock(tables["clocks"], tables["sources"])
     told = [
@@ -68,7 +68,7 @@ def _counted(events: Sequence[Event]) -> list[Event]:
 
 
 def _quoted(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
-    """The same with the words of the lines, as far as they were kept; of an exit code, with the code."""
+    """Add to each event the text of its line (for exit codes, the code)."""
     lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
     codes = tables["facts"].filter(pl.col("key") == "exit_code")
     told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
@@ -87,9 +87,9 @@ def _rank(event: Event) -> int:
 
 
 class _Order:
-    """Where an event without a time of its own stands: behind the last dated record above it.
+    """Sort key of events; one without a time follows the last dated record above it.
 
-    Nothing of a worker comes before its start, or after its end.
+    No event of a worker precedes its start or follows its end.
     """
 
     def __init__(self, events: Sequence[Event], tables: Tables, clock: CommonClock) -> None:
@@ -108,7 +108,7 @@ class _Order:
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
-        """By time; at one time, a worker starts first and ends last, and lines keep their order."""
+        """Return the sort key: time, then starts first and ends last, then the line."""
         ends = event["kind"] in {"end", "silence"}
         phase = 0 if event["kind"] == "start" else 2 if ends else 1
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
@@ -165,7 +165,7 @@ def _starts(tables: Tables) -> Iterator[Event]:
 
 
 def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
-    """Worker → the place of its first or last dated record, else the file that begins first or ends last."""
+    """Return worker → its first (or last) dated record, else its first (or last) file."""
     dated = tables["records"].filter(pl.col("time").is_not_null() & pl.col("worker").is_not_null())
     column = "last_time" if last else "first_time"
     files = tables["sources"].filter(pl.col(column).is_not_null() & pl.col("worker").is_not_null())
@@ -224,7 +224,7 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
 
 
 def _checkpoints(tables: Tables) -> Iterator[Event]:
-    """The last one of each worker: where it could go on from."""
+    """Yield the last checkpoint of each worker."""
     saved = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
     for group in saved.partition_by("worker", maintain_order=True):
         row, count = group.row(-1, named=True), group.height
@@ -233,7 +233,7 @@ def _checkpoints(tables: Tables) -> Iterator[Event]:
 
 
 def _compilations(paused: Mapping[str, Sequence[PauseInterval]]) -> Iterator[Event]:
-    """The longest one of each worker; traces and logs that tell the time of a compilation show it."""
+    """Yield the longest compilation of each worker."""
     for worker, own in paused.items():
         compiled = [pause for pause in own if pause["kind"] == "compile"]
         if compiled:

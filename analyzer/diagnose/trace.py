@@ -1,4 +1,4 @@
-"""Where the traced time of each worker went, for whom the others waited, and who came last to what."""
+"""Reports the profiler results: time shares per worker, and who entered collectives last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_COLLECTIVES = 120
 
 
 def traced(tables: Tables) -> list[TraceShares]:
-    """One entry for each worker with a trace of collectives."""
+    """Return one entry per worker with a trace of collectives."""
     return [
         {
             "worker": row["worker"],
@@ -34,7 +34,7 @@ def traced(tables: Tables) -> list[TraceShares]:
 
 
 def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
-    """Who came last to each collective that all traced workers share, in order; how many more there are."""
+    """Return who entered each shared collective last, in order, and how many more there are."""
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
     label = ["instance", unnumbered, "step", "nth"]

@@ -1,4 +1,4 @@
-"""Rule files → rules; rule × tables → finding. A closed vocabulary: no Python in YAML, no eval."""
+"""Loads rules from YAML and evaluates them on tables. Closed vocabulary: no Python in YAML, no eval."""
 
 from analyzer.engine.language import Rule, RulePack
 from analyzer.engine.rule_cache import load_kept

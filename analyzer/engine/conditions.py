@@ -1,4 +1,4 @@
-"""`where`: conditions on the columns of a table, as polars expressions.
+"""Compiles `where` conditions on table columns to polars expressions.
 
 ended: signal                  equal
 ended: [signal, exited]        one of these
@@ -30,13 +30,13 @@ _NUMBERS, _BOUND = 3, 10**5
 
 
 def operators(type_: str) -> tuple[str, ...]:
-    """Those that a column of this type can be tested with."""
+    """Return the operators for a column type."""
     own: Mapping[str, tuple[str, ...]] = {"text": (*_SPOKEN, *_VERSIONS), "bool": ()}
     return (*own.get(type_, NUMERIC), *_ANY)
 
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
-    """All conditions together, never null: a cell that the files do not tell satisfies none of them."""
+    """Return the conjunction of all conditions, never null: a null cell satisfies none."""
     parts = [part for column, condition in where.items() for part in _parts(pl.col(column), condition)]
     return reduce(and_, parts).fill_null(value=False) if parts else pl.repeat(value=True, n=pl.len())
 
@@ -69,7 +69,7 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
 
 
 def _version(column: pl.Expr) -> pl.Expr:
-    """Versions as numbers that compare as they do; null for a text that begins with none."""
+    """Return versions as comparable numbers; null for a text that does not begin with one."""
     numbers = (
         column.str.extract(rf"^v?(?:\d+\.){{{n}}}(\d{{1,5}})")
         .cast(pl.Int64)

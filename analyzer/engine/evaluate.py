@@ -1,4 +1,4 @@
-"""Rule × tables → finding."""
+"""Evaluates rules on tables; the result is one finding per rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MARKED = ("matches", "accusations")
 
 
 class Roster(NamedTuple):
-    """The workers of the run, as far as scopes need to know them."""
+    """The workers of the run, as far as signal scopes need them."""
 
     everyone: tuple[str, ...]
     training: tuple[str, ...]
@@ -43,7 +43,7 @@ class Roster(NamedTuple):
 
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
-    """A finding for every rule, in the order of their ids."""
+    """Return one finding per rule, in the order of their ids."""
     roster, rows, order = _roster(tables), select(pack, tables), Order(tables)
     sources = tables["sources"]
     readable = set(sources.filter(pl.col("read") != "skipped")["kind"].to_list())
@@ -53,7 +53,7 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
 
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
-    """What is quiet for want of what was lost is not called quiet without a word."""
+    """Note on a quiet finding that part of a source it requires could not be read."""
     lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
     if not lost or finding.outcome is not Outcome.QUIET:
         return finding
@@ -81,7 +81,7 @@ def evaluate(
     roster: Roster,
     order: Order,
 ) -> Finding:
-    """What becomes of one rule, given the rows that satisfy its signals and the kinds of sources read."""
+    """Evaluate one rule, given the rows that satisfy its signals and the kinds of sources read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
@@ -104,7 +104,7 @@ def evaluate(
 def _in_order(
     rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, roster: Roster, order: Order
 ) -> Mapping[str, RowsByWorker]:
-    """The rows, of a signal that asks for an order those alone that lie behind or before the other's."""
+    """Drop rows that violate their signal's `after` or `before`."""
     kept = dict(rows)
     for name, signal in rule.signals.items():
         if other := signal.after or signal.before:
@@ -174,10 +174,10 @@ def _fired(
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Culprits and suspects. Where all training workers are alike, none of them is to blame.
+    """Return (culprits, suspects). Nobody is blamed if all training workers fulfil the rule.
 
-    All are those whose files are here: of one whose log was forgotten nobody can say that it differs. Where
-    one alone is here, what all may do alike makes it a suspect.
+    Only workers with files are compared, because one without a log may be no different. A single worker with
+    files is only a suspect if the cause may affect all workers.
     """
     seen = {worker for worker in roster.training if roster.lives.get(worker, {}).get("seen", True)}
     alike = len(seen) > 1 and seen <= set(workers)
@@ -188,7 +188,7 @@ def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple
 
 
 def _untold(rule: Rule, roster: Roster, seen: set[str]) -> bool:
-    """Whether a worker without files may have done as those with files: no exit code says otherwise."""
+    """Return True if a worker without files may have failed alike: no exit code excludes it."""
     codes = [
         roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
     ]
@@ -204,7 +204,7 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
-    """How the confidence came about, step by step: `base likely 0.78`, `lost by peers: strong 0.90`."""
+    """Return how the confidence was computed: `base likely 0.78`, `lost by peers: strong 0.90`."""
     known = rule.confidence
     raised = [f"raised by {_plain(name)} to {level(to)}" for name, to in known.raised.items() if truth[name]]
     capped = [
@@ -222,7 +222,7 @@ def _plain(name: str) -> str:
 
 
 def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
-    """How nearly a rule fired: for whom all held but one signal, and more than one did."""
+    """Return the signal that was missing for the nearest worker; None unless just one was missing."""
     found = []
     for subject, truth in truths.items():
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])

@@ -1,4 +1,4 @@
-"""`when`: names of signals, `and`, `or`, `not`, parentheses. Parsed here, never evaluated as code."""
+"""Parses `when`: signal names, `and`, `or`, `not`, parentheses. Never evaluated as code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Expression(NamedTuple):
     parts: tuple[Expression, ...] = ()
 
     def holds(self, truth: Mapping[str, bool]) -> bool:
-        """Its value, given that of each signal."""
+        """Return its value, given that of each signal."""
         if self.operator == "signal":
             return truth[self.name]
         values = (part.holds(truth) for part in self.parts)
@@ -26,12 +26,12 @@ class Expression(NamedTuple):
         return all(values) if self.operator == "and" else any(values)
 
     def missed(self, truth: Mapping[str, bool]) -> list[str]:
-        """The signals it asks for, each of which alone would have made it hold."""
+        """Return the signals each of which would alone have made the expression true."""
         return [name for name in sorted(self.wanted) if not truth[name] and self.holds({**truth, name: True})]
 
     @property
     def names(self) -> frozenset[str]:
-        """The signals that it names."""
+        """Return the signals that it names."""
         return (
             frozenset({self.name})
             if self.operator == "signal"
@@ -40,14 +40,14 @@ class Expression(NamedTuple):
 
     @property
     def wanted(self) -> frozenset[str]:
-        """The signals that it asks for; those under `not` left out."""
+        """Return the signals that it names outside `not`."""
         if self.operator == "not":
             return frozenset()
         return self.names if self.operator == "signal" else frozenset().union(*(p.wanted for p in self.parts))
 
 
 def parse(text: str) -> Expression:
-    """The expression that a text spells.
+    """Parse an expression.
 
     Raises:
         ValueError: it cannot be read; the text says where.

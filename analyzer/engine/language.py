@@ -1,7 +1,4 @@
-"""The rule language: what a rule file may say. A closed vocabulary; a rule can be read alone.
-
-`docs/rules.md` explains it to authors.
-"""
+"""Data types of the rule language; `docs/rules.md` explains it to authors."""
 
 from __future__ import annotations
 
@@ -41,14 +38,14 @@ Condition = Mapping[str, object]
 
 
 class Within(NamedTuple):
-    """How far apart two rows may lie; what is None does not matter."""
+    """Maximum distance of two rows; None is unlimited."""
 
     steps: int | None = None
     seconds: float | None = None
 
 
 class Signal(NamedTuple):
-    """A named condition on a table: at least so many of its rows, of such workers, satisfy `where`."""
+    """A named condition: at least `at_least` rows of a table, of workers in scope, satisfy `where`."""
 
     name: str
     table: str
@@ -73,7 +70,7 @@ class Signal(NamedTuple):
 
 
 class Confidence(NamedTuple):
-    """A level to begin with, levels that signals raise it to, and levels it cannot exceed without them."""
+    """A base level, levels that signals raise it to, and caps for missing signals."""
 
     base: str
     raised: Mapping[str, str]
@@ -81,7 +78,7 @@ class Confidence(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A small run that proves the rule: the logs of each worker, and what must come of it."""
+    """A small run that tests the rule: the logs of each worker, and the expected result."""
 
     name: str
     origin: str
@@ -94,7 +91,7 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One rule file."""
+    """The contents of one rule file."""
 
     id: str
     file: str
@@ -122,17 +119,17 @@ class Rule(NamedTuple):
     cases: tuple[Case, ...] = ()
 
     def holds(self, truth: Mapping[str, bool]) -> bool:
-        """Return whether its signals ask for it and none refutes it."""
+        """Return True if its `when` holds and no signal refutes it."""
         return self.when.holds(truth) and not any(truth[name] for name in self.refuted_by)
 
     @property
     def binds(self) -> bool:
-        """Whether it speaks of a worker that some signal binds."""
+        """Return True if it has a signal about a particular worker."""
         return any(signal.of == "subject" for signal in self.signals.values())
 
 
 class Pack(NamedTuple):
-    """One directory of rules: its name, its version where it states one, and a digest of its files."""
+    """A directory of rules: its name, its version if stated, and a digest of its files."""
 
     name: str
     version: str | None
@@ -140,7 +137,7 @@ class Pack(NamedTuple):
 
 
 class RulePack(NamedTuple):
-    """All rules that are tried, in the order of their ids, and the digest of their files."""
+    """All loaded rules in the order of their ids, and the digest of their files."""
 
     rules: tuple[Rule, ...]
     causes: Mapping[str, str]
@@ -155,19 +152,19 @@ class RulePack(NamedTuple):
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """What ingest must look for."""
+        """Return the patterns that ingest must search for."""
         signals = (signal for rule in self.rules for signal in rule.signals.values())
         return tuple(signal.pattern for signal in signals if signal.pattern)
 
     @property
     def directories(self) -> list[str]:
-        """Names of the directories that its files lie in, without that of the package."""
+        """Return the names of the directories of its files, without that of the package."""
         files = [*(rule.file for rule in self.rules), *filter(None, self.overlay.split(", "))]
         return sorted({file.partition("/")[0] for file in files} - {resource("rules").name})
 
     @property
     def described(self) -> Mapping[str, object]:
-        """Count, digest and origin of its rules, as `made_with` of a diagnosis states them."""
+        """Return count, digest and origin of its rules, for the section `made_with`."""
         return {
             "rules": len(self.rules),
             "rules_digest": self.digest,

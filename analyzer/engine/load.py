@@ -1,4 +1,4 @@
-"""Rule files → a rule pack. Every fault of every file is reported at once, with file and line."""
+"""Loads rule files; reports every fault of every file at once, with file and line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_RULES = (_CAUSES, _PACK, overlay.NAME)
 
 
 def load(directories: Sequence[Path]) -> RulePack:
-    """Load all rules below some directories, checked.
+    """Load and check all rules below some directories.
 
     Raises:
         RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
@@ -53,7 +53,7 @@ def load(directories: Sequence[Path]) -> RulePack:
 
 
 def _apart(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
-    """Tell the files of rules, and those that lie beside them, from the files of messages."""
+    """Separate rule files (with the files beside them) from message files."""
     worded = {file for file in documents if file.parent.name == load_messages.FOLDER}
     rest = {file: document for file, document in documents.items() if file not in worded}
     return rest, [documents[file] for file in documents if file in worded]
@@ -65,7 +65,7 @@ def _causes(documents: Iterable[Document]) -> dict[str, str]:
 
 
 def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
-    """Describe a directory of rules; without a `pack.yaml` it is called like the directory."""
+    """Describe a directory of rules; its name is the default without a `pack.yaml`."""
     digest = _digest(file for file in documents if directory in file.parents)
     described = documents.get(directory / _PACK)
     if described is None or not described.check(pack_schema()):
@@ -86,7 +86,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 
 def _parts(document: Document) -> Iterator[Document]:
-    """Yield the rule of a file, or each of its variants with what they share."""
+    """Yield the rule of a file, or each of its variants merged with the shared keys."""
     if document.check(rule_schema()):
         shared = {key: value for key, value in document.data.items() if key != "variants"}
         rule_validation.check_file(document)
@@ -106,7 +106,7 @@ def _variant(document: Document, name: str, shared: Mapping[str, Any]) -> Docume
 
 
 def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) -> Rule | None:
-    """Return the rule that a document of the right shape spells; None after its faults were noted."""
+    """Return the rule of a schema-valid document; None after noting faults."""
     if missing := [key for key in RULE_NEEDS if key not in document.data]:
         if document.data.keys() - {"id"}:
             document.fault((), f"`{missing[0]}` is missing")

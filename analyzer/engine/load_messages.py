@@ -1,4 +1,4 @@
-"""Files of `messages/` below a directory of rules → messages, each proved by its own example."""
+"""Loads message files from `messages/`; each message is tested with its own example."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHORTEST_FACT = 3
 
 
 def messages(documents: Iterable[Document]) -> Messages:
-    """The messages that some files describe; faults are noted in their documents."""
+    """Return the messages of some files; faults are noted in their documents."""
     return Messages(tuple(message for document in documents for message in _of_file(document)))
 
 
@@ -59,7 +59,7 @@ def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str,
 
 
 def _example_fault(literals: Sequence[str], own: str | None, example: str) -> str:
-    """How a message does not match the line that is to show it; empty if it does."""
+    """Return why a message does not match its example; empty if it does."""
     if not any(literal.lower() in example.lower() for literal in literals):
         return "the example holds none of `any_of`"
     try:

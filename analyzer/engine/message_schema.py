@@ -1,4 +1,4 @@
-"""The shape of a file of messages as a JSON Schema, for editors and for `load_messages`."""
+"""JSON Schema of message files, for editors and for `load_messages`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSIONS = r"^(?:any|\d+\.\d+(?:\+| - \d+\.\d+)?)$"
 
 @cache
 def message_schema() -> Schema:
-    """JSON Schema (2020-12) of `rules/messages/<program>-<family>.yaml`."""
+    """Return the JSON Schema (2020-12) of `rules/messages/<program>-<family>.yaml`."""
     file = _map(
         ("program", "family", "messages"),
         program={**_TEXT, "description": "who prints them"},

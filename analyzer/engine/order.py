@@ -1,6 +1,6 @@
-"""Which rows came before which: by step where both name one, by line within a source, else by time.
+"""Orders rows by step if both have one, by line within a source, else by time.
 
-Where the files do not tell, neither came before the other, and neither is near it.
+If the files do not show it, neither row precedes the other and they have no distance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 
 class _Distance(NamedTuple):
-    """How far one row lies behind another; what the files do not tell is None."""
+    """Distance from one row to another; unknown parts are None."""
 
     sign: int
     """1 behind, -1 before, 0 at the same place."""
@@ -27,7 +27,7 @@ class _Distance(NamedTuple):
 
 
 class Order:
-    """Compares the rows of a run."""
+    """Compares the positions of rows."""
 
     def __init__(self, tables: Tables) -> None:
         self._clocks, self._sources = tables["clocks"], tables["sources"]
@@ -38,12 +38,12 @@ class Order:
 
     @cached_property
     def _residuals(self) -> dict[str, float]:
-        """Worker → seconds within which its clock is known."""
+        """Return worker → uncertainty of its clock offset in seconds."""
         known = self._clocks.filter(pl.col("residual").is_not_null())
         return dict(known.select("worker", "residual").iter_rows())
 
     def kept(self, signal: Signal, rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
-        """The rows that lie behind, or before, any of the others, and as near as the signal asks."""
+        """Return the rows after (or before) any of the others, as near as the signal requires."""
         side = 1 if signal.after else -1
         return [row for row in rows if any(self._lies(row, other, side, signal.within) for other in others)]
 
@@ -69,7 +69,7 @@ class Order:
         return _Distance(_sign(seconds), steps[1] if steps else None, seconds)
 
     def _seconds(self, row: Row, other: Row) -> float | None:
-        """The time between two rows; None within the error of their clocks."""
+        """Return the seconds between two rows; None within the error of their clocks."""
         times = [self._clock.time(r.get("worker"), r.get("source"), r.get("time")) for r in (row, other)]
         mine, theirs = row.get("worker") or "", other.get("worker") or ""
         if times[0] is None or times[1] is None:
@@ -83,7 +83,7 @@ class Order:
 
 
 def _steps(row: Row, other: Row) -> tuple[int, int | None] | None:
-    """The order of two places in training, and the steps between them within one epoch."""
+    """Return the difference of two training positions, and the steps between them within an epoch."""
     mine, theirs = _place(row), _place(other)
     if mine is None or theirs is None:
         return None
@@ -92,7 +92,7 @@ def _steps(row: Row, other: Row) -> tuple[int, int | None] | None:
 
 
 def _place(row: Row) -> tuple[int, int] | None:
-    """Epoch and step that a row names, those of its first bad value where it is a curve."""
+    """Return (epoch, step) of a row; for a curve, of its first non-finite value."""
     for prefix in ("", "nonfinite_"):
         if row.get(f"{prefix}step") is not None:
             return int(row.get(f"{prefix}epoch") or 0), int(row[f"{prefix}step"])

@@ -1,4 +1,4 @@
-"""`overlay.yaml`: rules switched off or tuned in one place, without editing the pack.
+"""Applies `overlay.yaml`: rules switched off or tuned in one place, without editing the pack.
 
 switch_off: [rule-id, ...]
 status: {rule-id: experimental}
@@ -20,7 +20,7 @@ NAME = "overlay.yaml"
 
 
 def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) -> None:
-    """Note what is wrong with an overlay, given the ids of all rules, and the rules that are right."""
+    """Note faults of an overlay, given the ids of all rules and the valid rules."""
     if not overlay.check(overlay_schema()):
         return
     for index, each in enumerate(overlay.data.get("switch_off", ())):
@@ -36,7 +36,7 @@ def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) ->
 
 
 def laid_over(rules: Iterable[Rule], overlays: Iterable[Document]) -> list[Rule]:
-    """Return the rules that are left on, tuned; of two overlays the later one counts."""
+    """Return the enabled rules with their changes; later overlays override earlier ones."""
     tuned = {rule.id: rule for rule in rules}
     for overlay in overlays:
         for each in overlay.data.get("switch_off", ()):

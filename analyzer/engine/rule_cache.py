@@ -1,4 +1,4 @@
-"""Rules from their files, or as the last call left them."""
+"""Loads rules through the disk cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analyzer.storage.disk_cache import cached
 
 
 def load_kept(directories: Sequence[Path]) -> RulePack:
-    """The rules below some directories, as `load` gives them.
+    """Return the rules below some directories, like `load` but cached.
 
     Raises:
         RuleError: as `load`.
@@ -37,7 +37,7 @@ def _unpickled(content: bytes) -> RulePack:
 
 
 def _key(directories: Sequence[Path]) -> str:
-    """A name for these rules, read by this code; no file changes without a new time of change."""
+    """Return a cache key that changes with the code and with the file's modification times."""
     rules = (file for directory in directories for file in sorted(directory.rglob("*.yaml")))
     homes = (Path(__file__).parent, Path(model.__file__).parent)
     code = (file for home in homes for file in sorted(home.rglob("*.py")))

@@ -1,6 +1,6 @@
-"""The shape of rule files as JSON Schemas: `load` checks files with them, and editors read the first.
+"""JSON Schemas of rule files, used by `load` and by editors.
 
-`rule_validation` checks what a schema cannot say: that an example matches its regex, that names are there.
+`rule_validation` checks what a schema cannot: that an example matches its regex, that names exist.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OUTSIDE = r"^(?!/)(?!(.*/)?\.\.(/|$))"
 
 @cache
 def rule_schema() -> Schema:
-    """JSON Schema (2020-12) of one rule, and of a file of variants that share a cause."""
+    """Return the JSON Schema (2020-12) of a rule, or of variants that share a cause."""
     rule = _rule_keys()
     own: dict[str, Any] = {key: value for key, value in rule.items() if key != "id"}
     variant = _map("key of a rule", **own)
@@ -53,27 +53,27 @@ def rule_schema() -> Schema:
 
 @cache
 def table_schema(table: str) -> Schema:
-    """JSON Schema of conditions on the columns of a table."""
+    """Return the JSON Schema of conditions on the columns of a table."""
     return {**_where(table), "$defs": _tests()}
 
 
 @cache
 def causes_schema() -> Schema:
-    """JSON Schema of `causes.yaml`."""
+    """Return the JSON Schema of `causes.yaml`."""
     cause = _map("key of a cause", "means", means=_TEXT, seen=_one_of(("cpu", "wild")), parent=_TEXT)
     return {"type": "object", "additionalProperties": cause}
 
 
 @cache
 def pack_schema() -> Schema:
-    """JSON Schema of `pack.yaml`."""
+    """Return the JSON Schema of `pack.yaml`."""
     text = {"type": "string", "pattern": r"\S", "title": "name"}
     return _map("key of a pack", "name", "version", name=text, version=text)
 
 
 @cache
 def overlay_schema() -> Schema:
-    """JSON Schema of `overlay.yaml`."""
+    """Return the JSON Schema of `overlay.yaml`."""
     where = {"type": "object", "minProperties": 1}
     return _map(
         "key of an overlay",
@@ -148,7 +148,7 @@ def _signal() -> Schema:
 
 
 def _columns(given: Schema, key: str, table: str) -> Schema:
-    """`where` and `who` of a signal on this table name its columns."""
+    """Return the schema in which `where` and `who` name columns of this table."""
     names = [column.name for column in TABLES[table]]
     then = {"where": _where(table), "who": _one_of(names, f"column of {table}")}
     return {"if": {"required": [key], "properties": given}, "then": {"properties": then}}
@@ -167,7 +167,7 @@ def _tests() -> dict[str, Schema]:
 
 
 def _test(type_: str) -> Schema:
-    """What a column of this type can be compared with: a value, several, or operators and operands."""
+    """Return the schema of a test on this column type: a value, a list, or operators."""
     value: Schema = {"type": _TYPES[type_]}
     values: Schema = {"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]}
     version: Schema = {"type": "string", "pattern": VERSION, "title": 'version, like "2.11"'}
@@ -219,7 +219,7 @@ def _case() -> Schema:
 
 
 def _map(noun: str, /, *required: str, **properties: Schema) -> Schema:
-    """A mapping with these keys and no others, some of them required; a wrong one is no `noun`."""
+    """Return the schema of a mapping with these keys and no others; `noun` names it in messages."""
     made = {"type": "object", "additionalProperties": False, "properties": properties, "title": noun}
     return {**made, "required": list(required)} if required else made
 

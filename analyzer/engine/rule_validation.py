@@ -1,4 +1,4 @@
-"""What a schema cannot say of a rule: that its names are there, and that its numbers have a reason."""
+"""Checks what a schema cannot: that names exist, examples match and thresholds have a reason."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NO_REASON = (0, 1)
 
 
 def check_file(document: Document) -> None:
-    """Note where the id of a file is not its name."""
+    """Note a fault if the file's name is not the rule's id."""
     stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
     if document.data["id"] != stem:
         document.fault(("id",), f"the id `{document.data['id']}` is not the file's name `{stem}`")
 
 
 def check_ids(documents: Collection[Document]) -> None:
-    """Note each id that two rules have."""
+    """Note each id that is used twice."""
     first: dict[str, Document] = {}
     for document in documents:
         other = first.setdefault(str(document.data.get("id")), document)
@@ -40,7 +40,7 @@ def check_ids(documents: Collection[Document]) -> None:
 
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
-    """Note whatever is wrong with a rule of the right shape, given the ids of all rules and causes."""
+    """Note the faults of a schema-valid rule, given the ids of all rules and causes."""
     _check_written(document)
     if rule.role is Role.CAUSE:
         document.known(("cause",), str(rule.cause), causes, "cause of causes.yaml")
@@ -68,7 +68,7 @@ def _check_written(document: Document) -> None:
 
 
 def _check_refuted(document: Document, rule: Rule) -> None:
-    """A cause that rests on what is not there says what would show that it was there."""
+    """Note unknown names in `refuted_by`, and a cause that rests on an absence without it."""
     for index, name in enumerate(rule.refuted_by):
         document.known(("refuted_by", index), name, rule.signals, "signal of this rule")
     absent = [
@@ -96,7 +96,7 @@ def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
 
 
 def _check_order(document: Document, path: Path, names: Sequence[str], signal: Signal) -> None:
-    """A signal lies behind or before one that stands above it, so that none waits for itself."""
+    """Note a signal whose `after` or `before` names a signal that is not declared above it."""
     if signal.after and signal.before:
         document.fault((*path, "before"), "a signal lies behind another one or before it, not both")
     if any(limit is not None for limit in signal.within) and not (signal.after or signal.before):
@@ -108,7 +108,7 @@ def _check_order(document: Document, path: Path, names: Sequence[str], signal: S
 
 
 def _thresholds(signal: Signal) -> Iterator[float]:
-    """The numbers that decide whether a signal holds."""
+    """Return the numbers that decide if a signal holds."""
     yield signal.at_least
     yield from (limit for limit in signal.within if limit is not None)
     for condition in signal.where.values():

@@ -1,4 +1,4 @@
-"""All signals × tables → rows: each table is looked at once, for every signal of every rule together."""
+"""Selects the rows of all signals of all rules, with one query per table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RowsByWorker = Mapping[str, list[Row]]
 
 
 def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]:
-    """Rule → signal → the rows that satisfy it, by the worker whose they are."""
+    """Return rule → signal → worker → the rows that satisfy it."""
     found: dict[str, dict[str, RowsByWorker]] = {rule.id: {} for rule in pack.rules}
     by_table: dict[str, list[tuple[str, Signal]]] = {}
     matched = set(tables["matches"]["pattern"].to_list())
@@ -39,7 +39,7 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
 
 
 def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
-    """Signal → the numbers of the rows that satisfy it."""
+    """Return signal → the numbers of the rows that satisfy it."""
     none: dict[str, Sequence[int]] = dict.fromkeys(signals, ())
     if not table.height:
         return none
@@ -50,7 +50,7 @@ def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Se
 
 
 def _spoken_of(where: Mapping[str, object], values: Callable[[str], AbstractSet[object]]) -> bool:
-    """Whether each value that is asked for stands in some row; asking a table of what it lacks is dear."""
+    """Return False if an equality value is absent from its column, which saves an expensive query."""
     for column, condition in where.items():
         wanted = condition if isinstance(condition, list) else [condition]
         if not isinstance(condition, Mapping) and values(column).isdisjoint(wanted):
@@ -59,7 +59,7 @@ def _spoken_of(where: Mapping[str, object], values: Callable[[str], AbstractSet[
 
 
 def _key(signal: Signal) -> str:
-    """The same for signals that ask the same of a table."""
+    """Return a key that is equal for signals with the same conditions."""
     return repr((signal.where, signal.unless))
 
 

@@ -1,4 +1,4 @@
-"""The words of a rule, with the words of the run put in.
+"""Fills the placeholders in the texts of rules.
 
 {subject}          the bound worker, or several
 {others}           the other training workers
@@ -27,7 +27,7 @@ Values = Mapping[str, Mapping[str, object] | str]
 
 
 def fill(text: str, values: Values) -> str:
-    """The text with every placeholder replaced; what the files do not tell reads `unknown`."""
+    """Replace every placeholder; values that the files do not show become `unknown`."""
 
     def told(name: str) -> object:
         first, _, column = name.partition(".")
@@ -45,17 +45,17 @@ def fill(text: str, values: Values) -> str:
 
 
 def numbered(text: str, *, several: bool = False) -> str:
-    """The text with the words chosen that fit one worker, or several."""
+    """Choose the singular or plural of each `{one|many}`."""
     return _BY_NUMBER.sub(lambda words: words["many" if several else "one"], text)
 
 
 def substituted(text: str, word: Callable[[Sequence[str]], str]) -> str:
-    """Return the text with each placeholder replaced by the word for its alternatives."""
+    """Replace each placeholder by `word` of its alternatives."""
     return _PLACEHOLDER.sub(lambda match: word(match["names"].split("|")), text)
 
 
 def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
-    """The (name, column) of every placeholder of a text."""
+    """Yield (name, column) of every placeholder in a text."""
     for match in _PLACEHOLDER.finditer(text):
         for name in match["names"].split("|"):
             first, _, column = name.partition(".")
@@ -75,7 +75,7 @@ def _spell(value: object) -> str:
 
 
 def listed(workers: Sequence[str]) -> str:
-    """`worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
+    """Join workers: `worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
     if len(workers) <= 1:
         return "".join(workers)
     if len(workers) > 4:

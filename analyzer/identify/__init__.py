@@ -1,7 +1,7 @@
-"""Tables → Tables: each row is given its worker and its attempt, once all sources are read.
+"""Assigns a worker and an attempt to every row, once all sources are read.
 
-What one source says may be about another, so no reader can tell alone. What a row states of itself it keeps,
-as a scheduler's line about one of many workers does; all else belongs to the worker of its source.
+A source may describe other workers (a scheduler's line names one of many), so no reader can decide alone. A
+row keeps what it states itself; everything else belongs to the worker of its source.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from analyzer.tables.builders import frame, joined
 
 
 def identify(read: Tables) -> Tables:
-    """The tables that ingest filled, every row with the worker and the attempt that it belongs to."""
+    """Return the ingested tables with worker and attempt filled in on every row."""
     sources, stated = named_sources(read["sources"]), statements(read["facts"])
     found = owners(sources, stated, read)
     shift = int(counts_from_zero(sources, read["facts"]))
@@ -44,14 +44,14 @@ def identify(read: Tables) -> Tables:
 
 
 def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
-    """The source with its worker; `shift` is added to attempts that names count."""
+    """Set a source's worker; `shift` is added to attempt numbers taken from names."""
     claim = found.claims.get(source.name)
     counted = shift if attempt_of(source.name) is not None else 0
     return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
 
 
 def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
-    """The tables with what rows state of workers and attempts, counted as the sources are now."""
+    """Renumber the workers and attempts that rows state, to match the sources."""
     told = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
     speaking = _speaking_of(told, changed) if changed else []
@@ -62,7 +62,7 @@ def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tabl
 
 
 def _speaking_of(told: Tables, changed: Mapping[str, str]) -> list[str]:
-    """The sources that speak of workers by these numbers, and by no others."""
+    """Return the sources that refer to workers by the old numbers only."""
     stating = [rows.filter(pl.col("worker").is_not_null()) for rows in told.values()]
     spoken: dict[str, set[str]] = {}
     for rows in stating:
@@ -73,14 +73,14 @@ def _speaking_of(told: Tables, changed: Mapping[str, str]) -> list[str]:
 
 
 def _identity(sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
-    """One row a source: its worker and its attempt."""
+    """Return one row per source with its worker and attempt."""
     rows = [(source.name, source.worker, when.named[source.name]) for source in sources]
     schema = {"source": pl.String, "own_worker": pl.String, "own_attempt": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _placed(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.DataFrame:
-    """Rows of a table in their order, with worker and attempt where they state none themselves."""
+    """Fill in worker and attempt where rows do not state them, keeping the order."""
     if not rows.height:
         return rows
     joint = rows.join(identity, on="source", how="left", maintain_order="left")
@@ -92,7 +92,7 @@ def _placed(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.Da
 
 
 def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
-    """How many further attempts have begun in its source up to the line of each row."""
+    """Count for each row the further attempts that began in its source up to its line."""
     counts = {
         (source, line): count for source, lines in when.starts.items() for count, line in enumerate(lines, 1)
     }
@@ -107,7 +107,7 @@ def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
 
 
 def _begun(told: Tables, sources: Sequence[NamedSource], when: Attempts) -> Mapping[str, Mapping[int, float]]:
-    """Worker → attempt → its first time in the logs, infinity where none is dated.
+    """Return worker → attempt → its first time in the logs, infinity if undated.
 
     Empty where all is of the first attempt.
     """
@@ -129,7 +129,7 @@ def _begun(told: Tables, sources: Sequence[NamedSource], when: Attempts) -> Mapp
 def _last_attempts(
     told: pl.DataFrame, placed: pl.DataFrame, when: Attempts, begun: Mapping[str, Mapping[int, float]]
 ) -> pl.Series:
-    """The attempts of all facts: an exit code that is said of no attempt is that of the last one."""
+    """Return the attempts of all facts; exit codes without one belong to the last attempt."""
     if not begun:
         return placed["attempt"]
     last = {worker: max(numbers) for worker, numbers in begun.items()}
@@ -140,7 +140,7 @@ def _last_attempts(
 
 
 def _found(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
-    """Facts about the identities themselves: they follow from no line."""
+    """Return facts about how the workers of sources were identified; they refer to no line."""
     rows = [
         {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **told}
         for source in sources
@@ -150,7 +150,7 @@ def _found(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.
 
 
 def _how(source: str, found: Owners) -> Mapping[str, str]:
-    """What is to be said of how the worker of a source was found; empty where its name tells."""
+    """Return key and value of the fact about a source's identification; empty if its name states it."""
     if source in found.mixed:
         return {"key": "several_workers"}
     claim = found.claims.get(source)
@@ -158,7 +158,7 @@ def _how(source: str, found: Owners) -> Mapping[str, str]:
 
 
 def _sources(table: pl.DataFrame, sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
-    """The table of sources, those in which attempts cannot be told apart as read in part."""
+    """Complete the table of sources; those with inseparable attempts are marked `partial`."""
     return table.with_columns(
         pl.Series("worker", [source.worker for source in sources], pl.String),
         pl.Series("attempt", [when.named[source.name] for source in sources], pl.Int64),

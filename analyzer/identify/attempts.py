@@ -1,12 +1,11 @@
-"""Which attempt of its worker each source and each line of a log belongs to, from 1.
+"""Assigns sources and log lines to attempts of their worker, numbered from 1.
 
-Some schedulers count attempts from 0. And one log can hold several attempts, of a worker that was restarted
-into the same file.
+Some schedulers count attempts from 0, and a log can hold several attempts if a restarted worker appends to
+it.
 
-A process starts one gRPC server, so the second `Started server` begins the second attempt; it reaches back to
-the banner that TensorFlow prints when it is loaded, or to where Slurm says that it requeued the job. The
-other logs of the worker, as its stdout, are parted at the same times, or where they begin anew themselves.
-Each attempt writes event files of its own.
+A process starts one gRPC server, so the second `Started server` marks the second attempt; it begins at the
+preceding TensorFlow start-up banner, or where Slurm reports a requeue. The worker's other logs, e.g. stdout,
+are split at the same times, or where their own content restarts. Each attempt writes its own event files.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$"
 
 
 class Attempts(NamedTuple):
-    """The attempts of the sources of a run."""
+    """The attempts of all sources of a run."""
 
     named: dict[str, int]
     """Source → its attempt, as far as names tell."""
@@ -44,7 +43,7 @@ class Attempts(NamedTuple):
 
 
 class _Log(NamedTuple):
-    """One log; a rotated one has several parts, the oldest first."""
+    """One log; a rotated log has several parts, oldest first."""
 
     worker: str
     parts: tuple[str, ...]
@@ -53,7 +52,7 @@ class _Log(NamedTuple):
     requeued: tuple[Place, ...] = ()
 
     def facts(self, *keys: str) -> list[tuple[Place, Statement]]:
-        """What it states under some keys, with the places."""
+        """Return the statements with these keys, and their places."""
         return [
             ((number, fact.line), fact)
             for number, part in enumerate(self.parts)
@@ -62,19 +61,19 @@ class _Log(NamedTuple):
         ]
 
     def cells(self, table: str, *names: str) -> Iterator[tuple[Place, tuple[object, ...]]]:
-        """Some cells of each row of a table, with its place."""
+        """Yield the place and the selected cells of each row of a table."""
         own = self.tables[table].filter(pl.col("source").is_in(self.parts)).select("source", "line", *names)
         for source, line, *cells in own.iter_rows():
             yield (self.parts.index(source), line or 0), tuple(cells)
 
     def dated(self) -> list[tuple[Place, float]]:
-        """The times that it tells, with their places, in order."""
+        """Return places with a time, in order."""
         rows = (row for table in ("records", "scalars", "facts") for row in self.cells(table, "time"))
         return sorted((place, float(str(time))) for place, (time,) in rows if time is not None)
 
 
 def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
-    """The attempts of all logs; `sources` have their workers already."""
+    """Return the attempts of all logs; the workers of `sources` must be known."""
     found = Attempts(_named_attempts(sources, stated), {}, {})
     for logs in _by_attempt(sources, found.named, stated, tables).values():
         _split(logs, found)
@@ -82,14 +81,15 @@ def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables)
 
 
 def counts_from_zero(sources: Sequence[NamedSource], facts: pl.DataFrame) -> bool:
-    """Whether a name of the run, or a fact in it, tells an attempt 0."""
+    """Return True if a source name or a fact states attempt 0."""
     return 0 in facts["attempt"] or any(source.attempt == 0 for source in sources)
 
 
 def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[str, int]:
-    """Source → its attempt, as far as names tell.
+    """Return source → attempt, from names and stated restarts.
 
-    A log whose name counts nothing is of the last attempt, unless the first restart of its worker is named.
+    A log without an attempt number belongs to the last attempt, unless another log is named for the first
+    restart.
     """
     found = {source.name: source.attempt for source in sources}
     restarts = _restarts(stated)
@@ -104,7 +104,7 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
 
 
 def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSource]]:
-    """Worker → its logs."""
+    """Return worker → its logs."""
     found: dict[str, list[NamedSource]] = {}
     for source in sources:
         if source.is_log and source.worker:
@@ -113,7 +113,7 @@ def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSourc
 
 
 def _restarts(stated: Statements) -> dict[str, int]:
-    """Worker → how often Kubernetes says that it was restarted."""
+    """Return worker → number of restarts that Kubernetes reports."""
     facts = (fact for facts in stated.values() for fact in facts if fact.key == "restarts")
     return {fact.worker or "": int(fact.value) for fact in facts}
 
@@ -121,7 +121,7 @@ def _restarts(stated: Statements) -> dict[str, int]:
 def _by_attempt(
     sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
 ) -> Mapping[object, list[_Log]]:
-    """The logs of each worker's attempt, as far as names tell."""
+    """Return (worker, attempt) → its logs, from names and stated restarts."""
     parts: dict[tuple[str, int, str], list[str]] = {}
     requeued: dict[str, list[Place]] = {}
     for worker, sources_of_worker in _logs_of(sources).items():
@@ -139,12 +139,12 @@ def _by_attempt(
 
 
 def _file(name: str) -> str:
-    """The file that a stream is part of; a job is requeued for all of them."""
+    """Return the file of a stream; a requeue affects all streams of a file."""
     return name.partition("#")[0]
 
 
 def _split(logs: Sequence[_Log], found: Attempts) -> None:
-    """Note where the logs of one worker begin further attempts; the log that shows most of them decides."""
+    """Record where one worker's logs begin further attempts, as shown by the log with the most starts."""
     starts = [_starts(log) for log in logs]
     most = max(starts, key=len)
     if not most:
@@ -162,7 +162,7 @@ def _note_starts(log: _Log, starts: Sequence[Place], found: Attempts) -> None:
 
 
 def _starts(log: _Log) -> list[Place]:
-    """First lines of the second attempt and of those after it."""
+    """Return the first lines of the second and later attempts."""
     servers = [place for place, _ in log.facts("server_address")]
     banners = [place for place, _ in log.facts("process_banner")]
     starts = []
@@ -181,19 +181,19 @@ def _next_line(place: Place) -> Place:
 
 
 def _process_speaks_after(log: _Log, place: Place) -> bool:
-    """Whether a process, and not only the scheduler, wrote something after a place."""
+    """Return True if a process, and not only the scheduler, logged something after a place."""
     speaking = {"cpp", "traceback", "progress"}
     return any(at > place and kind in speaking for at, (kind,) in log.cells("records", "kind"))
 
 
 def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
-    """When attempts began, as far as the log that shows them is dated; infinity where it is not."""
+    """Return the times at which attempts began; infinity where the log is undated."""
     dated = log.dated()
     return [next((time for place, time in dated if place >= start), inf) for start in starts]
 
 
 def _starts_beside(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
-    """Where attempts begin that another log shows; where nothing tells, all is taken for the last one's."""
+    """Find the attempts in a log from those in another log; if impossible, all lines count as the last."""
     starts = _by_words(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
     if starts:
         return starts
@@ -206,7 +206,7 @@ def _starts_beside(log: _Log, times: Sequence[float], found: Attempts) -> list[P
 
 
 def _by_words(log: _Log, count: int) -> list[Place]:
-    """Where it says again what a script says of itself when it starts."""
+    """Split where the start-up messages of the script repeat."""
     said = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
     found = [places[1:] for places in said if len(places) == count + 1]
     return [min(each) for each in zip(*found, strict=True)]
@@ -220,7 +220,7 @@ def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
 
 
 def _by_progress(log: _Log, count: int) -> list[Place]:
-    """Where it goes back to an earlier epoch or step, or begins one again, if once for every restart."""
+    """Split where epoch or step goes back, if that happens once per restart."""
     found: list[Place] = []
     before: tuple[object, ...] = (0, 0)
     rows = log.cells("scalars", "tag", "epoch", "step")
@@ -237,7 +237,7 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
 def event_file_attempts(
     sources: Sequence[NamedSource], begun: Mapping[str, Mapping[int, float]]
 ) -> dict[str, int]:
-    """Source → attempt, of the event files of workers whose logs show several attempts.
+    """Return event file → attempt, for workers whose logs show several attempts.
 
     `begun` is worker → attempt → its first time in the logs, infinity where they are not dated.
     """
@@ -254,7 +254,7 @@ def event_file_attempts(
 
 
 def _places_among(made: Sequence[tuple[float, str]], starts: Sequence[float]) -> Sequence[int]:
-    """The attempt of each event file, from 0, by its process or by its time; empty where neither tells."""
+    """Return the attempt index of each event file, from its process or time; empty if unknown."""
     processes = list(dict.fromkeys(process for _, process in sorted(made)))
     if len(processes) == len(starts) + 1:
         return [processes.index(process) for _, process in made]
@@ -263,7 +263,7 @@ def _places_among(made: Sequence[tuple[float, str]], starts: Sequence[float]) ->
 
 
 def _made_by(source: NamedSource) -> tuple[float, str] | None:
-    """When an event file was begun and by which process; None where its name counts attempts."""
+    """Return creation time and process of an event file; None if its name states an attempt."""
     found = _EVENTS.search(source.name) if source.kind == Kind.EVENT_FILE.value else None
     if not found or attempt_of(source.name) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Whether a directory holds several jobs: they must not become one diagnosis."""
+"""Rejects a directory that holds several jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST = frozenset({"worker:0", "chief:0"})
 
 
 class _Place(NamedTuple):
-    """What is stated below one sub-directory."""
+    """Statements found below one sub-directory."""
 
     lives: set[tuple[str, int]]
     """The workers and attempts that have an address."""
@@ -26,7 +26,7 @@ class _Place(NamedTuple):
 
 
 def require_one_job(name: str, facts: pl.DataFrame) -> None:
-    """Check that a run is one job.
+    """Check that the run holds only one job.
 
     Raises:
         UsageError: it holds several.
@@ -45,11 +45,11 @@ def _listed(jobs: list[str]) -> str:
 
 
 def several_jobs(facts: pl.DataFrame) -> list[str]:
-    """The sub-directories that hold a job each; empty where all that was read may be one job.
+    """Return the sub-directories that hold a job each; empty if all files may belong to one job.
 
-    Two directories hold two jobs where each is a whole one, two workers are in both of them in the same
-    attempt, and no address is. One directory a worker, a host, a kind of log or an attempt is no sign: there
-    no task is in two of them, or its addresses or attempts tell that it is the same job.
+    Two directories are two jobs if each has a leader or a cluster, at least two workers occur in both with
+    the same attempt, and they share no address. Directories per worker, host, kind of log or attempt do not
+    qualify.
     """
     places = _places(facts)
     apart = [pair for pair in combinations(places, 2) if _apart(*(places[name] for name in pair))]
@@ -57,7 +57,7 @@ def several_jobs(facts: pl.DataFrame) -> list[str]:
 
 
 def _places(facts: pl.DataFrame) -> Mapping[str, _Place]:
-    """Sub-directory → what is stated in it; they lie side by side, below whatever all sources share."""
+    """Return sub-directory → its statements, for the sub-directories of the sources' common parent."""
     stated = facts.filter(pl.col("key").is_in(_STATED) & pl.col("worker").is_not_null())
     rows = [(row["source"].split("/")[:-1], row) for row in stated.iter_rows(named=True)]
     depth = _shared([folders for folders, _ in rows])
@@ -70,7 +70,7 @@ def _places(facts: pl.DataFrame) -> Mapping[str, _Place]:
 
 
 def _shared(paths: list[list[str]]) -> int:
-    """How many folders all paths begin with."""
+    """Return the number of leading folders that all paths share."""
     same = [len(set(level)) == 1 for level in zip(*paths, strict=False)]
     return [*same, False].index(False)
 

@@ -1,4 +1,4 @@
-"""TensorFlow and Python of workers that do not state them, as their lists of packages have them."""
+"""Infers the TensorFlow and Python versions of workers from their package lists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RELEASE = re.compile(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?")
 
 
 def with_releases(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
-    """The facts, with the releases of workers whose own words do not state them."""
+    """Add the versions of workers that do not state them."""
     lists = [source.name for source in sources if source.kind == Kind.PACKAGES.value]
     return joined("facts", [facts, frame("facts", _releases(facts, lists))]) if lists else facts
 
@@ -43,6 +43,6 @@ def _releases(facts: pl.DataFrame, lists: Sequence[str]) -> Iterator[Mapping[str
 
 
 def _release(row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The row of a package with its release alone; None where it has none."""
+    """Return the row of a package reduced to its version; None if it has none."""
     version = _RELEASE.match(row["value"]) if row else None
     return {**row, "value": version[0]} if row and version else None

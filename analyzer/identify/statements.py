@@ -1,4 +1,4 @@
-"""What identity rests on: the sources as their names tell them apart, and what they state of themselves."""
+"""Collects what identification needs: names of sources and their statements about themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYS = (
 
 
 class NamedSource(NamedTuple):
-    """A source with the worker and the attempt that its name tells; an attempt that is not told is 1."""
+    """A source with the worker and attempt from its name; attempt 1 if the name has none."""
 
     name: str
     kind: str
@@ -27,12 +27,12 @@ class NamedSource(NamedTuple):
 
     @property
     def is_log(self) -> bool:
-        """Whether a process wrote it line by line."""
+        """Return True if the source is a log."""
         return self.kind == Kind.LOG.value
 
 
 class Statement(NamedTuple):
-    """A row of `facts` that can tell who speaks, or that a process started."""
+    """A row of `facts` that identifies a worker or marks the start of a process."""
 
     line: int
     key: str
@@ -45,13 +45,13 @@ Statements = Mapping[str, Sequence[Statement]]
 
 
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
-    """The sources of a run, in the order of the table."""
+    """Return the sources of a run, in table order."""
     columns = sources.select("source", "kind", "worker", "attempt")
     return [NamedSource(*row) for row in columns.iter_rows()]
 
 
 def statements(facts: pl.DataFrame) -> Statements:
-    """What each source states of itself; a fact without a line stands before the first."""
+    """Return source → its statements; a fact without a line gets line 0."""
     wanted = facts.filter(pl.col("key").is_in(_KEYS)).select("source", "line", "key", "value", "worker")
     found: dict[str, list[Statement]] = {}
     for source, line, key, value, worker in wanted.iter_rows():
@@ -60,7 +60,7 @@ def statements(facts: pl.DataFrame) -> Statements:
 
 
 def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
-    """Those of some sources from which any table has a row."""
+    """Return those sources from which any table has a row."""
     wanted = list(sources)
     frames = [frame["source"] for name, frame in tables.items() if name != "sources" and frame.height]
     return {source for column in frames for source in column.filter(column.is_in(wanted)).unique()}

@@ -1,10 +1,10 @@
-"""Which worker a log belongs to when its name does not tell, or has a number and no role.
+"""Identifies the worker of a log whose name does not state it, or has a number but no role.
 
-The log's own words decide: the task it says it is, the device strings of its errors, the address its server
-listens on. A worker's log that says nothing gets the next free index. A log in which several workers speak
-without a mark is nobody's, and a fact `several_workers` says so. A log beside those of workers that shows
-nothing of a training, as one of the kernel, is no worker's. Numbers from 1 on, as docker compose gives, are
-counted from 0, as tasks are. A fact `attributed` says how a worker was found that no name tells.
+The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
+without any of these gets the next free index. A log that several workers wrote unmarked gets no worker and a
+fact `several_workers`; neither does a log without signs of training, such as a kernel log. Numbers from 1, as
+docker compose uses, are shifted to start at 0. A fact `attributed` records how an unnamed worker was
+identified.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Cluster = Mapping[str, Sequence[str]]
 
 
 class Claim(NamedTuple):
-    """A task, and what it was concluded from."""
+    """A task and the evidence that it was inferred from."""
 
     worker: str
     basis: Basis
 
 
 class Owners(NamedTuple):
-    """The workers of the sources whose names do not settle it."""
+    """The workers of sources whose names do not state them."""
 
     claims: Mapping[str, Claim]
     """Source → its worker."""
@@ -45,7 +45,7 @@ class Owners(NamedTuple):
 
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Owners:
-    """The workers of logs that only a number names, then of those that nothing names."""
+    """Identify the workers of logs with only a number, then of logs without any hint in their names."""
     clusters = _clusters(stated)
     claims, renumbered = _numbered(sources, stated, clusters)
     logs = [source for source in sources if source.is_log]
@@ -64,7 +64,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -
 def _claimed_or_next(
     groups: Sequence[Sequence[str]], taken: set[str], stated: Statements, clusters: Sequence[Cluster]
 ) -> Mapping[str, Claim]:
-    """Log → its worker, of logs that nothing names: the one that it claims, else the next free index."""
+    """Return log → worker for unnamed logs: the claimed task, else the next free index."""
     found: dict[str, Claim] = {}
     claims = [_claim(group, stated, clusters) for group in groups]
     for group, claim in zip(groups, claims, strict=True):
@@ -82,7 +82,7 @@ def _claimed_or_next(
 def _numbered(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster]
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
-    """The workers of logs that only a number names: those that their words tell, or counted from 0."""
+    """Return (log → worker, old → new number) of logs with only a number in their names."""
     numbered: dict[str, list[str]] = {}
     named: set[str] = set()
     for source in sources:
@@ -101,21 +101,21 @@ def _numbered(
 
 
 def _basis_of(worker: str, claim: Claim | None) -> Basis:
-    """What a worker that keeps the number of its file rests on."""
+    """Return the basis of a worker that keeps the number of its file."""
     return claim.basis if claim and claim.worker == worker else Basis.NUMBER
 
 
 def _is_numbered(name: str) -> bool:
-    """Whether the name of a log, or of a stream in it, has a number but no role.
+    """Return True if the name of a log or stream has a number but no role.
 
-    The ranks with which a launcher marks its lines, digits alone, are authoritative.
+    Ranks that a launcher prefixes to lines (digits only) are authoritative.
     """
     whole, _, part = name.rpartition("#")
     return is_numbered(part) and not (whole and part.isdigit())
 
 
 def _as_claimed(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
-    """The tasks that the logs claim; empty where two claim the same."""
+    """Return the claimed tasks; empty if a claim is missing or two are equal."""
     told = {worker: claim for worker, claim in claims.items() if claim}
     return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
 
@@ -123,7 +123,7 @@ def _as_claimed(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
 def _counted_from_zero(
     claims: Mapping[str, Claim | None], clusters: Sequence[Cluster]
 ) -> Mapping[str, Claim]:
-    """Numbers from 1 on without a gap, counted from 0; empty where a cluster or a claim contradicts."""
+    """Shift gapless numbers from 1 to start at 0; empty if a cluster or claim contradicts it."""
     count = len(claims)
     found = {f"worker:{n}": Claim(f"worker:{n - 1}", Basis.COUNTED_FROM_ZERO) for n in range(1, count + 1)}
     if count < 2 or claims.keys() != found.keys():
@@ -134,7 +134,7 @@ def _counted_from_zero(
 
 
 def _working(tables: Tables, logs: Iterable[str]) -> set[str]:
-    """The logs that show what workers print: progress, facts, a traceback, lines of TensorFlow."""
+    """Return the logs that show training: progress, facts, tracebacks or TensorFlow lines."""
     own = pl.col("source").is_in(list(logs))
     shown = (
         tables["records"].filter(own & pl.col("kind").is_in(["traceback", "cpp"])),
@@ -145,7 +145,7 @@ def _working(tables: Tables, logs: Iterable[str]) -> set[str]:
 
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
-    """Logs of one worker each: stdout and stderr of one directory, or files that differ in their ending."""
+    """Group the logs of one worker: stdout and stderr of a directory, or files of one stem."""
     groups: dict[str, list[str]] = {}
     for name in logs:
         path = PurePosixPath(name)
@@ -160,9 +160,9 @@ def _stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
 
 
 def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
-    """Whether several workers wrote into one file without any mark: servers of several tasks started in it.
+    """Return True if several workers wrote to one file unmarked, as servers of several tasks show.
 
-    A worker that was restarted has the address that it had; where no cluster is known, that must do.
+    A restarted worker keeps its address; without a known cluster, the order of banners and servers decides.
     """
     facts = _stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
@@ -171,14 +171,14 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:
-    """Whether two processes are there before the first server is."""
+    """Return True if two processes started before the first server."""
     banners = sorted(fact.line for fact in facts if fact.key == "process_banner")
     servers = [fact.line for fact in facts if fact.key == "server_address"]
     return len(banners) > 1 and banners[1] < min(servers)
 
 
 def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
-    """The task that logs say they are, most often, else the one that is given the address they listen on."""
+    """Return the task most often stated, else the one whose cluster address the logs listen on."""
     facts = _stated_by(group, stated)
     for key in ("task", "own_device"):
         said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
@@ -190,7 +190,7 @@ def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]
 
 
 def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
-    """The tasks to which a cluster gives an address."""
+    """Return the tasks with this address in a cluster."""
     return [
         f"{role}:{index}"
         for cluster in clusters

@@ -1,4 +1,4 @@
-"""RunDir → Tables: each source is opened once, by the reader of its kind.
+"""Reads a run into tables; each source is opened once, by the reader of its kind.
 
 To add a reader: a module with `read(source, matcher) -> SourceRows`, and an entry in
 `analyzer.model.source_kinds`.
@@ -77,7 +77,7 @@ def _read_all(
 
 
 def _read_duplicate(source: Source, original: str, read: set[str], matcher: Matcher) -> list[SourceRows]:
-    """Skip a trace whose session was read from another file; read it if that file gave nothing."""
+    """Skip a trace whose session was read from another file, unless that file had no rows."""
     if original not in read:
         return read_source(matcher, source)
     output = SourceRows(source)

@@ -1,4 +1,4 @@
-"""What the readers took from the sources → the tables, once all sources are read."""
+"""Combines the readers' rows into the tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def assemble(outputs: Sequence[SourceRows], sources: Sequence[Source]) -> Tables:
-    """The tables of `schema.READ`; rows have a worker or an attempt only where the file states one."""
+    """Return the tables of `schema.READ`; worker and attempt are set only where a file states them."""
     complete_years(outputs)
     checkpoints.report_missing(outputs, sources)
     return {table: _table(table, outputs) for table in READ}
 
 
 def _table(table: str, outputs: Sequence[SourceRows]) -> pl.DataFrame:
-    """One table of the rows from all sources, in their order."""
+    """Build one table from the rows of all sources, in their order."""
     if table == "sources":
         return frame(table, map(_source_row, outputs))
     frames: list[pl.DataFrame] = []

@@ -1,4 +1,4 @@
-"""Refuses a run of which nothing could be read."""
+"""Rejects a run without any readable input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def require_readable(run: RunDir, sources: pl.DataFrame) -> None:
-    """Check that at least one source could be read and holds something.
+    """Check that at least one source could be read and is not empty.
 
     Raises:
         NothingReadable: none could be, or all are empty.

@@ -1,4 +1,4 @@
-"""Find the records that patterns want: literals in one pass over the bytes, then a regex on each hit.
+"""Finds the records that match patterns: literals in one pass over the bytes, then a regex per hit.
 
 Hyperscan finds the literals, whatever their number; `regex` confirms a hit and takes the captures, on that
 one record and under a time limit.
@@ -34,7 +34,7 @@ _SLOW_SECONDS = 0.05
 
 
 class Hit(NamedTuple):
-    """A pattern that a record satisfies: its groups, and the matched text, from character `start` on."""
+    """A pattern that matched a record: its groups, and the matched text from character `start` on."""
 
     pattern: str
     captures: Mapping[str, str]
@@ -43,7 +43,7 @@ class Hit(NamedTuple):
 
 
 class Matcher:
-    """Finds the records that some pattern wants.
+    """Finds the records that match any pattern.
 
     Raises nothing on hostile text: a regex that exceeds its time is noted in `slow`, counts as no match, and
     is not tried again on that file; one that has wasted too much is not tried again on any file.
@@ -70,17 +70,17 @@ class Matcher:
 
     @cached_property
     def prefilter(self) -> Prefilter:
-        """The prefilter for large logs, compiled when first needed."""
+        """Return the prefilter for large logs, compiled on first use."""
         return Prefilter(self.literals)
 
     def begin_file(self) -> None:
-        """Allow patterns again that were given up on the previous file."""
+        """Re-enable patterns that were disabled on the previous file."""
         import regex  # noqa: F401 - before reader processes are forked, so that they share it
 
         self.slow.clear()
 
     def lines(self, data: bytes) -> dict[int, set[str]]:
-        """Map line numbers (from 1) to the ids of the patterns of which the line holds a literal."""
+        """Map line numbers (from 1) to the ids of the patterns that have a literal in the line."""
         ends: list[tuple[int, int]] = []
 
         def note(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
@@ -92,7 +92,7 @@ class Matcher:
         return _by_line(data, ends, self._wanting)
 
     def confirm(self, ids: Iterable[str], text: str, level: str | None) -> list[Hit]:
-        """Return the hits of those patterns that the text of a record satisfies."""
+        """Return the hits of those patterns whose regex matches the record."""
         hits = (self._confirm(self.patterns[id_], text, level) for id_ in sorted(ids))
         return [hit for hit in hits if hit]
 

@@ -1,4 +1,4 @@
-"""Logs whose timestamps lack the year → the year that the run's other files show.
+"""Infers the year of logs whose timestamps lack it, from the run's other files.
 
 Every rotated part of a log is a file; only the first one may show a year, in TensorFlow's own lines.
 """
@@ -18,7 +18,7 @@ _YEARLESS = 2 * 365 * 86_400
 
 
 def complete_years(outputs: Sequence[SourceRows]) -> None:
-    """Give logs without a year that of their other parts, or else of any other file of the run."""
+    """Set the year of such logs from their other rotated parts, else from any other file of the run."""
     timed = [output for output in outputs if output.first_time is not None]
     dated = [output for output in timed if (output.first_time or 0) >= _YEARLESS]
     for output in timed:
@@ -29,7 +29,7 @@ def complete_years(outputs: Sequence[SourceRows]) -> None:
 
 
 def _shifts(output: SourceRows, parts: Sequence[SourceRows]) -> list[float]:
-    """Return the seconds to each year in which the log may begin: that of another file, or one beside it."""
+    """Return the seconds to add for each candidate year: that of another file or an adjacent one."""
     years = {_moment(part.last_time or 0).year for part in parts}
     first = output.first_time or 0
     return [
@@ -39,7 +39,7 @@ def _shifts(output: SourceRows, parts: Sequence[SourceRows]) -> list[float]:
 
 
 def _gap(output: SourceRows, parts: Sequence[SourceRows], shift: float) -> float:
-    """Return the seconds between the shifted log and the nearest of the other files."""
+    """Return the seconds between the shifted log and the nearest other file."""
     first, last = (output.first_time or 0) + shift, (output.last_time or 0) + shift
     return min(max((part.first_time or 0) - last, first - (part.last_time or 0), 0.0) for part in parts)
 

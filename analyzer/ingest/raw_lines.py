@@ -1,4 +1,4 @@
-"""Lines of a run's logs outside the tables: those at given numbers, or all of them as templates."""
+"""Reads log lines that the tables lack: those at given numbers, or all of them as templates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CONTINUATION_LINES = 64
 
 
 def lines_at(run: RunDir, wanted: Mapping[str, Collection[int]]) -> dict[str, Lines | str]:
-    """Return, by source, the lines with these numbers as the log reader has them: decompressed, no escapes.
+    """Return the requested lines by source, decoded like the log reader does: decompressed, no escapes.
 
     A source that cannot be read has the reason instead. `job.log#worker-1` names one stream of a file.
     """
@@ -48,7 +48,7 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> 
 
 
 def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
-    """Split the lines with these numbers, and those that may continue them, into streams by writer."""
+    """Split the requested lines, with possible continuation lines, into streams by writer."""
     file_blocks = split_into_blocks(Utf8(Chunks(path)))
     first = next(file_blocks, b"")
     style = detect_style(_text(first).split("\n"))

@@ -1,4 +1,4 @@
-"""How many bytes of all sources have been read."""
+"""Counts the bytes read from all sources."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from analyzer.model.run import Source
 
 
 class ReadProgress:
-    """Adds up what has been read of each source, and calls back; sources are read one after the other."""
+    """Sums the bytes read per source and reports them; sources are read one after the other."""
 
     def __init__(self, sources: Sequence[Source], callback: ProgressCallback | None) -> None:
         self._sizes = {source.name: _size(source) for source in sources}
         self._total, self._done, self._callback = sum(self._sizes.values()), 0, callback
 
     def size(self, source: Source) -> int:
-        """Return the size of a source in bytes, 0 if it is not read."""
+        """Return the size of a source in bytes; 0 if it is not read."""
         return self._sizes[source.name]
 
     def advance(self, source: Source, offset: int) -> None:

@@ -1,4 +1,4 @@
-"""What a reader takes from one source: rows for the tables that ingest fills, and how it was read."""
+"""The output of a reader for one source: rows for the tables, and how it was read."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _TIMES = ("time", "near")
 
 
 class SourceRows:
-    """The rows that one source gives, by table, and how the source was read."""
+    """The rows of one source by table, and how the source was read."""
 
     def __init__(self, source: Source, *, thinned: str = "") -> None:
-        """Begin without rows; `thinned` says which lines of a large log are read, empty if all are."""
+        """Create without rows; `thinned` says which lines of a large log are read, empty if all are."""
         self.source = source
         self.bytes = 0
         self.lines: int | None = None
@@ -42,7 +42,7 @@ class SourceRows:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there are any rows."""
+        """Return True if there are any rows."""
         return bool(self.rows or self.columns)
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
@@ -60,7 +60,7 @@ class SourceRows:
             self.columns[table] = {name: [row.get(name) for row in rows] for name in names}
 
     def cells(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Yield some cells of each row of a table; those that are left out are None."""
+        """Yield the selected cells of each row of a table; missing ones are None."""
         yield from (tuple(map(row.get, names)) for row in self.rows.get(table, ()))
         if columns := self.columns.get(table):
             nothing = repeat(None)
@@ -68,13 +68,13 @@ class SourceRows:
             yield from islice(zip(*(columns.get(name, nothing) for name in names), strict=False), length)
 
     def observe_time(self, time: float | None) -> None:
-        """Widen the span of time that the source covers."""
+        """Extend the time span that the source covers."""
         if time is not None and isfinite(time):
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 
     def shift_times(self, seconds: float) -> None:
-        """Move all times of the source, of which only the year was not known."""
+        """Shift all times of the source, once its year is known."""
         for row in chain.from_iterable(self.rows.values()):
             row.update({key: row[key] + seconds for key in _TIMES if row.get(key) is not None})
         for table, columns in self.columns.items():
@@ -91,19 +91,19 @@ class SourceRows:
     def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None
     ) -> None:
-        """Report a part that could not be read; `offset` and `length` in bytes, `line` from 1."""
+        """Record an unreadable part; `offset` and `length` in bytes, `line` from 1."""
         self.read, self.reason = "partial", self.reason or what
         self.rows.setdefault("damage", []).append(
             {"source": self.source.name, "offset": offset, "length": length, "line": line, "what": what}
         )
 
     def skip(self, reason: str) -> None:
-        """Mark the source as not read at all."""
+        """Mark the source as not read."""
         self.read, self.reason = "skipped", reason
 
 
 def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
-    """Return the text of a small file, and note its size and its damage.
+    """Return the text of a small file; record its size and damage.
 
     `ends` separates its lines, as NUL does in an environment; it becomes a line break.
 
@@ -124,7 +124,7 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
 
 
 def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
-    """Yield what is wrong with the bytes of a text, and at which offset: wrong encoding, NUL bytes.
+    """Yield (offset, problem) of wrong encodings and NUL bytes in a text.
 
     `text` is `data` decoded.
     """
@@ -140,7 +140,7 @@ def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
 
 
 def why_no_json(error: Exception) -> str:
-    """Return in a few words why Python refuses a text as JSON."""
+    """Describe briefly why Python cannot parse a text as JSON."""
     if isinstance(error, JSONDecodeError):
         return error.msg
     return "its brackets go too deep" if isinstance(error, RecursionError) else "it holds an endless number"

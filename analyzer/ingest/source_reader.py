@@ -1,4 +1,4 @@
-"""Read one source with the reader of its kind; whatever goes wrong becomes the reason why it was not read."""
+"""Reads one source with the reader of its kind; any error becomes the reason for skipping it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from analyzer.model.source_kinds import Kind
 
 
 def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -> list[SourceRows]:
-    """Return the rows of one source: one item, or one for each worker that a log holds.
+    """Return the rows of one source: one item, or one for each worker in a log.
 
-    `scan` selects the lines to read of a log. Raises nothing: errors become the reason of a skipped source.
+    `scan` selects the lines to read from a log. Raises nothing: errors become the reason of a skipped source.
     """
     output = SourceRows(source)
     if source.skip:
@@ -36,7 +36,7 @@ def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -
 
 
 def prepare_log_reader(matcher: Matcher) -> Prefilter:
-    """Import the reader of logs and load the prefilter, so that forked readers share both."""
+    """Import the log reader and load the prefilter, so that forked readers share both."""
     import_module(f"analyzer.ingest.{Kind.LOG.reader}")
     matcher.begin_file()
     return matcher.prefilter

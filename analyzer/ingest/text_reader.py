@@ -1,4 +1,4 @@
-"""Helpers for readers of files other than logs: matches of single lines, and lines that cannot be read."""
+"""Helpers for readers of text files other than logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_EXCERPT_CHARS = 2_000
 def add_matches(
     output: SourceRows, matcher: Matcher, number: int, line: str, ids: Iterable[str], **cells: object
 ) -> None:
-    """Add the matches of one line; `cells` names its worker if that is not the source's own."""
+    """Add the matches of one line; `cells` names its worker if it is not the source's."""
     for hit in matcher.confirm(ids, line, None):
         if hit.pattern not in matcher.facts:
             start, end = hit.start, hit.start + len(hit.matched)

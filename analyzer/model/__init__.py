@@ -1,1 +1,1 @@
-"""The nouns that stages hand to one another: sources, tables' columns, findings, diagnosis, errors."""
+"""Types that stages exchange: sources, table columns, findings, diagnosis, errors."""

@@ -1,4 +1,4 @@
-"""The five levels of confidence, and the share of right answers that each stands for."""
+"""The five confidence levels and the share of correct diagnoses that each promises."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ LEVELS: Mapping[str, float] = MappingProxyType(
 
 
 def level(name: str) -> str:
-    """Return a level with its share, as people read it: `strong 0.90`."""
+    """Return a level with its share, e.g. `strong 0.90`."""
     return f"{name} {LEVELS[name]:.2f}"

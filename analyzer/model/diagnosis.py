@@ -1,4 +1,4 @@
-"""The diagnosis: the findings in order, as the document that every renderer takes."""
+"""The diagnosis: ordered findings and the output document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from analyzer.model.findings import Verdict
 
 
 class Diagnosis(NamedTuple):
-    """The findings, ordered: what explains what, what came first, what is still unexplained.
+    """The findings in order, and the document that every renderer takes.
 
     `document` is the output contract, `reports/diagnosis.schema.json`.
     """
@@ -18,5 +18,5 @@ class Diagnosis(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What became of the job."""
+        """Return the verdict on the job."""
         return Verdict(self.document["verdict"])

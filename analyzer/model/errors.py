@@ -1,4 +1,4 @@
-"""What is the user's to mend.
+"""Errors that the user can fix.
 
     UserError                 one line on the terminal, never a traceback
     ├── UsageError            the command line cannot be followed            exit 2
@@ -10,15 +10,15 @@ Any other exception is an internal error and ends with exit status 70; see `cli/
 
 
 class UserError(Exception):
-    """Something that the user can mend; its text is one complete line."""
+    """An error that the user can fix; its text is one complete line."""
 
 
 class UsageError(UserError):
-    """The command line cannot be followed."""
+    """The command line is invalid."""
 
 
 class RuleError(UserError):
-    """One or more rule files are wrong; the text holds a `file:line: what` for each fault."""
+    """One or more rule files are invalid; the text lists each fault as `file:line: what`."""
 
 
 class NothingReadable(UserError):  # noqa: N818 - it names a state of the input, not a failure of ours

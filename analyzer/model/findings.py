@@ -1,4 +1,4 @@
-"""Findings: what a rule says of a run, with its evidence."""
+"""Findings: the results of rules on a run, with their evidence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """What a finding is to the failure; exactly one."""
+    """The part of a finding in the failure; exactly one."""
 
     CAUSE = "cause"
     SYMPTOM = "symptom"
@@ -16,7 +16,7 @@ class Role(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of a rule on a run."""
+    """Result of evaluating a rule on a run."""
 
     FIRED = "fired"
     QUIET = "quiet"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What became of the job."""
+    """The result of the job."""
 
     HEALTHY = "healthy"
     DEGRADED = "degraded"
@@ -55,21 +55,21 @@ class Evidence(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One thing to do next, with the command to paste where there is one."""
+    """A next step, with a command to paste if there is one."""
 
     text: str
     command: str | None = None
 
 
 class Action(NamedTuple):
-    """What follows for the job: may it be restarted, and whose is it to mend."""
+    """The consequence for the job: may it be restarted, and who must fix it."""
 
     retry: str = "unknown"
     owner: str = "unknown"
 
 
 class MissingSignal(NamedTuple):
-    """One missing signal kept a rule from firing for a worker."""
+    """The only signal that kept a rule from firing for a worker."""
 
     worker: str
     """Empty where the rule speaks of the whole job."""
@@ -82,7 +82,7 @@ class MissingSignal(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A rule's result on a run."""
+    """The result of one rule on a run."""
 
     rule: str
     title: str

@@ -1,4 +1,4 @@
-"""A text without what differs from run to run: addresses, paths, tasks and numbers."""
+"""Converts log text to templates: addresses, paths, tasks and numbers are masked."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
 
 def template_of(text: str) -> str:
-    """A text without what differs from run to run."""
+    """Mask everything in a text that differs between runs."""
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return " ".join(text.split())
 
 
 def literals_between(text: str) -> list[str]:
-    """The stretches of a masked text between its masks."""
+    """Return the parts of a template between its masks."""
     return _MASK.split(text)

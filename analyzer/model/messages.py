@@ -1,6 +1,6 @@
-"""Messages of other programs whose wording the stages know: TensorFlow's, gRPC's, Python's, a launcher's.
+"""Known messages of other programs: TensorFlow, gRPC, Python, launchers.
 
-They are written down in `rules/messages/`; `docs/messages.md` explains each of `STATES` to authors.
+They are defined in `rules/messages/`; `docs/messages.md` explains each of `STATES` to authors.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 
 
 class Message(NamedTuple):
-    """One message, as a file of `rules/messages/` describes it; `id` is `<file>/<name>`.
+    """One message of `rules/messages/`; `id` is `<file>/<name>`.
 
     A text contains the message when it holds one of `literals` and, where there is a `regex`, that matches
     too. `detail` is what the file says under `as`.
@@ -74,7 +74,7 @@ class Message(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """A regex that matches the message, with groups `role` and `index` for each `{task}`."""
+        """Return a regex for the message, with groups `role` and `index` for each `{task}`."""
         return expression(self.literals, self.regex)
 
 
@@ -84,15 +84,15 @@ class Messages(NamedTuple):
     known: tuple[Message, ...] = ()
 
     def stating(self, states: str, detail: str | None = None) -> Iterator[Message]:
-        """Yield the messages that state this."""
+        """Yield the messages with this statement."""
         return (each for each in self.known if each.states == states and detail in {None, each.detail})
 
     def literals(self, states: str, detail: str | None = None) -> tuple[str, ...]:
-        """Return the fixed words of all messages that state this."""
+        """Return the fixed words of all messages with this statement."""
         return tuple(literal for each in self.stating(states, detail) for literal in each.literals)
 
     def pattern(self, states: str, detail: str | None = None) -> re.Pattern[str]:
-        """Return a regex that matches any message that states this; it has no named groups."""
+        """Return a regex that matches any message with this statement; it has no named groups."""
         ways = (f"(?:{_GROUP.sub('(?:', each.expression)})" for each in self.stating(states, detail))
         return re.compile("|".join(ways) or "(?!)")
 
@@ -104,7 +104,7 @@ _FLAG = re.compile(r"^\(\?i\)(.*)$", re.DOTALL)
 
 
 def expression(literals: Sequence[str], regex: str | None) -> str:
-    """Return the regex of a message: its own, `{task}` spelled out, else any of its fixed words."""
+    """Return a message's own regex with `{task}` expanded, else one for any of its fixed words."""
     if regex is None:
         return "|".join(map(re.escape, literals))
     return _FLAG.sub(r"(?i:\1)", regex).replace("{task}", DEVICE)

@@ -1,4 +1,4 @@
-"""Numbers as JSON can hold them."""
+"""Converts numbers to values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from analyzer.model.contract import JsonNumber
 
 
 def json_number(value: float) -> JsonNumber:
-    """Return a number, or the name of one that JSON does not have: NaN, Infinity or -Infinity."""
+    """Return the number, or "NaN", "Infinity" or "-Infinity" if JSON cannot represent it."""
     if math.isfinite(value):
         return value
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""What a caller can ask of an analysis."""
+"""Options of an analysis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts that a diagnosis shows where it leaves something out of a quoted line."""
+"""Texts that replace omitted parts of quoted lines."""
 
 from __future__ import annotations
 

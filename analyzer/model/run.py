@@ -1,4 +1,4 @@
-"""A run as handed over and as read: its sources, its tables, and what rules look for in them."""
+"""A run: its sources, its tables, and the patterns to search for."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 class Source(NamedTuple):
     """One file of a run, or one stream inside a file.
 
-    `name` is relative to the run and is what reports show; `worker` is `role:index` as far as the
-    file's own name tells, else None; `attempt` counts the lives of that worker, from 1 once it is read.
+    `name` is relative to the run and is what reports show; `worker` is `role:index` if the file's name states
+    it, else None; `attempt` counts the worker's attempts, from 1 once identified.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
 
 class RunDir(NamedTuple):
-    """What was handed over: every file named and given to a worker, none parsed."""
+    """The files of a run with the workers from their names, before parsing."""
 
     name: str
     sources: tuple[Source, ...]
@@ -45,7 +45,7 @@ class RunDir(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """What a rule looks for in log records; `id` is `rule/signal`.
+    """What a rule searches for in log records; `id` is `rule/signal`.
 
     A record matches when it contains one of `literals` and, where there is a `regex`, that matches too.
     """
@@ -57,7 +57,7 @@ class Pattern(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run as a notebook has it: every table of docs/tables.md by name, and the diagnosis."""
+    """A run for use in notebooks: every table of docs/tables.md by name, and the diagnosis."""
 
     name: str
     tables: Tables
@@ -65,11 +65,11 @@ class Run(NamedTuple):
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The document of the diagnosis, untyped as a reader of its JSON has it."""
+        """Return the diagnosis document as untyped JSON data."""
         return self.diagnosis.document
 
     def pandas(self) -> dict[str, Any]:
-        """The tables as pandas frames.
+        """Return the tables as pandas frames.
 
         Raises:
             ModuleNotFoundError: the extra `pandas` is not installed.

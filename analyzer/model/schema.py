@@ -1,4 +1,4 @@
-"""The tables: every column that a rule may name, its type, unit and meaning.
+"""The schema of the tables: type, unit and meaning of every column that a rule may name.
 
 `Tables` maps a name of `TABLES` to a polars frame with exactly the columns declared here, in this order.
 Times are seconds since 1970-01-01 UTC. A null says "the files do not tell", never "no".

@@ -1,7 +1,7 @@
-"""Kinds of files in a run: with a reader module, an entry here is all that a new format needs.
+"""Kinds of files in a run; a new format needs an entry here and a reader module.
 
-An entry names the module of `analyzer.ingest` that reads such files, the pattern of their names, and how one
-begins whose name says nothing. Entries are tried in order: specific kinds precede logs.
+An entry has the reader's module in `analyzer.ingest`, a pattern for file names, and one for the first bytes
+of files whose names are inconclusive. Entries are tried in order: specific kinds precede logs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Self
 
 
 class Kind(StrEnum):
-    """What a source holds, judged by its name or its first bytes.
+    """The kind of a source, detected from its name or its first bytes.
 
     `reader` is a module of `analyzer.ingest` with `read(source, matcher)`, imported on first use, or None.
     `names` is searched in the name within the run, in lower case and without compression suffixes;

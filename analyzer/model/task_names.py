@@ -1,4 +1,4 @@
-"""Names of workers and attempts, read from paths and put in order, and of places in training."""
+"""Parses, formats and sorts names of workers, attempts and training positions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
 class Basis(StrEnum):
-    """How the worker of a log was found that its name does not tell."""
+    """How the worker of a log was identified if its name does not state it."""
 
     SAID = "by the task that it says it is"
     ADDRESS = "by the address of its server"
@@ -50,19 +50,19 @@ GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.ORDER})
 
 
 def printable(name: str) -> str:
-    """A name that any report can hold: bytes of a file's name that are no UTF-8 become question marks."""
+    """Replace bytes that are not UTF-8 in a file name by question marks."""
     return name.encode("utf-8", "replace").decode()
 
 
 def is_archive(path: PurePath) -> bool:
-    """Whether a file's name says that it is an archive."""
+    """Return True if the file name has an archive suffix."""
     return bool(ARCHIVE_SUFFIX.search(path.name))
 
 
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
-    """The task that a path names, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
+    """Return the task in a path, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 
-    The numbers of a date name none.
+    Numbers in dates are ignored.
     """
     name = _DATE.sub("", name.lower())
     *folders, own = name.split("/")
@@ -76,7 +76,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
 
 
 def _tasks(part: str) -> Iterator[str]:
-    """The tasks that one part of a path names."""
+    """Return the tasks in one part of a path."""
     for match in _VERTEX.finditer(part):
         yield f"{_POOLS[int(match['pool'])]}:{int(match['index'])}"
     for match in _TASK.finditer(part):
@@ -86,12 +86,12 @@ def _tasks(part: str) -> Iterator[str]:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether the name of a log has a number but no role, so that its task is a guess."""
+    """Return True if a log's name has a number but no role, so that its task is a guess."""
     return worker_of(name) is not None and worker_of(name, Kind.OTHER) is None
 
 
 def attempt_of(name: str) -> int | None:
-    """The attempt that a name tells, as it counts them; a first restart is the second attempt."""
+    """Return the attempt in a name, as numbered there; `restart 1` is attempt 2."""
     match = _ATTEMPT.search(name.lower())
     if not match:
         return None
@@ -99,35 +99,35 @@ def attempt_of(name: str) -> int | None:
 
 
 def is_previous(name: str) -> bool:
-    """Whether a name is that of the attempt before the last, as `kubectl logs --previous` gives it."""
+    """Return True for the name of a previous attempt's log, as `kubectl logs --previous` writes it."""
     return bool(_PREVIOUS.search(name.lower()))
 
 
 def log_of(name: str) -> str:
-    """The log that a source is a part of: its name without what rotation and compression add."""
+    """Return a source's log: its name without rotation and compression suffixes."""
     file, mark, stream = name.partition("#")
     return _PART.sub("", file) + mark + stream
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:
-    """Tasks as people list them: chief, workers by index, parameter servers, evaluator."""
+    """Sort tasks: chief, workers by index, parameter servers, evaluator."""
     return sorted(set(tasks), key=order)
 
 
 def order(task: str) -> tuple[int, str, int]:
-    """The key that `in_order` sorts by."""
+    """Return the sort key of `in_order`."""
     role, index = split_task(task)
     return (_ORDER.get(role, 4), role, index)
 
 
 def split_task(task: str) -> tuple[str, int]:
-    """Role and index of a task."""
+    """Return role and index of a task."""
     role, _, index = task.partition(":")
     return role, int(index) if index.isdecimal() and len(index) < 25 else 0
 
 
 def is_task(text: str) -> bool:
-    """Whether a text is a task of a role that TensorFlow knows."""
+    """Return True if a text is a task with a role that TensorFlow knows."""
     role, _, index = text.partition(":")
     return role in _ORDER and index.isdecimal()
 
@@ -137,19 +137,19 @@ DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)
 
 
 def place(epoch: int | None, step: int | None) -> str:
-    """Where in training something is, as people say it: `epoch 2, step 14`."""
+    """Format a training position: `epoch 2, step 14`."""
     told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
     return ", ".join(told) or "a point before its first step"
 
 
 def device_of(task: str) -> str:
-    """The task as TensorFlow's C++ runtime spells it."""
+    """Format a task like TensorFlow's C++ runtime: `/job:worker/replica:0/task:1`."""
     role, index = split_task(task)
     return f"/job:{role}/replica:0/task:{index}"
 
 
 def tasks_in(text: str) -> list[str]:
-    """The tasks that a text names in that spelling."""
+    """Return the tasks in a text in that format."""
     return [task_of(match) for match in re.finditer(DEVICE, text)]
 
 

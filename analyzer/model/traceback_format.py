@@ -1,6 +1,6 @@
-"""How Python's tracebacks look: plain, decorated by IPython, rich or loguru, or without their header.
+"""Parses Python tracebacks: plain, decorated by IPython, rich or loguru, or without a header.
 
-`OpenTraceback` tells which lines belong to one while it is read; `parse` takes a whole one apart.
+`OpenTraceback` decides line by line what belongs to a traceback; `parse` takes a complete one apart.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _LIBRARY = re.compile(
 
 
 class Raised(NamedTuple):
-    """What a traceback says: class and message of the last exception, its position, the user's frame."""
+    """The parsed traceback: class and message of the last exception, its position, the user's frame."""
 
     type: str
     message: str
@@ -78,12 +78,12 @@ class Raised(NamedTuple):
 
 
 def is_runtime_error(name: str) -> bool:
-    """Return whether a class is one by which TensorFlow reports what its runtime met."""
+    """Return True if TensorFlow uses this class to report errors of its runtime."""
     return re.fullmatch(_RUNTIME_ERROR, name) is not None
 
 
 def starts_traceback(text: str) -> bool:
-    """Return whether a line begins a traceback: a header of any kind, a frame, or an error on its own."""
+    """Return True if a line begins a traceback: a header, a frame, or a bare error."""
     return (
         header_of(text) is not None
         or ('File "' in text and _FRAME_LINE.match(text) is not None)
@@ -93,14 +93,14 @@ def starts_traceback(text: str) -> bool:
 
 
 def header_of(text: str) -> re.Match[str] | None:
-    """Return the header in a line, whatever stands before it."""
+    """Return the traceback header in a line, after any prefix."""
     if "Traceback (" not in text and _FATAL not in text:
         return None
     return _HEADER.search(text)
 
 
 class OpenTraceback:
-    """A traceback of which the lines so far are known."""
+    """A traceback that is still being read, line by line."""
 
     def __init__(self, first: str) -> None:
         """Begin with its first line."""
@@ -122,7 +122,7 @@ class OpenTraceback:
             self._prefix = _prefix_pattern(line[: header.start()])
 
     def continues(self, line: str) -> bool | None:
-        """Return whether a line belongs to it; None if only the reader of the log can tell."""
+        """Return True if a line belongs to it; None if only the log reader can decide."""
         text = self._bare(line)
         if header_of(line):
             return True
@@ -153,11 +153,11 @@ class OpenTraceback:
 
     @property
     def has_error(self) -> bool:
-        """Whether it is more than frames: a printed stack has neither a header nor an error."""
+        """Return True if it has a header or an error, unlike a printed stack."""
         return self.has_header or self.ending is not None
 
     def reopen(self) -> None:
-        """Expect another exception, with its header: that of a chain."""
+        """Expect the next exception of a chain, with its header."""
         self.has_header, self.ending = True, None
 
     def _bare(self, line: str) -> str:
@@ -167,7 +167,7 @@ class OpenTraceback:
 
 
 def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
-    """Return a pattern for a prefix that is repeated on every line, whatever its numbers."""
+    """Return a regex for a prefix repeated on every line, with any numbers."""
     is_exception_group = "|" in prefix and not prefix.strip(" |+")
     if not prefix or is_exception_group:
         return None
@@ -175,7 +175,7 @@ def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
 
 
 def parse(text: str) -> Raised | None:
-    """Take a traceback apart; of a chain, the last exception that is not cut off counts."""
+    """Parse a traceback; of a chain, the last complete exception counts."""
     headers = [found for start, _ in _lines(text) if (found := _header_at(text, start))]
     ends = [*(header.start() for header in headers), len(text)]
     for header, end in zip([*reversed(headers), None], reversed(ends), strict=True):
@@ -185,7 +185,7 @@ def parse(text: str) -> Raised | None:
 
 
 def _parse_one(text: str, header: re.Match[str] | None) -> Raised | None:
-    """Take the exception behind a header apart, or one without a header."""
+    """Parse the exception after a header, or one without a header."""
     if header and header["fatal"]:
         fatal = header.start("fatal")
         return Raised("FatalPythonError", text[fatal:].partition("\n")[0].partition(": ")[2], fatal, None)
@@ -208,7 +208,7 @@ def _without_prefix(text: str, prefix: re.Pattern[str] | None) -> str:
 
 
 def _class_of(code: str) -> str:
-    """Return TensorFlow's class for a status code: `DATA_LOSS` or `Data loss` is a `DataLossError`."""
+    """Return TensorFlow's exception class for a status code: `DATA_LOSS` → `DataLossError`."""
     return "".join(word.capitalize() for word in re.split(r"[_ ]", code)) + "Error"
 
 
@@ -231,7 +231,7 @@ def _prefix_before(text: str, header: re.Match[str]) -> re.Pattern[str] | None:
 
 
 def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str] | None) -> int | None:
-    """Return the offset of what names the exception."""
+    """Return the offset at which the exception's name begins."""
     raised = header and header["raised"]
     for start, line in _lines(text):
         if header and start <= header.start():
@@ -250,7 +250,7 @@ def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str
 
 
 def _users_frame(frames: str) -> str | None:
-    """Return the deepest frame in code that is no library, `path:line in name`."""
+    """Return the deepest frame outside libraries, as `path:line in name`."""
     every = map(_frame, _FRAME.finditer(frames))
     own = [frame for frame in every if not _LIBRARY.search(frame[0])]
     if not own:

@@ -1,1 +1,1 @@
-"""Choose the lines of the logs that a reader should see: odd ones, last ones, telling ones."""
+"""Selects log lines worth showing: anomalous, final and telling ones."""

@@ -1,6 +1,6 @@
-"""Lines that stand out: of one worker alone, after the last common step, or in no healthy run.
+"""Finds lines of one worker only, after the last common step, or absent from all healthy runs.
 
-Numbers, addresses, paths and tasks are masked, and what is left is compared as sets.
+Lines are compared as templates: numbers, addresses, paths and tasks are masked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PASSED_ON = re.compile(
 
 
 class SaidLine(NamedTuple):
-    """One line of a record, as it is compared and as it stands."""
+    """One line of a record, with its template."""
 
     key: str
     row: Mapping[str, Any]
@@ -40,7 +40,7 @@ class SaidLine(NamedTuple):
 
 
 class OddLine(NamedTuple):
-    """A line, and how it differs from those of other workers and of healthy runs."""
+    """A line and how it differs from those of other workers and of healthy runs."""
 
     line: SaidLine
     alone: bool
@@ -50,7 +50,7 @@ class OddLine(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How much it stands out."""
+        """Return a sort key: how anomalous the line is."""
         grave = _WEIGHTS.get(self.line.row["level"] or "", 0)
         passed_on = 6 if _PASSED_ON.search(self.line.text) else 0
         return 3 * self.new + 2 * self.alone + 2 * self.line.late + self.unusual + grave - passed_on
@@ -59,9 +59,9 @@ class OddLine(NamedTuple):
 def odd_lines(
     tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str | None, int | None]] = ()
 ) -> list[EvidencePlace]:
-    """The lines that stand out most, as evidence; `known` are the masked lines of a good run.
+    """Return the most anomalous lines as evidence.
 
-    `told` are places, (source, line), that are shown already.
+    `known` are the line templates of a good run; `told` are the places (source, line) already shown.
     """
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
     groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
@@ -73,7 +73,7 @@ def odd_lines(
 
 
 def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[SaidLine]]:
-    """Return template → the lines of records that have it; each record speaks with one of its lines."""
+    """Return template → the lines of the records with that template, one line per record."""
     groups: dict[str, list[SaidLine]] = {}
     for line in _lines(scalars, records):
         groups.setdefault(line.key, []).append(line)
@@ -81,7 +81,7 @@ def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, lis
 
 
 def odd_line(group: Sequence[SaidLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:
-    """Return how the lines of one template differ; `several` workers have lines at all."""
+    """Return how the lines of one template differ; `several` is true if at least two workers have logs."""
     line = group[0]
     alone = several and len({each.row["worker"] for each in group}) == 1
     unusual = line.key not in healthy_lines()
@@ -94,7 +94,7 @@ def odd_line(group: Sequence[SaidLine], known: Collection[str] | None = None, *,
 
 @cache
 def healthy_lines() -> frozenset[str]:
-    """The masked lines of the healthy recordings, which stand in `rules/healthy_lines.txt`."""
+    """Return the line templates of the healthy recordings, from `rules/healthy_lines.txt`."""
     return frozenset(resource("rules", "healthy_lines.txt").read_text(encoding="utf-8").splitlines())
 
 
@@ -110,7 +110,7 @@ def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
 
 
 def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
-    """Return the line as evidence that says how it stands out."""
+    """Return the line as evidence that says how it is anomalous."""
     row = odd.line.row
     reasons = [
         *([f"only {row['worker']} has it"] if odd.alone else []),

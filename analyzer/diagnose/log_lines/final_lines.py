@@ -1,4 +1,4 @@
-"""What each worker said last: all that there is to go by where no rule explains a failure."""
+"""Selects the last lines of each worker, for failures that no rule explains."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Words(NamedTuple):
 
 
 def last_words(tables: Tables) -> list[EvidencePlace]:
-    """The last own error of a worker, else its last lines; what only one worker says comes first."""
+    """Return each worker's last own error, else its last lines; lines of one worker only come first."""
     workers = tables["workers"]["worker"].to_list()
     found = _errors(tables["exceptions"])
     silent = set(workers) - {each.worker for each in found}
@@ -46,7 +46,7 @@ def _errors(exceptions: pl.DataFrame) -> list[_Words]:
 
 
 def _ends(records: pl.DataFrame) -> list[_Words]:
-    """The last lines of each worker, in the source that speaks last; chatter only for want of more."""
+    """Return the last lines of each worker's latest source; routine lines only if nothing else is there."""
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
     told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))

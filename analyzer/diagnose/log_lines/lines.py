@@ -1,4 +1,4 @@
-"""Single lines of the sources, each with its own number."""
+"""Looks up single log lines by number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Line = tuple[int, str]
 
 
 class Lines:
-    """The lines of some sources; their records are looked through once."""
+    """The recorded lines of some sources, indexed once."""
 
     def __init__(self, records: pl.DataFrame, sources: Collection[str]) -> None:
         wanted = records.filter(pl.col("source").is_in(list(sources)))
@@ -21,7 +21,7 @@ class Lines:
         self._starts = {source: part["line"].to_list() for source, part in self._records.items()}
 
     def above(self, source: str | None, line: int, most: int) -> list[Line]:
-        """The last lines before one, of those that were kept."""
+        """Return the last recorded lines above a line."""
         records = self._records.get(source or "")
         if records is None:
             return []
@@ -30,7 +30,7 @@ class Lines:
         return [each for record in before for each in numbered(record) if each[0] < line][-most:]
 
     def at(self, source: str | None, line: int) -> str:
-        """The words of one line, empty where they were not kept."""
+        """Return the text of a line, empty if it was not recorded."""
         records = self._records.get(source or "")
         place = bisect_right(self._starts.get(source or "", []), line)
         if records is None or not place:
@@ -39,7 +39,7 @@ class Lines:
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:
-    """The lines of a record; only the first of one whose middle was cut, for the others lost their number."""
+    """Yield (number, line) of a record; only the first line if the record's middle was cut."""
     first, lines = record["line"], record["text"].split("\n")
     known = len(lines) if len(lines) == record["last_line"] - first + 1 else 1
     return [(first + k, text) for k, text in enumerate(lines[:known])]

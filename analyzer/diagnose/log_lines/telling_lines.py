@@ -30,7 +30,7 @@ _LAST_RECORDS = 20
 
 
 class Hint(NamedTuple):
-    """Decisive words of a line, what they mean, and the kind of source that would tell more."""
+    """Decisive words, what they usually mean, and the kind of file that would confirm it."""
 
     words: re.Pattern[str]
     means: str
@@ -39,7 +39,7 @@ class Hint(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """A line, what is known of its words, and how it stands out."""
+    """A line, the hint that matches it, and how it is anomalous."""
 
     odd: OddLine
     hint: Hint | None
@@ -47,7 +47,7 @@ class Telling(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How much it tells: known words first, then what stands out."""
+        """Return a sort key: lines with a hint first, then the most anomalous."""
         return self.odd.weight + _HINT * (self.hint is not None) + _END * self.near_end
 
 
@@ -63,7 +63,7 @@ def hints() -> tuple[Hint, ...]:
 
 
 def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
-    """Return the lines that tell most, at most three, each of another kind."""
+    """Return the most informative lines, at most three, each of another kind."""
     harmless = _harmless(findings)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     ends = _ends(tables)
@@ -94,7 +94,7 @@ def described(told: Sequence[Telling]) -> list[TellingLine]:
 
 
 def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
-    """Return the one kind of file that would tell most, with the command that collects it."""
+    """Return the kind of file that would help most, with the command that collects it."""
     from analyzer.diagnose.recipes import RECIPES
 
     read = tables["sources"].filter(tables["sources"]["read"] != "skipped")["kind"].to_list()
@@ -136,7 +136,7 @@ def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:
 def _telling(
     group: Sequence[SaidLine], *, several: bool, ends: Mapping[tuple[str, str], int]
 ) -> Telling | None:
-    """Return what the first record of a template tells; None where it tells nothing."""
+    """Return the first record of a template as a telling line; None if it is not informative."""
     odd = odd_line(group, several=several)
     decisive = _decisive(odd.line.row) if odd.unusual else None
     if decisive is None and not (odd.stands_out and _is_grave(odd)):
@@ -148,13 +148,13 @@ def _telling(
 
 
 def _is_grave(odd: OddLine) -> bool:
-    """Tell whether a line without known words is worth showing: an alarm, not the middle of a quotation."""
+    """Return True for a warning, error or traceback whose line is not indented."""
     row = odd.line.row
     return not odd.line.text[:1].isspace() and (row["level"] in {"W", "E", "F"} or row["kind"] == "traceback")
 
 
 def _decisive(row: Mapping[str, Any]) -> tuple[int, str, Hint] | None:
-    """Return the first line of a record that holds decisive words; of a traceback, the last."""
+    """Return the first line of a record with decisive words; the last one in a traceback."""
     lines = numbered(row)
     for number, text in reversed(lines) if row["kind"] == "traceback" else lines:
         if hint := next((hint for hint in hints() if hint.words.search(text)), None):

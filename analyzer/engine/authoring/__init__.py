@@ -1,1 +1,1 @@
-"""What an author of rules uses: cases, drafts, and the pages that describe the rules."""
+"""Tools for rule authors: cases, drafts, and the pages that describe the rules."""

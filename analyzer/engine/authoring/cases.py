@@ -1,4 +1,4 @@
-"""The cases of a rule, tried: each is a small run, written out or recorded, and what must come of it."""
+"""Runs the cases of a rule: each is a small run, inline or recorded, with an expected result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Read = Callable[[Path, RulePack], Tables]
 
 
 class Trial(NamedTuple):
-    """One case, tried: `fault` says how it went wrong, `missing` which recorded run is not there."""
+    """Result of one case: `fault` says how it failed, `missing` which recorded run is absent."""
 
     rule: Rule
     case: Case
@@ -26,7 +26,7 @@ class Trial(NamedTuple):
 
 
 def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
-    """What becomes of a case; `home` is where recorded runs are looked for, `scratch` an empty directory."""
+    """Run a case; `home` holds the recorded runs, `scratch` is an empty directory."""
     run = place(case, home, scratch)
     if not run.exists():
         return Trial(rule, case, missing=f"its run {case.run} is not there")
@@ -37,7 +37,7 @@ def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, rea
 
 
 def place(case: Case, home: Path, scratch: Path) -> Path:
-    """The directory of the run that a case spells out, or names; of a recording, its part `run`."""
+    """Return the directory of a case's run, writing it if inline; for a recording, its `run` folder."""
     if case.run:
         recording = home / case.run
         return recording / "run" if (recording / "run").is_dir() else recording
@@ -46,20 +46,20 @@ def place(case: Case, home: Path, scratch: Path) -> Path:
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:
-    """Lay out a small run."""
+    """Write the files of an inline run."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
 def finding(pack: RulePack, rule: Rule, run: Path, read: Read) -> Finding:
-    """What one rule, all alone, says of a run."""
+    """Return the finding of a single rule on a run."""
     alone = pack._replace(rules=(rule,))
     return match(alone, read(run, alone))[0]
 
 
 def difference(case: Case, found: Finding) -> str:
-    """How a finding differs from what its case expects; empty where it does not."""
+    """Describe how a finding differs from what its case expects; empty if it does not."""
     if found.outcome is Outcome.ERROR:
         return f"cannot be followed: {found.reason}"
     if case.fires and found.outcome is not Outcome.FIRED:

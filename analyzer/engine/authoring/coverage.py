@@ -1,4 +1,4 @@
-"""What the rules leave open: causes without a rule, rules without a recording, rules that never fired."""
+"""Reports gaps of the rules: causes without a rule, rules without a recording, rules that never fired."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _RECORDED = re.compile(r"\brecorded run\b")
 
 
 def causes_without_rule(pack: RulePack) -> list[str]:
-    """Causes of causes.yaml that no rule names."""
+    """Return the causes in causes.yaml that no rule names."""
     named = {rule.cause for rule in pack.rules}
     return [cause for cause in pack.causes if cause not in named | _VERDICTS]
 
 
 def rules_without_recording(pack: RulePack) -> list[str]:
-    """Rules of which no firing case comes from a recorded run."""
+    """Return the rules without a firing case from a recorded run."""
     return [rule.id for rule in pack.rules if not any(is_recorded(case) for case in rule.cases if case.fires)]
 
 
 def is_recorded(case: Case) -> bool:
-    """Whether a case names the recorded run that it comes from, as `run` or in its origin."""
+    """Return True if a case names its recorded run, as `run` or in its origin."""
     return bool(case.run or _RECORDED.search(case.origin))
 
 
 def rules_never_fired(pack: RulePack, fired: Collection[str]) -> list[str]:
-    """Rules that are not among those that fired on some runs."""
+    """Return the rules that are not in `fired`."""
     return [rule.id for rule in pack.rules if rule.id not in fired]
 
 
 def described(rule: Rule) -> dict[str, str | None]:
-    """One line of the list of rules."""
+    """Return the fields of a rule that the list of rules shows."""
     return {
         "id": rule.id,
         "role": rule.role.value,

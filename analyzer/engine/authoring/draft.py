@@ -1,8 +1,8 @@
-"""A rule drafted from a run that no rule explains: from the lines that tell one worker from the others.
+"""Drafts a rule from an unexplained run, using the lines that distinguish one worker.
 
-These are warnings, errors and tracebacks that only one worker has, or that come after the last step which
-all workers share; without any, the last plain lines that only one of several workers has. What a rule pattern
-knows already is left out as long as anything else is there.
+These are warnings, errors and tracebacks of one worker only or after the last common step; without any, the
+last plain lines that only one of several workers has. Lines that a rule already matches are used only if
+nothing else is left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Row = dict[str, object]
 
 
 class Telling(NamedTuple):
-    """A record that may tell what happened, and how much it does."""
+    """A record that may show the cause, and its weight."""
 
     worker: str
     source: str
@@ -38,7 +38,7 @@ class Telling(NamedTuple):
 
 
 def draft(tables: Tables, run: str, rule_id: str) -> str | None:
-    """A rule file with texts to fill in; None where no line tells one worker from the others."""
+    """Return a rule file with texts to fill in; None if no line distinguishes a worker."""
     found = _telling(tables, _alarming(tables)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
@@ -53,7 +53,7 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
 
 
 def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
-    """The most telling lines of that worker, each said once, in the order of its log."""
+    """Return the most informative lines of the worker, without repetitions, in log order."""
     once: dict[str, Telling] = {}
     for each in found:
         if each.worker == best.worker and each.source == best.source and each.score >= best.score - 1:
@@ -63,12 +63,12 @@ def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
 
 
 def _alarming(tables: Tables) -> list[_Row]:
-    """Warnings, errors and tracebacks."""
+    """Select warnings, errors and tracebacks."""
     return _before_the_end(tables, pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback"))
 
 
 def _last_plain(tables: Tables) -> list[_Row]:
-    """Of each log, the last plain lines that only its worker has; one worker differs from nobody."""
+    """Return the last plain lines that only one of several workers has."""
     by_worker: dict[str, set[object]] = {}
     rows = _before_the_end(tables, pl.col("kind") == "plain")
     for row in rows:
@@ -88,7 +88,7 @@ def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
 
 
 def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
-    """Those records that only one worker has, or that come after the last common step."""
+    """Return the records that only one worker has, or that follow the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
     said = {id(row): (line := _said(str(row["text"])), template_of(line)) for row in rows}
@@ -117,7 +117,7 @@ def _as_telling(row: _Row, said: str, mask: str, score: int) -> Telling:
 
 
 def _places(table: pl.DataFrame) -> dict[str, list[int]]:
-    """Source → lines of it that a table names."""
+    """Return source → its lines that a table refers to."""
     places: dict[str, list[int]] = {}
     for source, line in table.select("source", "line").drop_nulls().iter_rows():
         places.setdefault(source, []).append(line)
@@ -130,7 +130,7 @@ def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
 
 
 def _said(text: str) -> str:
-    """The line of a record that says what is wrong: the first, or the last one of a traceback."""
+    """Return the line of a record that names the error: the first, or a traceback's last."""
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     if "Traceback (most recent call last)" not in text:
         return lines[0]
@@ -139,7 +139,7 @@ def _said(text: str) -> str:
 
 
 def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
-    """Worker → a few lines of its log that tell nothing; those of one worker precede its first that does."""
+    """Return worker → some routine lines of its log, for the case that must not fire."""
     plain = tables["records"].filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
     )
@@ -152,7 +152,7 @@ def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, li
 
 
 def _cut(text: str) -> str:
-    """A long traceback without its middle."""
+    """Shorten a long traceback by its middle."""
     lines: Sequence[str] = text.splitlines()
     if len(lines) > _LONGEST_TRACEBACK:
         lines = [*lines[:3], *lines[-_LONGEST_TRACEBACK + 3 :]]

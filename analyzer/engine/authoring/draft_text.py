@@ -1,4 +1,4 @@
-"""A draft, spelled as a rule file; what only the author can know reads TODO, which `lint` refuses."""
+"""Writes a draft as a rule file; the author must replace each TODO, which `lint` rejects."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 
 
 class Spoken(NamedTuple):
-    """A line, and the same masked."""
+    """A line and its template."""
 
     line: str
     mask: str
 
     @property
     def parts(self) -> list[str]:
-        """The stretches of its message that every run prints alike."""
+        """Return the parts of the message that are equal in every run."""
         message = self.mask.partition("] ")[2] if "] " in self.line and _cc(self.line) else self.mask
         parts = literals_between(message)
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
@@ -32,13 +32,13 @@ class Spoken(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """The longest stretch that stands in the line, if it is long enough to be looked for."""
+        """Return the longest such part that occurs in the line, if it is long enough to search for."""
         words = sorted((part.strip() for part in self.parts), key=len, reverse=True)
         return next((each for each in words if len(each) >= 4 and each in self.line), None)
 
     @property
     def regex(self) -> str | None:
-        """What matches the line whatever its numbers, addresses and paths; None where it has none."""
+        """Return a regex for the line with any numbers, addresses and paths; None if it has none."""
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in self.parts]
         expression = r"\S+?".join(parts).strip()
         matches = len(parts) > 1 and regex.search(expression, self.line, timeout=0.25)
@@ -53,7 +53,7 @@ def spelled(
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
 ) -> str:
-    """The rule file. `fires` and `quiet` are the lines of each worker in its two cases."""
+    """Return the rule file; `fires` and `quiet` are worker → lines of its two cases."""
     names = ["said"] if len(spoken) == 1 else [f"said_{number + 1}" for number in range(len(spoken))]
     groups: list[dict[str, Any]] = [
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
@@ -103,7 +103,7 @@ def _contents(lines: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Short lists and mappings on one line, texts of several lines as blocks."""
+    """YAML dumper: short lists and mappings on one line, long texts as blocks."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:

@@ -1,4 +1,4 @@
-"""A rule as people read it: a page in Markdown, and its entry in the catalogue, alike for every rule."""
+"""Renders rules as Markdown pages and as entries of the catalogue."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OPERATORS: Mapping[str, str] = MappingProxyType(
 
 
 def page(rule: Rule, causes: Mapping[str, str]) -> str:
-    """The whole rule, in words."""
+    """Return the page of a rule."""
     sections = {
         "What it means": _meaning(rule, causes),
         "What it looks for": _sought(rule),
@@ -64,7 +64,7 @@ def page(rule: Rule, causes: Mapping[str, str]) -> str:
 
 
 def catalogue(pack: RulePack) -> str:
-    """All rules by family, each in a few lines."""
+    """Return all rules by family, a few lines each."""
     families = groupby(
         sorted(pack.rules, key=lambda rule: rule.file), key=lambda rule: rule.file.split("/")[1]
     )
@@ -132,7 +132,7 @@ def _signal(signal: Signal) -> str:
 
 
 def _order(signal: Signal) -> str:
-    """Behind or before which other signal its rows lie, and how near."""
+    """Describe the order and distance to another signal that a signal requires."""
     if not (signal.after or signal.before):
         return ""
     near = [f"{signal.within.steps} steps"] if signal.within.steps is not None else []
@@ -172,7 +172,7 @@ def _either(values: Sequence[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """A span of code, whatever back-ticks stand in it."""
+    """Return a Markdown code span; the text may contain back-ticks."""
     text = " ".join(text.split()) if "\n" in text else text
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
@@ -208,7 +208,7 @@ def _case(case: Case) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text whose placeholders read as what they stand for."""
+    """Replace placeholders by words that describe them."""
     return substituted(numbered(text), lambda names: _stand_in(*names[0].partition(".")[::2]))
 
 
@@ -218,7 +218,7 @@ def _stand_in(name: str, column: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as aligned columns; the last one is as wide as it likes."""
+    """Return rows as aligned columns; the last column is not padded."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

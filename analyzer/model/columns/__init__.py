@@ -1,4 +1,4 @@
-"""Columns of the tables: name, type, unit and meaning; one module a group of tables."""
+"""Columns of the tables: name, type, unit and meaning; one module per group of tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Column(NamedTuple):
-    """One column: its type is a key of `tables.builders.DTYPES`."""
+    """One column; its type is a key of `tables.builders.DTYPES`."""
 
     name: str
     type: str

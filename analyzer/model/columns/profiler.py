@@ -1,4 +1,4 @@
-"""Derived tables about profiler traces: collectives, steps, and who waited for whom."""
+"""Columns of the tables derived from profiler traces: collectives, steps, waits."""
 
 from __future__ import annotations
 

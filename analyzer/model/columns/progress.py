@@ -1,4 +1,4 @@
-"""Derived tables about what was measured and how fast steps went."""
+"""Columns of the tables derived from metrics and step times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that ingest fills."""
+"""Columns of the tables that ingest fills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derived tables about the workers and the job: who belonged to it, how each ended, who complained."""
+"""Columns of the tables about workers and the job: membership, ends, reports of lost peers."""
 
 from __future__ import annotations
 
