@@ -40,11 +40,6 @@ class SourceRows:
         self.columns: dict[str, Columns] = {}
         """Table → its rows as columns; `rows` has none of that table then."""
 
-    @property
-    def has_rows(self) -> bool:
-        """Return True if there are any rows."""
-        return bool(self.rows or self.columns)
-
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """Add one row; worker and attempt are given only if the file itself states them."""
         self.rows.setdefault(table, []).append(cells)
