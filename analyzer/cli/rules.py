@@ -133,12 +133,12 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
     """Run every case of the user's rules; recorded runs lie beside the directory of their rule."""
-    homes = {file.stem: folder.parent for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
+    homes = _homes(arguments)
     pack = _users_rules(_checked_rules(arguments), arguments)
     for rule in pack.rules:
         for case in rule.cases:
             with tempfile.TemporaryDirectory(prefix="mwms-") as scratch:
-                yield tried(pack, rule, case, homes[rule.id], Path(scratch), _read)
+                yield tried(pack, rule, case, homes[rule.file], Path(scratch), _read)
 
 
 def _coverage(arguments: argparse.Namespace) -> int:
@@ -203,8 +203,17 @@ def _checked_rules(arguments: argparse.Namespace) -> RulePack:
 
 def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
     """Return the rules of a pack that are in the user's directories."""
-    own = {file.stem for folder in _folders(arguments) for file in folder.rglob("*.yaml")}
-    return pack._replace(rules=tuple(rule for rule in pack.rules if rule.id in own))
+    own = _homes(arguments)
+    return pack._replace(rules=tuple(rule for rule in pack.rules if rule.file in own))
+
+
+def _homes(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the folder of the recorded runs of each of the user's rule files, by `Rule.file`."""
+    return {
+        f"{folder.name}/{file.relative_to(folder).as_posix()}": folder.parent
+        for folder in _folders(arguments)
+        for file in folder.rglob("*.yaml")
+    }
 
 
 def _read(run: Path, pack: RulePack) -> Tables:

@@ -95,14 +95,21 @@ def _parts(document: Document) -> Iterator[Document]:
         for name in document.data.get("variants", ()):
             yield _variant(document, name, shared)
     elif document.data:
-        yield Document(document.file, {"id": document.data.get("id")})
+        variants = document.data.get("variants")
+        for name in variants if isinstance(variants, dict) else [document.data.get("id")]:
+            yield Document(document.file, {"id": name})
 
 
 def _variant(document: Document, name: str, shared: Mapping[str, Any]) -> Document:
+    """Return a variant as a rule: its keys replace shared ones, its signals are added to shared ones."""
     own = document.data["variants"][name]
-    lines = {path: line for path, line in document.lines.items() if path[:1] and path[0] not in own}
+    data = {**shared, **own, "id": name}
+    if signals := {**shared.get("signals", {}), **own.get("signals", {})}:
+        data["signals"] = signals
+    replaced = own.keys() - {"signals"} | {"id", "variants"}
+    lines = {path: line for path, line in document.lines.items() if path and path[0] not in replaced}
     lines |= {path[2:]: line for path, line in document.lines.items() if path[:2] == ("variants", name)}
-    return Document(document.file, {**shared, "id": name, **own}, lines)
+    return Document(document.file, data, lines)
 
 
 def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) -> Rule | None:

@@ -122,6 +122,16 @@ def test_test_tries_every_case_of_ones_own_rules(mine: Path, capsys: Said) -> No
     ]  # fmt: skip
 
 
+def test_variants_are_rules_of_the_directory_too(mine: Path, capsys: Said) -> None:
+    """Whatever their file is called."""
+    variants = {name: {"title": name} for name in ("one", "another")}
+    shared = {key: value for key, value in yaml.safe_load(RULE).items() if key != "title"}
+    (mine / "mine.yaml").write_text(yaml.safe_dump({**shared, "variants": variants}), encoding="utf-8")
+    assert main(["lint", str(mine)]) == main(["test", str(mine)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[-1]) == ("2 rules, no faults", "4 cases, 0 failed, 0 skipped")
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "says"),
     [
