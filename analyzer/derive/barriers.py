@@ -30,8 +30,13 @@ def barriers(
         return frame("barriers", ())
     shown = last_places(scalars)
     places = {life["worker"]: shown.get((life["worker"], max(1, life["attempts"]))) for life in lives}
-    told = {worker: found for worker, found in places.items() if found}
-    rows = [*_startup(lives, facts), *_step(lives, told), *_checkpoint(lives, facts), *_end(lives)]
+    last_shown = {worker: found for worker, found in places.items() if found}
+    rows = [
+        *_startup_rows(lives, facts),
+        *_step_rows(lives, last_shown),
+        *_checkpoint_rows(lives, facts),
+        *_end_rows(lives),
+    ]
     return frame("barriers", (row | {"time": _time(row, clock)} for row in rows))
 
 
@@ -39,17 +44,21 @@ def _time(row: Mapping[str, Any], clock: CommonClock) -> float | None:
     return clock.time(row["worker"], row.get("source"), row.get("time"))
 
 
-def _startup(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _startup_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
     joined = facts.filter(pl.col("key") == "agent_connected").select("worker", "source", "line", "time")
     last = {row["worker"]: row for row in joined.iter_rows(named=True)}
     let_in = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     awaited = set(facts.filter(pl.col("key") == "awaits")["value"].to_list()) - let_in
     for life in lives:
-        row = {"barrier": "startup", "worker": life["worker"], "arrived": _came(life, let_in, awaited)}
+        row = {
+            "barrier": "startup",
+            "worker": life["worker"],
+            "arrived": _arrived_at_startup(life, let_in, awaited),
+        }
         yield last.get(life["worker"], {}) | row
 
 
-def _came(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
+def _arrived_at_startup(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
     """Return True if a worker reached start-up, False if not, None if unknown.
 
     A worker whose server is up counts as arrived only if it joined or a peer reports it as connected.
@@ -61,15 +70,15 @@ def _came(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool 
     return False if life["seen"] or life["ended"] == "never_started" else None
 
 
-def _step(lives: list[dict[str, Any]], told: Mapping[str, Place]) -> Iterator[dict[str, Any]]:
-    order = comparable(told)
+def _step_rows(lives: list[dict[str, Any]], last_shown: Mapping[str, Place]) -> Iterator[dict[str, Any]]:
+    order = comparable(last_shown)
     if not order:
         return
     foremost = max(order.values())
-    there = told[next(worker for worker in order if order[worker] == foremost)]
+    there = last_shown[next(worker for worker in order if order[worker] == foremost)]
     for life in lives:
         worker = life["worker"]
-        found = told.get(worker)
+        found = last_shown.get(worker)
         where = {"source": found.source, "line": found.line, "time": found.time} if found else {}
         arrived = order[worker] == foremost if worker in order else None
         yield {
@@ -81,7 +90,7 @@ def _step(lives: list[dict[str, Any]], told: Mapping[str, Place]) -> Iterator[di
         }
 
 
-def _checkpoint(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield rows for the last checkpoint written, if at least two workers log theirs."""
     written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
@@ -101,7 +110,7 @@ def _checkpoint(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[di
         yield {"barrier": "checkpoint", "place": last[0], "worker": worker, "arrived": arrived, **where}
 
 
-def _end(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _end_rows(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     if not any(life["ended"] == "finished" for life in lives):
         return
     for life in lives:

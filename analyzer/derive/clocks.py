@@ -37,7 +37,7 @@ def clocks(
     sources: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, workers: pl.DataFrame
 ) -> pl.DataFrame:
     """Return one row per training worker and kind of file that it left."""
-    together = _together(workers, facts)
+    together = _synchronous_workers(workers, facts)
     found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in _KINDS}
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
     trainers = workers.filter("trains")["worker"].to_list()
@@ -52,7 +52,7 @@ def clocks(
     )
 
 
-def _together(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
+def _synchronous_workers(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
     """Return the workers whose steps are barriers: no parameter-server jobs, no single-replica workers."""
     if "ps" in workers["role"].to_list():
         return []
@@ -81,19 +81,19 @@ def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
         return {}
     leader = workers.filter("leader")["worker"].to_list()
     first = leader[0] if leader and leader[0] in timed else timed[0]
-    found = dict(_against(first, marks))
+    found = dict(_offsets_from(first, marks))
     if not found:
         return {}
-    found[first] = _Offset(0.0, min(each.residual for each in found.values()), _most(found))
+    found[first] = _Offset(0.0, min(each.residual for each in found.values()), _max_steps(found))
     middle = median_low(each.seconds for each in found.values()) if len(found) > 2 else 0.0
     return {worker: each._replace(seconds=each.seconds - middle) for worker, each in found.items()}
 
 
-def _most(found: Mapping[str, _Offset]) -> int:
+def _max_steps(found: Mapping[str, _Offset]) -> int:
     return max(each.steps for each in found.values())
 
 
-def _against(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offset]]:
+def _offsets_from(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offset]]:
     place = ["attempt", "tag", "origin", "epoch", "step"]
     theirs = marks.filter(pl.col("worker") == first).select(*place, pl.col("time").alias("there"))
     shared = marks.filter(pl.col("worker") != first).join(theirs, on=place)

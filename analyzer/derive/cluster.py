@@ -42,12 +42,12 @@ _ENOUGH_BATCHES = 3
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     """Return one row per compared key and worker that states it."""
-    stated = dict(_stated(facts, workers))
+    stated = dict(_compared_values(facts, workers))
     return frame("cluster", (row for key, values in stated.items() for row in _rows(key, values)))
 
 
-def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
-    last = _last(facts, [*COMPARED, "task", "batch_size", "global_batch_size"])
+def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
+    last = _last_values(facts, [*COMPARED, "task", "batch_size", "global_batch_size"])
     for key in COMPARED:
         yield key, last["task" if key == "claims" else key]
     yield from _differing(facts)
@@ -65,7 +65,7 @@ def _stated(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, d
     yield "tf_config", {worker: _yes_or_no(worker in configured) for worker in seen}
 
 
-def _last(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:
+def _last_values(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return key → worker → last stated value, in one pass over the table."""
     found: dict[str, dict[str, str]] = {key: {} for key in keys}
     rows = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
@@ -84,7 +84,7 @@ def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
         for kind in ("package:", "env:")
     }
     keys = listed["key"].filter(listed["key"].str.contains(_LISTED)).unique().sort().to_list()
-    for key, values in _last(listed, keys).items():
+    for key, values in _last_values(listed, keys).items():
         lacking = "not set" if key.startswith("env:") else "not in its list"
         everyone = {worker: values.get(worker, lacking) for worker in listing[key[: key.index(":") + 1]]}
         if len(set(everyone.values())) > 1:

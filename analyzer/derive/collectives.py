@@ -26,7 +26,7 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
     """Return one row per collective and traced worker, ordered by worker and start."""
     found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
     rows = {
-        str(worker): _numbered(_entered(own))
+        str(worker): _number_calls(_without_launches(own))
         for (worker,), own in found.group_by("worker", maintain_order=True)
     }
     _align(rows)
@@ -35,10 +35,10 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
         together[*_label(row), row["nth"]].append(row)
     for group in together.values():
         _compare(group, len(rows))
-    return frame("collectives", (_told(row) for own in rows.values() for row in own))
+    return frame("collectives", (_table_row(row) for own in rows.values() for row in own))
 
 
-def _entered(own: pl.DataFrame) -> Iterator[Row]:
+def _without_launches(own: pl.DataFrame) -> Iterator[Row]:
     """Return a worker's collectives without duplicates: up to 2.8 the launch is a separate event."""
     keyed = own.filter(pl.col("instance").is_not_null() | pl.col("end").is_null())
     if keyed["instance"].count():
@@ -48,7 +48,7 @@ def _entered(own: pl.DataFrame) -> Iterator[Row]:
     return pl.concat([ran, elsewhere]).sort("start").iter_rows(named=True)
 
 
-def _numbered(own: Iterator[Row]) -> list[Row]:
+def _number_calls(own: Iterator[Row]) -> list[Row]:
     """Number the calls of each label from 1, merging calls that the worker's replicas make at once."""
     calls: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     rows = []
@@ -110,11 +110,11 @@ def _seconds(row: Mapping[str, Any]) -> float:
     return float(row["end"]) - float(row["start"])
 
 
-def _told(row: Row) -> Row:
+def _table_row(row: Row) -> Row:
     end = row["end"]
-    told = {name: row.get(name) for name in ("worker", "source", "name", "instance", "step", "nth", "start")}
+    cells = {name: row.get(name) for name in ("worker", "source", "name", "instance", "step", "nth", "start")}
     seconds = None if end is None else _seconds(row)
-    return told | {
+    return cells | {
         "end": end,
         "seconds": seconds,
         "workers": row.get("workers", 1),

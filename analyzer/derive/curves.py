@@ -46,10 +46,10 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     )
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    rows = [_row(told, values) for told in _told(values).iter_rows(named=True)]
+    rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
     for row in rows:
         by_tag[row["tag"], row["origin"]].append(row)
-    twins = _twins(series)
+    twins = _shared_with_events(series)
     for (tag, origin), group in by_tag.items():
         _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
         _first_nonfinite(group)
@@ -60,7 +60,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     return frame("curves", rows)
 
 
-def _told(values: pl.DataFrame) -> pl.DataFrame:
+def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     """Summarize each curve on its own; temporary columns begin with `_`."""
     value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
     finite, bad = value.is_finite(), ~value.is_finite()
@@ -98,20 +98,20 @@ def _first(*names: str) -> pl.Expr:
     return pl.col(names).first().name.prefix("_")
 
 
-def _row(told: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
+def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     """Complete one curve's summary row, without comparing it to other curves."""
-    start = told["first_value"]
+    start = summary["first_value"]
     row = {
-        **{name: cell for name, cell in told.items() if not name.startswith("_")},
-        "quantity": _quantity(told["tag"]),
-        "growth": _ratio(told["max_value"], start),
-        "last_growth": _ratio(told["last_value"], start),
-        "spread": (told["max_value"] - told["_min_value"]) / abs(start) if start else None,
-        "fall": _fall(told),
-        "from_start": _from_start(told),
+        **{name: cell for name, cell in summary.items() if not name.startswith("_")},
+        "quantity": _quantity(summary["tag"]),
+        "growth": _ratio(summary["max_value"], start),
+        "last_growth": _ratio(summary["last_value"], start),
+        "spread": (summary["max_value"] - summary["_min_value"]) / abs(start) if start else None,
+        "fall": _decrease(summary),
+        "from_start": _starts_at_first_step(summary),
     }
-    if told["_lives"] > 1:
-        own = [pl.col(key) == told[key] for key in _KEY]
+    if summary["_lives"] > 1:
+        own = [pl.col(key) == summary[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
     return row
 
@@ -120,31 +120,31 @@ def _quantity(tag: str) -> str | None:
     return next((name for name, spelled in _QUANTITIES.items() if spelled.search(tag)), None)
 
 
-def _fall(told: Mapping[str, Any]) -> float | None:
+def _decrease(summary: Mapping[str, Any]) -> float | None:
     """Return how far the later half lies below the start, in units of the step-to-step variation."""
-    if told["_finite"] < _ENOUGH:
+    if summary["_finite"] < _ENOUGH:
         return None
-    distance: float = told["_start"] - told["_later"]
-    if not told["_noise"]:
+    distance: float = summary["_start"] - summary["_later"]
+    if not summary["_noise"]:
         return math.copysign(math.inf, distance) if distance else 0.0
-    return distance / float(told["_noise"])
+    return distance / float(summary["_noise"])
 
 
-def _from_start(told: Mapping[str, Any]) -> bool:
+def _starts_at_first_step(summary: Mapping[str, Any]) -> bool:
     """Return True if the curve begins at the first step of the first attempt."""
-    alone = told["_attempts"] == 1 and (told["_attempt"] or 1) == 1
-    return alone and (told["_epoch"] or 1) <= 1 and told["_step"] is not None and told["_step"] <= 1
+    alone = summary["_attempts"] == 1 and (summary["_attempt"] or 1) == 1
+    return alone and (summary["_epoch"] or 1) <= 1 and summary["_step"] is not None and summary["_step"] <= 1
 
 
 def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
     """Compare each attempt's start with the previous attempt's end; return the worst case."""
-    lives = [life for _, life in finite.group_by("attempt", maintain_order=True)]
-    start = finite["value"][: min(_START, lives[0].height)].median() if lives else None
-    found = [_gone_on(before, after, start) for before, after in pairwise(lives)]
+    attempts = [life for _, life in finite.group_by("attempt", maintain_order=True)]
+    start = finite["value"][: min(_START, attempts[0].height)].median() if attempts else None
+    found = [_compare_attempts(before, after, start) for before, after in pairwise(attempts)]
     return max(reversed(found), key=lambda one: one["resumed_rise"] or -math.inf, default={})
 
 
-def _gone_on(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
+def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
     last, first = before.row(-1, named=True), after.row(0, named=True)
     same = before.filter(
         pl.col("step").eq_missing(first["step"]) & pl.col("epoch").eq_missing(first["epoch"])
@@ -158,18 +158,18 @@ def _gone_on(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str,
         "resumed_value": first["value"],
         "resumed_growth": _ratio(first["value"], held["value"]),
         "anew": _order(first) <= _order(before.row(0, named=True)) and before.height > 1,
-        **_lost(before.filter(_reached(first)), after, start),
+        **_regression(before.filter(_before_position(first)), after, start),
     }
 
 
-def _reached(place: Mapping[str, Any]) -> pl.Expr:
+def _before_position(place: Mapping[str, Any]) -> pl.Expr:
     """Select the values logged before a position."""
     epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
     at_epoch, at_step = _order(place)
     return (epoch < at_epoch) | ((epoch == at_epoch) & (step < at_step))
 
 
-def _lost(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
+def _regression(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return how far the first values after a restart exceed the last ones before it, given enough values."""
     later = before["value"][before.height // 2 :].to_list()[-_LAST:]
     if len(later) < _START or after.height < 2:
@@ -186,23 +186,23 @@ def _order(row: Mapping[str, Any]) -> tuple[int, int]:
     return (row["epoch"] or 0, row["step"] or 0)
 
 
-def _twins(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
+def _shared_with_events(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
     """Return (worker, tag, is event file) → how many values log and event file share and agree on."""
     found = {}
     for (worker, tag, written), own in series.filter(pl.col("agree").is_not_null()).group_by(
         "worker", "tag", "written_as", maintain_order=True
     ):
         apart = own.filter(~pl.col("agree"))
-        told: dict[str, Any] = {"both": own.height, "apart": apart.height}
-        told["apart_share"] = apart.height / own.height
+        summary: dict[str, Any] = {"both": own.height, "apart": apart.height}
+        summary["apart_share"] = apart.height / own.height
         if apart.height:
             first = apart.row(0, named=True)
-            told |= {
+            summary |= {
                 "apart_step": first["step"],
                 "apart_value": first["value"],
                 "apart_printed": first["printed"],
             }
-        found[str(worker), str(tag), False] = found[str(worker), str(written), True] = told
+        found[str(worker), str(tag), False] = found[str(worker), str(written), True] = summary
     return found
 
 

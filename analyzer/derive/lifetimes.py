@@ -68,9 +68,9 @@ def lifetimes(
     messages: Messages,
 ) -> pl.DataFrame:
     """Return one row per worker, about its last attempt."""
-    lives = _lives(tables, workers, exceptions, clock, messages)
+    lives = _last_attempts(tables, workers, exceptions, clock, messages)
     starting_up = frozenset(messages.literals("startup_origin"))
-    ended = {life.worker: _ended(life) for life in lives}
+    ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
@@ -78,7 +78,7 @@ def lifetimes(
     return with_awakenings(frame("lifetimes", rows), tables["records"], tables["scalars"], clock)
 
 
-def _lives(
+def _last_attempts(
     tables: Mapping[str, pl.DataFrame],
     workers: pl.DataFrame,
     exceptions: pl.DataFrame,
@@ -100,7 +100,7 @@ def _lives(
         key = (life.worker, max(1, life.attempts))
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         life.times = _span(tables["sources"], life, clock)
-        life.joined = _joined(life, clock)
+        life.joined = _joined_at(life, clock)
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
         if life and row["attempt"] == max(1, life.attempts) and row["final"]:
@@ -117,15 +117,15 @@ def _lives(
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
     """Return the tasks that peers show to have run: joined, leaders joined, or needed for a step."""
-    met = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    seen_tasks = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     if any(life.facts["agent_connected"] for life in lives):
-        met |= {life.worker for life in lives if life.row["leader"]}
+        seen_tasks |= {life.worker for life in lives if life.row["leader"]}
     specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
     for life in lives:
         together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
         if life.stepped and together and life.row["trains"]:
-            met |= tasks_of(specs.get(life.worker, {})) & trainers
-    return met & {life.worker for life in lives}
+            seen_tasks |= tasks_of(specs.get(life.worker, {})) & trainers
+    return seen_tasks & {life.worker for life in lives}
 
 
 def _add_fact(life: Life, row: dict[str, Any]) -> None:
@@ -136,7 +136,7 @@ def _add_record(life: Life, row: dict[str, Any]) -> None:
     life.records.append(row)
 
 
-def _ended(life: Life) -> tuple[str, bool]:
+def _end_of(life: Life) -> tuple[str, bool]:
     """Return how a worker ended and whether a file records it (rather than implies it)."""
     if not life.row["seen"]:
         return _ended_unseen(life)
@@ -317,9 +317,11 @@ def _orders(training: Sequence[Life]) -> dict[str, tuple[int, int]]:
 
 
 def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
-    lived = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
-    lived = lived.filter(pl.col("worker").is_not_null())
-    return dict(lived.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
+    logged_attempts = pl.concat(
+        [tables[table].select("worker", "attempt") for table in ("records", "scalars")]
+    )
+    logged_attempts = logged_attempts.filter(pl.col("worker").is_not_null())
+    return dict(logged_attempts.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
 
 
 def _span(sources: pl.DataFrame, life: Life, clock: CommonClock) -> tuple[float | None, float | None]:
@@ -332,6 +334,6 @@ def _span(sources: pl.DataFrame, life: Life, clock: CommonClock) -> tuple[float 
     return min(known[0], default=None), max(known[1], default=None)
 
 
-def _joined(life: Life, clock: CommonClock) -> float | None:
+def _joined_at(life: Life, clock: CommonClock) -> float | None:
     accepted = life.facts["agent_connected"]
     return clock.time(life.worker, accepted[-1]["source"], accepted[-1]["time"]) if accepted else None

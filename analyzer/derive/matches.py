@@ -12,18 +12,18 @@ def matches(
 ) -> pl.DataFrame:
     """Add `after_end`, `overcome` and `tensorflow` to each matched line."""
     versions = workers.select("worker", "tensorflow").drop_nulls()
-    alike = versions["tensorflow"].unique().to_list()
-    of_all = alike[0] if len(alike) == 1 else None
-    own = dict(versions.iter_rows())
-    stated = [own.get(worker, of_all) for worker in found["worker"].to_list()]
+    distinct = versions["tensorflow"].unique().to_list()
+    of_all = distinct[0] if len(distinct) == 1 else None
+    by_worker = dict(versions.iter_rows())
+    stated = [by_worker.get(worker, of_all) for worker in found["worker"].to_list()]
     return found.with_columns(
         behind_end(found, lifetimes).alias("after_end"),
-        _overcome(found, scalars).alias("overcome"),
+        _progress_follows(found, scalars).alias("overcome"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
 
 
-def _overcome(found: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:
+def _progress_follows(found: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:
     """Return for each row whether its source shows progress further down."""
     last = scalars.group_by("source").agg(last=pl.col("line").max())
     joined = found.select("source", "line").join(last, on="source", how="left", maintain_order="left")

@@ -38,8 +38,8 @@ def members(
         found = {task: why for task, why in found.items() if split_task(task)[0] not in roles}
     else:
         known = {*found, *named, *seen}
-        counted = _counted(facts, known)
-        found = dict.fromkeys(_missing(known | counted), GAP) | found | dict.fromkeys(counted, COUNTED)
+        counted = _tasks_by_count(facts, known)
+        found = dict.fromkeys(_tasks_in_gaps(known | counted), GAP) | found | dict.fromkeys(counted, COUNTED)
         if found or named:
             found = dict.fromkeys(seen, FILES) | found
     return found | dict.fromkeys(named, SERVICE) | dict.fromkeys(listed, CLUSTER)
@@ -53,12 +53,12 @@ def _named_by_service(facts: pl.DataFrame) -> set[str]:
 def _named_by_peers(records: pl.DataFrame) -> set[str]:
     """Return the tasks in device strings of records, except those reported as missing devices."""
     texts = records["text"].filter(records["text"].str.contains("/task:", literal=True))
-    told = texts.filter(~texts.str.contains(_NOT_THERE)) if texts.len() else texts
-    devices = told.str.extract_all(_DEVICE).explode().drop_nulls().unique()
+    usable = texts.filter(~texts.str.contains(_NOT_THERE)) if texts.len() else texts
+    devices = usable.str.extract_all(_DEVICE).explode().drop_nulls().unique()
     return {task for device in devices for task in tasks_in(device) if is_task(task)}
 
 
-def _counted(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
+def _tasks_by_count(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
     """Return the tasks implied by the largest `num_workers` that a strategy states."""
     stated = facts.filter((pl.col("key") == "num_workers") & pl.col("worker").is_not_null())["value"]
     count = max((int(value) for value in stated if re.fullmatch(r"\d{1,4}", value)), default=0)
@@ -66,7 +66,7 @@ def _counted(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
     return {f"worker:{index}" for index in range(min(count, _MAX_COUNTED) - chiefs)} if count > 1 else set()
 
 
-def _missing(known: Iterable[str]) -> Iterator[str]:
+def _tasks_in_gaps(known: Iterable[str]) -> Iterator[str]:
     """Yield gaps below the highest index of each role; with a chief, workers may start at 1."""
     held = {*known}
     indices: dict[str, set[int]] = {}

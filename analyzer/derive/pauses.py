@@ -80,14 +80,14 @@ class _Saved(NamedTuple):
 
 def pauses(read: Tables, clock: CommonClock) -> pl.DataFrame:
     """Return the longest pauses of each worker, by time on the common clock."""
-    saved, steps = _saved(read), _dated(read["scalars"])
-    tried = _tried(read["scalars"])
+    saved, steps = _checkpoints(read), _dated_steps(read["scalars"])
+    evaluations = _evaluation_times(read["scalars"])
     found: dict[str, list[_Pause]] = {}
-    for worker, source, start, end in _compiled(read):
+    for worker, source, start, end in _compilations(read):
         found.setdefault(worker, []).append(_Pause.at("compile", clock, worker, source, start, end))
     for (worker, source), own in steps.items():
         compiled = tuple(found.setdefault(worker, []))
-        for kind, start, end in _between(own, saved.get(worker, []), tried.get(worker, [])):
+        for kind, start, end in _slow_gaps(own, saved.get(worker, []), evaluations.get(worker, [])):
             pause = _Pause.at(kind, clock, worker, source, start, end)
             if kind != "pause" or not any(pause.overlaps(other) for other in compiled):
                 found[worker].append(pause)
@@ -99,37 +99,40 @@ def _longest(own: Sequence[_Pause]) -> list[_Pause]:
     return sorted(kept, key=lambda pause: (pause.start, pause.end))
 
 
-def _compiled(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
+def _compilations(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
     """Yield (worker, source, start, end) of each compilation; overlapping ones are merged."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for worker, source, start, end in (*_traced(tables["spans"]), *_alarms(tables["records"])):
+    for worker, source, start, end in (
+        *_traced_compilations(tables["spans"]),
+        *_slow_operations(tables["records"]),
+    ):
         found.setdefault((worker, source), []).append((start, end))
     for (worker, source), intervals in found.items():
         yield from ((worker, source, start, end) for start, end in union(intervals))
 
 
-def _traced(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
+def _traced_compilations(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
     """Yield compilations from traces with absolute timestamps."""
     compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
     rows = spans.filter(compiled).drop_nulls("worker")
     yield from rows.select("worker", "source", "start", "end").iter_rows()
 
 
-def _alarms(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
+def _slow_operations(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
     """Yield the slow operations that XLA reports on completion, e.g. compilation or autotuning."""
-    told = records.filter(
+    rows_with_time = records.filter(
         pl.col("time").is_not_null()
         & pl.col("worker").is_not_null()
         & (pl.col("origin") == "slow_operation_alarm.cc")
     )
-    for worker, source, time, text in told.select("worker", "source", "time", "text").iter_rows():
+    for worker, source, time, text in rows_with_time.select("worker", "source", "time", "text").iter_rows():
         if took := _ALARM.search(text):
             scale = 0.001 if took["unit"] == "ms" else 1.0
             seconds = 3600 * int(took["h"] or 0) + 60 * int(took["m"] or 0) + scale * float(took["s"])
             yield worker, source, time - seconds, time
 
 
-def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
+def _dated_steps(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     """Return the dated steps of each worker, from the source with the most of them."""
     training = scalars.filter(
         pl.col("worker").is_not_null()
@@ -148,8 +151,8 @@ def _dated(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     return {place: found[place] for place in most.items()}
 
 
-def _between(
-    steps: Sequence[_Step], saved: Sequence[_Saved], tried: Sequence[float]
+def _slow_gaps(
+    steps: Sequence[_Step], saved: Sequence[_Saved], evaluations: Sequence[float]
 ) -> Iterator[tuple[str, float, float]]:
     """Yield (kind, start, end) of gaps much longer than their number of steps usually takes."""
     gaps = _gaps(steps)
@@ -164,7 +167,7 @@ def _between(
         if any(_within(place, earlier, later) for place in saved):
             yield "checkpoint", earlier.time, later.time
         elif gap.seconds >= usual * _LONG:
-            evaluated = bisect_right(tried, earlier.time) < bisect_right(tried, later.time)
+            evaluated = bisect_right(evaluations, earlier.time) < bisect_right(evaluations, later.time)
             yield "evaluation" if evaluated else "pause", earlier.time, later.time
 
 
@@ -189,7 +192,7 @@ def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:
     return (earlier.epoch, earlier.step) <= (place.epoch, place.step) < (later.epoch, later.step)
 
 
-def _saved(tables: Tables) -> dict[str, list[_Saved]]:
+def _checkpoints(tables: Tables) -> dict[str, list[_Saved]]:
     """Return worker → its checkpoints with their positions."""
     facts = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
     if not facts.height:
@@ -212,11 +215,11 @@ def _saved(tables: Tables) -> dict[str, list[_Saved]]:
     return found
 
 
-def _tried(scalars: pl.DataFrame) -> dict[str, list[float]]:
+def _evaluation_times(scalars: pl.DataFrame) -> dict[str, list[float]]:
     """Return worker → times at which it logged evaluation results."""
-    told = scalars.filter(
+    rows_with_time = scalars.filter(
         pl.col("worker").is_not_null()
         & pl.col("time").is_not_null()
         & (pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_"))
     )
-    return dict(told.group_by("worker").agg(pl.col("time").unique().sort()).iter_rows())
+    return dict(rows_with_time.group_by("worker").agg(pl.col("time").unique().sort()).iter_rows())

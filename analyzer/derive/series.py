@@ -32,7 +32,7 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
     logs = values.filter(~written).with_row_index("log")
     events = values.filter(written).with_row_index("event")
     if not logs.height or not events.height:
-        return _told([values.with_columns(printed=pl.when(~written).then("value"), agree=None)])
+        return _as_table([values.with_columns(printed=pl.when(~written).then("value"), agree=None)])
     pairs = pl.concat([_by_step(logs, events), _by_epoch(logs, events)])
     exact = events.select("event", exact="value", at="time", written_as="tag")
     both = logs.join(pairs.join(exact, on="event"), on="log").with_columns(
@@ -42,7 +42,7 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
         value="exact",
         time=pl.coalesce("at", "time"),
     )
-    return _told(
+    return _as_table(
         [
             both,
             logs.join(pairs, on="log", how="anti").with_columns(printed="value"),
@@ -73,7 +73,7 @@ def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
     return pl.when(printed.is_finite() & exact.is_finite()).then(near)
 
 
-def _told(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _as_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
     rows = pl.concat(parts, how="diagonal_relaxed")
     names = [column.name for column in SERIES]
     lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]

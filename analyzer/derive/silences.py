@@ -23,7 +23,7 @@ Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 """(worker, attempt) → kind of file, last time, and longest pause between two times."""
 
 
-class _Quiet(NamedTuple):
+class _ProgressEnd(NamedTuple):
     """End of a worker's progress, on the common clock."""
 
     worker: str
@@ -36,12 +36,14 @@ class _Quiet(NamedTuple):
 def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
     """Return one row per training worker with known times."""
     training = lifetimes.filter("trains").to_dicts()
-    quiet = list(_quiet(training, _times(scalars), clock))
+    quiet = list(_progress_ends(training, _times(scalars), clock))
     lives = {life["worker"]: life for life in training}
     return frame("silences", (_row(each, quiet, lives[each.worker]) for each in quiet))
 
 
-def _quiet(training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClock) -> Iterator[_Quiet]:
+def _progress_ends(
+    training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClock
+) -> Iterator[_ProgressEnd]:
     ends = [
         life["last_seen"]
         for life in training
@@ -49,27 +51,27 @@ def _quiet(training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClo
     ]
     for life in training:
         worker, compared = life["worker"], clock.knows(life["worker"])
-        last, pause = _progress(life, times, clock)
+        last, pause = _last_progress(life, times, clock)
         since = last if last is not None or life["step"] is not None else life["last_seen"]
         until = max(ends) if compared and ends else life["last_seen"]
         if since is not None and until is not None:
-            yield _Quiet(worker, since, until, pause, compared)
+            yield _ProgressEnd(worker, since, until, pause, compared)
 
 
 def _times(scalars: pl.DataFrame) -> Times:
     """Return the last time and longest pause of each attempt, per kind of file."""
     kind = pl.when(pl.col("origin") == "event_file").then(pl.lit("event_file")).otherwise(pl.lit("log"))
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
-    told = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
+    grouped = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
         pl.col("time").max(), longest=pl.col("time").unique().sort().diff().max()
     )
     found: dict[tuple[str, int], list[tuple[str, float, float]]] = {}
-    for worker, attempt, name, last, longest in told.iter_rows():
+    for worker, attempt, name, last, longest in grouped.iter_rows():
         found.setdefault((worker, attempt), []).append((name, last, longest or 0.0))
     return found
 
 
-def _progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tuple[float | None, float]:
+def _last_progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tuple[float | None, float]:
     """Return when the last attempt last made progress, and its longest pause before that."""
     latest, longest = None, 0.0
     for kind, end, pause in times.get((life["worker"], max(1, life["attempts"])), ()):
@@ -79,7 +81,7 @@ def _progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tupl
     return latest, longest
 
 
-def _row(quiet: _Quiet, everyone: Sequence[_Quiet], life: Mapping[str, Any]) -> dict[str, Any]:
+def _row(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd], life: Mapping[str, Any]) -> dict[str, Any]:
     seconds = max(0.0, quiet.until - quiet.since)
     return {
         "worker": quiet.worker,
@@ -92,7 +94,7 @@ def _row(quiet: _Quiet, everyone: Sequence[_Quiet], life: Mapping[str, Any]) -> 
     }
 
 
-def _is_first(quiet: _Quiet, everyone: Sequence[_Quiet]) -> bool:
+def _is_first(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd]) -> bool:
     """Return True if this worker alone went silent clearly earlier; needs comparable clocks."""
     others = [each for each in everyone if each.worker != quiet.worker]
     if not others or not all(each.compared for each in everyone):

@@ -48,7 +48,7 @@ def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
         tried=tried
     )
-    steps, tests = _steps(dated), _tests(dated)
+    steps, tests = _steps(dated), _evaluation_times(dated)
     of_events = pl.col("time").filter(pl.col("origin") == "event_file")
     ends = dated.group_by("worker", maintain_order=True).agg(pl.col("time").max(), event=of_events.max())
     logs = sources.filter(pl.col("kind") == "log").group_by("worker").agg(pl.col("last_time").max())
@@ -59,8 +59,8 @@ def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
             {
                 "worker": worker,
                 **_pace(steps.get(worker, [])),
-                **_written(event, last_log.get(worker)),
-                **_tried(tests.get(worker, []), last),
+                **_event_lag(event, last_log.get(worker)),
+                **_evaluation_columns(tests.get(worker, []), last),
             }
             for worker, last, event in ends.iter_rows()
         ),
@@ -68,13 +68,13 @@ def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pace(timed: Sequence[Timed]) -> dict[str, Any]:
-    found = changes(_thinned(timed))
+    found = changes(_downsampled(timed))
     largest = max(found, key=lambda change: abs(math.log(change.after / change.before)), default=None)
     return {
         "steps": len(timed),
         "step_time": median(one.seconds for one in timed) if timed else None,
         "changes": len(found) if timed else None,
-        **_told(largest),
+        **_change_columns(largest),
     }
 
 
@@ -88,7 +88,7 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
     }
 
 
-def _thinned(timed: Sequence[Timed]) -> list[Timed]:
+def _downsampled(timed: Sequence[Timed]) -> list[Timed]:
     every = math.ceil(len(timed) / _MOST)
     if every <= 1:
         return list(timed)
@@ -98,7 +98,7 @@ def _thinned(timed: Sequence[Timed]) -> list[Timed]:
 
 def changes(timed: Sequence[Timed]) -> list[Change]:
     """Return every lasting change of step time, in order."""
-    at = _split([one.seconds for one in timed])
+    at = _change_point([one.seconds for one in timed])
     if at is None:
         return []
     before, after = (median(one.seconds for one in part) for part in (timed[:at], timed[at:]))
@@ -106,7 +106,7 @@ def changes(timed: Sequence[Timed]) -> list[Change]:
     return [one for one in found if max(one.after / one.before, one.before / one.after) >= _FACTOR]
 
 
-def _split(values: Sequence[float]) -> int | None:
+def _change_point(values: Sequence[float]) -> int | None:
     """Return the most significant change point (Pettitt's test); None if chance explains it."""
     size = len(values)
     if size < 2 * _FEWEST:
@@ -128,29 +128,29 @@ def _ranks(values: Sequence[float]) -> list[float]:
     return [(first[value] + last[value]) / 2 for value in values]
 
 
-def _told(change: Change | None) -> dict[str, Any]:
+def _change_columns(change: Change | None) -> dict[str, Any]:
     if change is None:
         return {}
     factor = change.after / change.before
     return {"changed_step": change.step, "before": change.before, "after": change.after, "factor": factor}
 
 
-def _written(event: float | None, log: float | None) -> dict[str, Any]:
+def _event_lag(event: float | None, log: float | None) -> dict[str, Any]:
     """Compare the time of the last event with that of the last log line."""
     behind = None if event is None or log is None else log - event
     return {"last_event": event, "last_log": log, "event_behind": behind}
 
 
-def _tests(dated: pl.DataFrame) -> dict[str, list[float]]:
+def _evaluation_times(dated: pl.DataFrame) -> dict[str, list[float]]:
     """Return worker → evaluation times, from its most frequent validation tag."""
-    told = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
+    grouped = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
     most: dict[str, tuple[int, str, list[float]]] = {}
-    for worker, tag, count, times in told.iter_rows():
+    for worker, tag, count, times in grouped.iter_rows():
         most[worker] = max(most.get(worker, (0, "", [])), (count, tag, times))
     return {worker: times for worker, (_, _, times) in most.items()}
 
 
-def _tried(times: Sequence[float], last: float) -> dict[str, Any]:
+def _evaluation_columns(times: Sequence[float], last: float) -> dict[str, Any]:
     gaps = [later - earlier for earlier, later in pairwise(times)]
     return {
         "evaluations": len(times),

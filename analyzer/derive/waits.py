@@ -19,7 +19,7 @@ from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
 
-class Stay(NamedTuple):
+class CollectiveTime(NamedTuple):
     """Seconds spent in collectives, and seconds from the first collective's start to the last one's end."""
 
     seconds: float
@@ -49,7 +49,9 @@ def waits(
     dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
     shared = collectives.filter("shared")
-    stays = {worker: _stay(group) for (worker,), group in shared.group_by("worker", maintain_order=True)}
+    stays = {
+        worker: _collective_time(group) for (worker,), group in shared.group_by("worker", maintain_order=True)
+    }
     progress = last_times(read["scalars"])
     rows = []
     for worker in spans["worker"].unique(maintain_order=True).to_list():
@@ -68,23 +70,25 @@ def waits(
             | _in_collectives(worker, stays, own["shared"])
             | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
             | in_steps
-            | {"outside_factor": _over(dated.get(worker), in_steps["step_time"])}
+            | {"outside_factor": _ratio(dated.get(worker), in_steps["step_time"])}
             | {"covers_end": _covers(window, last)}
         )
     return frame("waits", rows)
 
 
-def _over(seconds: float | None, traced: float | None) -> float | None:
+def _ratio(seconds: float | None, traced: float | None) -> float | None:
     return seconds / traced if seconds is not None and traced else None
 
 
-def _stay(own: pl.DataFrame) -> Stay:
+def _collective_time(own: pl.DataFrame) -> CollectiveTime:
     """Total a worker's collectives, counting overlaps once."""
     start, end = own["start"].min(), own["end"].max()
-    return Stay(covered(own), float(end) - float(start))  # type: ignore[arg-type]
+    return CollectiveTime(covered(own), float(end) - float(start))  # type: ignore[arg-type]
 
 
-def _in_collectives(worker: object, stays: Mapping[object, Stay], own: pl.DataFrame) -> dict[str, Any]:
+def _in_collectives(
+    worker: object, stays: Mapping[object, CollectiveTime], own: pl.DataFrame
+) -> dict[str, Any]:
     if worker not in stays:
         return {"collectives": 0, "fastest_exit": False}
     others = [stay.share for other, stay in stays.items() if other != worker]

@@ -24,7 +24,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
-    seen, logged = _left(sources, _TELLING), _left(sources, ["log"])
+    seen, logged = _with_sources(sources, _TELLING), _with_sources(sources, ["log"])
     spec = expected_cluster(facts)
     known = members(facts, records, seen, tasks_of(spec))
     everyone = sorted(known.keys() | seen | _with_exit_code(facts), key=order)
@@ -117,7 +117,7 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
     return found
 
 
-def _left(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
+def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
     """Return the workers with at least one readable source of these kinds."""
     left = sources.filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")

@@ -41,13 +41,13 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
 
 def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
     """Return the worker and job facts that the two runs state differently."""
-    ours, theirs = _stated(here), _stated(there)
+    ours, theirs = _fact_values(here), _fact_values(there)
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key] != theirs[key]:
             yield {"key": key, "label": LABELS.get(key, key), "here": ours[key], "there": theirs[key]}
 
 
-def _stated(tables: Tables) -> dict[str, list[str]]:
+def _fact_values(tables: Tables) -> dict[str, list[str]]:
     rows = tables["cluster"].filter(~pl.col("key").is_in(sorted(_OF_EACH_RUN))).select("key", "value")
     found: dict[str, set[str]] = {}
     for key, value in rows.iter_rows():

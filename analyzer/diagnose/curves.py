@@ -27,20 +27,20 @@ def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> d
     own: dict[str, list[Mapping[str, Any]]] = {}
     for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
         own.setdefault(curve["worker"], []).append(curve)
-    made = {worker: [_drawn(curve, values) for curve in _shown(told)] for worker, told in own.items()}
+    made = {worker: [_drawn(curve, values) for curve in _preferred(told)] for worker, told in own.items()}
     for worker, took in {**_traced_steps(steps), **_between_steps(scalars)}.items():
         if len(took) > 1:
             made.setdefault(worker, []).append(_step_time(took))
     return made
 
 
-def _shown(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def _preferred(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     return [curve for curve in told if curve["origin"] != "event_file"] or told
 
 
 def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> DrawnCurve:
     own = values[curve["worker"], curve["tag"], curve["origin"]]
-    kept = _thinned(own.select("epoch", "step", "steps", "value", "time"))
+    kept = _downsampled(own.select("epoch", "step", "steps", "value", "time"))
     points = [_point(curve["origin"], *row) for row in kept.iter_rows()]
     return {
         "tag": curve["tag"],
@@ -89,7 +89,7 @@ def _step_time(took: list[Point]) -> DrawnCurve:
     return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
 
 
-def _thinned(values: pl.DataFrame) -> pl.DataFrame:
+def _downsampled(values: pl.DataFrame) -> pl.DataFrame:
     if values.height <= MOST_POINTS:
         return values
     every = math.ceil(values.height / (MOST_POINTS - 2))

@@ -48,10 +48,10 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     if standing:
         chosen = standing[0]
         rejected = tuple(
-            (f, _against(f, chosen, tables)) for f in sorted(causes, key=_rank) if f is not chosen
+            (f, _why_rejected(f, chosen, tables)) for f in sorted(causes, key=_rank) if f is not chosen
         )
         return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
-    rejected = tuple((f, _against(f, None, tables)) for f in causes)
+    rejected = tuple((f, _why_rejected(f, None, tables)) for f in causes)
     return _without_cause(tables, findings, rejected)
 
 
@@ -119,7 +119,7 @@ def _rank(finding: Finding) -> tuple[bool, float, str]:
     return (finding.verdict is not Verdict.FAILED, -finding.confidence, finding.rule)
 
 
-def _against(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
+def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
     if _overtaken(finding, tables):
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:

@@ -88,7 +88,7 @@ def document(
         "odd_lines": _odd_lines(decision, tables, said),
         "telling_lines": described(told),
         "deciding_file": deciding_file(told, tables) if _is_unsure(decision) else None,
-        "against": _against(tables, good),
+        "against": _baseline_diff(tables, good),
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables["records"]),
@@ -135,7 +135,7 @@ def _numbers(evidence: EvidencePlace) -> list[int]:
     return [number for number, _ in evidence["context"]]
 
 
-def _against(tables: Tables, good: BaselineRun | None) -> BaselineDiff | None:
+def _baseline_diff(tables: Tables, good: BaselineRun | None) -> BaselineDiff | None:
     if good is None:
         return None
     return against(tables, good)

@@ -52,11 +52,11 @@ def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
         is_line = each.source is not None and each.line is not None
         place = (each.kind, each.source, each.line, each.worker, each.excerpt, "" if is_line else each.says)
         known = places.get(place)
-        places[place] = _both(known, each) if known else each
+        places[place] = _combined(known, each) if known else each
     return list(places.values())
 
 
-def _both(one: Evidence, other: Evidence) -> Evidence:
+def _combined(one: Evidence, other: Evidence) -> Evidence:
     says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
     signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
     return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))

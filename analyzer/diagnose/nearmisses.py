@@ -18,22 +18,24 @@ _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
 """What a job is; a rule that lacks only this speaks of another kind of job."""
 
 
-class _Gap(NamedTuple):
+class _MissingFile(NamedTuple):
     """Kinds of file that fill a table, and what to ask for if they are missing."""
 
     kinds: tuple[str, ...]
     ask: str
 
 
-_GAPS: Mapping[str, _Gap] = {
-    "matches": _Gap(("log",), "the complete output of {worker}, stdout and stderr"),
-    "exceptions": _Gap(("log",), "the complete output of {worker}, stdout and stderr"),
-    "accusations": _Gap(("log",), "the complete output of the workers that are missing, stdout and stderr"),
-    "scalars": _Gap(("log", "event_file"), "the TensorBoard event files of {worker}"),
-    "curves": _Gap(("log", "event_file"), "the TensorBoard event files of {worker}"),
-    "waits": _Gap(("trace",), "a profile of some steps, of every worker at once"),
-    "spans": _Gap(("trace",), "a profile of some steps, of every worker at once"),
-    "cluster": _Gap(("tf_config",), "the TF_CONFIG of every worker"),
+_MISSING_FILES: Mapping[str, _MissingFile] = {
+    "matches": _MissingFile(("log",), "the complete output of {worker}, stdout and stderr"),
+    "exceptions": _MissingFile(("log",), "the complete output of {worker}, stdout and stderr"),
+    "accusations": _MissingFile(
+        ("log",), "the complete output of the workers that are missing, stdout and stderr"
+    ),
+    "scalars": _MissingFile(("log", "event_file"), "the TensorBoard event files of {worker}"),
+    "curves": _MissingFile(("log", "event_file"), "the TensorBoard event files of {worker}"),
+    "waits": _MissingFile(("trace",), "a profile of some steps, of every worker at once"),
+    "spans": _MissingFile(("trace",), "a profile of some steps, of every worker at once"),
+    "cluster": _MissingFile(("tf_config",), "the TF_CONFIG of every worker"),
 }
 _ENDS = frozenset({"exit_code", "signal", "ended"})
 
@@ -46,13 +48,13 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
         (finding, finding.near, _collect(finding.near, tables))
         for finding in findings
         if finding.outcome is Outcome.QUIET and finding.role is Role.CAUSE and finding.near
-        if not set(finding.near.columns) <= _STRUCTURE and not _follows(finding, decision)
+        if not set(finding.near.columns) <= _STRUCTURE and not _repeats_verdict(finding, decision)
     ]
     found.sort(key=lambda each: (each[2] is None, -len(each[1].held), each[0].rule))
     return [_document(*each) for each in found[:MOST]]
 
 
-def _follows(finding: Finding, decision: Decision) -> bool:
+def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
     """Return True if the finding repeats the verdict's cause or is explained by it."""
     if decision.chosen is None:
         return False
@@ -68,12 +70,12 @@ def _collect(near: MissingSignal, tables: Tables) -> str | None:
     if near.table == "lifetimes" and _ENDS & set(near.columns):
         own = lives.filter(pl.col("worker") == near.worker) if near.worker else lives
         return f"the exit code of {worker}" if own["exit_code"].null_count() else None
-    gap = _GAPS.get(near.table)
-    if gap is None:
+    missing_file = _MISSING_FILES.get(near.table)
+    if missing_file is None:
         return None
-    read = tables["sources"].filter(pl.col("kind").is_in(gap.kinds) & (pl.col("read") != "skipped"))
-    whose = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"].to_list())
-    return None if whose <= set(read["worker"].to_list()) else gap.ask.format(worker=worker)
+    read = tables["sources"].filter(pl.col("kind").is_in(missing_file.kinds) & (pl.col("read") != "skipped"))
+    needed = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"].to_list())
+    return None if needed <= set(read["worker"].to_list()) else missing_file.ask.format(worker=worker)
 
 
 def _document(finding: Finding, near: MissingSignal, collect: str | None) -> NearMiss:

@@ -52,7 +52,7 @@ _NEW_RULE = Step(
     "mwms-rules new --from RUN --id ID",
 )
 _DUMP = 'py-spy dump --native --pid "$(pgrep -f SCRIPT.py | head -1)"'
-_UNTOLD = ("vanished", "stopped", "unknown")
+_UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -61,13 +61,13 @@ def summary(decision: Decision, tables: Tables) -> str:
     if decision.chosen:
         return decision.chosen.summary
     if decision.verdict is Verdict.HEALTHY:
-        return f"Nothing failed: {_all(job['trainers'])} reached the planned end."
+        return f"Nothing failed: {_all_workers(job['trainers'])} reached the planned end."
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
     return "The collected files do not show how the job ended."
 
 
-def _all(workers: int) -> str:
+def _all_workers(workers: int) -> str:
     return "the only training worker" if workers == 1 else f"all {workers} training workers"
 
 
@@ -80,10 +80,10 @@ def why(decision: Decision, tables: Tables) -> list[str]:
     said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
-    return [*said, *_apart(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]
+    return [*said, *_absent_or_silent(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]
 
 
-def _apart(tables: Tables) -> Iterator[str]:
+def _absent_or_silent(tables: Tables) -> Iterator[str]:
     """Yield who was missing at barriers and who went silent before the others."""
     awaited = tables["barriers"].filter(~pl.col("arrived"))
     for (barrier, at), rows in awaited.group_by("barrier", "place", maintain_order=True):
@@ -133,5 +133,5 @@ def _to_collect(tables: Tables) -> Iterator[Step]:
         yield _OUTPUT
     if lives["exit_code"].null_count():
         yield _EXIT_CODES
-    if lives["ended"].is_in(list(_UNTOLD)).any():
+    if lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield _UNBUFFERED

@@ -115,7 +115,7 @@ _LOGDIRS = (
 """Event files and traces lie in one directory, and are fetched together."""
 
 
-def _beside(text: str, *files: File) -> tuple[Command, ...]:
+def _on_each_platform(text: str, *files: File) -> tuple[Command, ...]:
     """Return one command per kind of place, run on a worker's machine or in its container."""
     return tuple(Command(where, text, files) for where in PLACES)
 
@@ -247,7 +247,7 @@ RECIPES: Mapping[str, Recipe] = {
         "readings of the GPUs",
         "How busy each GPU was and how much of its memory was in use, up to the end; driver and model.",
         "start nvidia-smi beside the training, its output into a file that names the worker",
-        _beside(
+        _on_each_platform(
             "nvidia-smi --query-gpu=timestamp,index,name,driver_version,utilization.gpu,memory.used,"
             "temperature.gpu \\\n"
             '  --format=csv -l 10 > "run/nvidia-smi-worker-$INDEX.csv" &',
@@ -258,7 +258,7 @@ RECIPES: Mapping[str, Recipe] = {
         "installed packages",
         "Versions of TensorFlow and of all that it rests on; a worker whose versions differ stands out.",
         "keep pip freeze of every worker in a file that names it",
-        _beside(
+        _on_each_platform(
             'python -m pip freeze > "run/pip-freeze-worker-$INDEX.txt"',
             File("pip-freeze-worker-1.txt", "packages of worker:1", "versions"),
         ),
@@ -267,7 +267,7 @@ RECIPES: Mapping[str, Recipe] = {
         "environment of every worker",
         "TF_CONFIG, and the variables of TensorFlow, NCCL, CUDA and Slurm. Nothing else is taken up of it.",
         "keep the output of env of every worker in a file that names it",
-        _beside(
+        _on_each_platform(
             'env > "run/env-$INDEX.txt"',
             File("env-1.txt", "environment of worker:1", "variables that bear on a training"),
         ),
@@ -276,7 +276,7 @@ RECIPES: Mapping[str, Recipe] = {
         "memory of the containers",
         "Whether a container ran out of memory, how much it used, and how much it may use.",
         "copy memory.current, memory.max and memory.events of every worker into a directory that names it",
-        _beside(
+        _on_each_platform(
             'mkdir -p "run/worker-$INDEX"\n'
             "cp /sys/fs/cgroup/memory.current /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory.events "
             '"run/worker-$INDEX/"',
@@ -288,7 +288,7 @@ RECIPES: Mapping[str, Recipe] = {
         "How full the file systems of each worker are: a host whose own disk is full, or a volume that is "
         "full for all.",
         "keep what df prints on every worker, of where it writes, in a file that names it",
-        _beside(
+        _on_each_platform(
             'df -h . CHECKPOINTS > "run/df-worker-$INDEX.txt"',
             File("df-worker-1.txt", "disks of worker:1", "how full its file systems are"),
         ),
@@ -297,7 +297,7 @@ RECIPES: Mapping[str, Recipe] = {
         "stacks of a job that hangs",
         "Where the main thread of every worker stands, in a collective or not, and what its input waits for.",
         "while it hangs, keep what py-spy dump prints of every worker in a file that names it",
-        _beside(
+        _on_each_platform(
             'py-spy dump --pid "$(pgrep -f SCRIPT.py | head -1)" > "run/py-spy-worker-$INDEX.txt"',
             File("py-spy-worker-1.txt", "stacks of worker:1", "where its main thread stands"),
         ),
@@ -306,7 +306,7 @@ RECIPES: Mapping[str, Recipe] = {
         "list of checkpoints",
         "Which checkpoint is the latest, and whether it is whole: where a restart begins.",
         "copy the file checkpoint and the small *.index files; the large files of data are not needed",
-        _beside(
+        _on_each_platform(
             "mkdir -p run/checkpoints\ncp CHECKPOINTS/checkpoint CHECKPOINTS/*.index run/checkpoints/",
             File("checkpoints/checkpoint", "checkpoint", "which checkpoint is the latest"),
             File("checkpoints/ckpt-12.index", "checkpoint", "that it is there, and whole"),

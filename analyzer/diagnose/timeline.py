@@ -45,37 +45,37 @@ def timeline(
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
     events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(paused)]
-    order = _Order(events, tables, clock)
+    order = _SortKey(events, tables, clock)
     events.sort(key=order.key)
     if len(events) <= MOST_EVENTS:
-        return _quoted(_counted(events), tables), 0
+        return _with_excerpts(_with_numbers(events), tables), 0
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
     shown = [events[i] for i in sorted(kept[:MOST_EVENTS])]
-    return _quoted(_counted(shown), tables), len(events) - len(shown)
+    return _with_excerpts(_with_numbers(shown), tables), len(events) - len(shown)
 
 
 def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
-    """Return worker → its pauses by time, as the document has them."""
+    """Return worker → its pauses by time, in the form of the output document."""
     found: dict[str, list[PauseInterval]] = {}
     for row in pauses.iter_rows(named=True):
         found.setdefault(row.pop("worker"), []).append(cast(PauseInterval, row))
     return found
 
 
-def _counted(events: Sequence[Event]) -> list[Event]:
+def _with_numbers(events: Sequence[Event]) -> list[Event]:
     return [{"n": number, **event} for number, event in enumerate(events, 1)]
 
 
-def _quoted(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
+def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
     """Add to each event the text of its line (for exit codes, the code)."""
     lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
     codes = tables["facts"].filter(pl.col("key") == "exit_code")
     told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
-    return [cast(TimelineEvent, event | {"excerpt": _words(event, lines, told)}) for event in events]
+    return [cast(TimelineEvent, event | {"excerpt": _excerpt(event, lines, told)}) for event in events]
 
 
-def _words(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
+def _excerpt(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
     source, line = event["source"], event["line"]
     if line is None:
         return ""
@@ -86,7 +86,7 @@ def _rank(event: Event) -> int:
     return _IMPORTANCE.index(event["kind"]) if event["kind"] in _IMPORTANCE else len(_IMPORTANCE)
 
 
-class _Order:
+class _SortKey:
     """Sort key of events; one without a time follows the last dated record above it.
 
     No event of a worker precedes its start or follows its end.
@@ -100,7 +100,7 @@ class _Order:
         self._dated: dict[str, tuple[list[int], list[float]]] = {
             str(source): (
                 part["line"].to_list(),
-                [clock.time(worker, str(source), near) or near for worker, near in _nears(part)],
+                [clock.time(worker, str(source), near) or near for worker, near in _workers_and_times(part)],
             )
             for (source,), part in records.partition_by("source", as_dict=True).items()
         }
@@ -124,7 +124,7 @@ class _Order:
         return guess if first_seen is None else max(guess, first_seen)
 
 
-def _nears(records: pl.DataFrame) -> Iterator[tuple[str | None, float]]:
+def _workers_and_times(records: pl.DataFrame) -> Iterator[tuple[str | None, float]]:
     yield from records.select("worker", "near").iter_rows()
 
 

@@ -97,7 +97,9 @@ def evaluate(
     holding = [subject for subject in subjects if rule.holds(truths[subject])]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
-        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_near(rule, truths))
+        return _finding(
+            rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_missing_signal(rule, truths)
+        )
     return _fired(rule, fired, truths, seen, roster)
 
 
@@ -181,13 +183,17 @@ def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple
     """
     seen = {worker for worker in roster.training if roster.lives.get(worker, {}).get("seen", True)}
     alike = len(seen) > 1 and seen <= set(workers)
-    alone = seen == set(workers) and (rule.cause or "").startswith(_OF_ALL) and _untold(rule, roster, seen)
+    alone = (
+        seen == set(workers)
+        and (rule.cause or "").startswith(_OF_ALL)
+        and _absent_may_share(rule, roster, seen)
+    )
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
 
 
-def _untold(rule: Rule, roster: Roster, seen: set[str]) -> bool:
+def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
     """Return True if a worker without files may have failed alike: no exit code excludes it."""
     codes = [
         roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
@@ -221,7 +227,7 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _near(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
+def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
     """Return the signal that was missing for the nearest worker; None unless just one was missing."""
     found = []
     for subject, truth in truths.items():

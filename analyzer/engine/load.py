@@ -29,7 +29,7 @@ def load(directories: Sequence[Path]) -> RulePack:
     """
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     described = {file: read(file, _name(file, directories)) for file in files}
-    documents, worded = _apart(described)
+    documents, worded = _rules_and_messages(described)
     messages = load_messages.messages(worded)
     causes = _causes(document for file, document in documents.items() if file.name == _CAUSES)
     written = [
@@ -52,7 +52,7 @@ def load(directories: Sequence[Path]) -> RulePack:
     return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, messages)
 
 
-def _apart(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
+def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
     """Separate rule files (with the files beside them) from message files."""
     worded = {file for file in documents if file.parent.name == load_messages.FOLDER}
     rest = {file: document for file, document in documents.items() if file not in worded}

@@ -45,9 +45,11 @@ class Order:
     def kept(self, signal: Signal, rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
         """Return the rows after (or before) any of the others, as near as the signal requires."""
         side = 1 if signal.after else -1
-        return [row for row in rows if any(self._lies(row, other, side, signal.within) for other in others)]
+        return [
+            row for row in rows if any(self._is_within(row, other, side, signal.within) for other in others)
+        ]
 
-    def _lies(self, row: Row, other: Row, side: int, near: Within) -> bool:
+    def _is_within(self, row: Row, other: Row, side: int, near: Within) -> bool:
         distance = self._distance(row, other)
         if distance is None or distance.sign != side:
             return False
@@ -59,7 +61,7 @@ class Order:
 
     def _distance(self, row: Row, other: Row) -> _Distance | None:
         seconds = self._seconds(row, other)
-        steps = _steps(row, other)
+        steps = _step_distance(row, other)
         if steps is not None and steps[0]:
             return _Distance(_sign(steps[0]), steps[1], seconds)
         if _same_source(row, other):
@@ -82,7 +84,7 @@ class Order:
         return between if abs(between) > self._residuals[mine] + self._residuals[theirs] else None
 
 
-def _steps(row: Row, other: Row) -> tuple[int, int | None] | None:
+def _step_distance(row: Row, other: Row) -> tuple[int, int | None] | None:
     """Return the difference of two training positions, and the steps between them within an epoch."""
     mine, theirs = _place(row), _place(other)
     if mine is None or theirs is None:

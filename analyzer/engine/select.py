@@ -44,12 +44,12 @@ def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Se
     if not table.height:
         return none
     values = cache(lambda column: frozenset(table[column].to_list()))
-    spoken = [(name, signal) for name, signal in signals.items() if _spoken_of(signal.where, values)]
-    wanted = [_counts(signal).arg_true().implode().alias(name) for name, signal in spoken]
+    spoken = [(name, signal) for name, signal in signals.items() if _may_match(signal.where, values)]
+    wanted = [_row_filter(signal).arg_true().implode().alias(name) for name, signal in spoken]
     return none | table.select_seq(wanted).row(0, named=True) if wanted else none
 
 
-def _spoken_of(where: Mapping[str, object], values: Callable[[str], AbstractSet[object]]) -> bool:
+def _may_match(where: Mapping[str, object], values: Callable[[str], AbstractSet[object]]) -> bool:
     """Return False if an equality value is absent from its column, which saves an expensive query."""
     for column, condition in where.items():
         wanted = condition if isinstance(condition, list) else [condition]
@@ -63,7 +63,7 @@ def _key(signal: Signal) -> str:
     return repr((signal.where, signal.unless))
 
 
-def _counts(signal: Signal) -> pl.Expr:
+def _row_filter(signal: Signal) -> pl.Expr:
     return reduce(lambda kept, unless: kept & ~expression(unless), signal.unless, expression(signal.where))
 
 

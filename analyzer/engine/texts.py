@@ -29,7 +29,7 @@ Values = Mapping[str, Mapping[str, object] | str]
 def fill(text: str, values: Values) -> str:
     """Replace every placeholder; values that the files do not show become `unknown`."""
 
-    def told(name: str) -> object:
+    def value_of(name: str) -> object:
         first, _, column = name.partition(".")
         value: object = values.get(first, "unknown")
         if column:
@@ -37,7 +37,7 @@ def fill(text: str, values: Values) -> str:
         return None if isinstance(value, Mapping) else value
 
     def replace(names: Sequence[str]) -> str:
-        return _spell(next((value for name in names if (value := told(name)) is not None), None))
+        return _as_text(next((value for name in names if (value := value_of(name)) is not None), None))
 
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
@@ -62,7 +62,7 @@ def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
             yield first, column or None
 
 
-def _spell(value: object) -> str:
+def _as_text(value: object) -> str:
     if value is None or isinstance(value, Mapping):
         return "unknown"
     if isinstance(value, float):

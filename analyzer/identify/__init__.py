@@ -28,18 +28,20 @@ def identify(read: Tables) -> Tables:
     own = [_identified(source, found, shift) for source in sources]
     told = _renumbered(read, found.renumbered, shift)
     when = attempts(own, stated, told)
-    begun = _begun(told, own, when)
+    begun = _attempt_starts(told, own, when)
     when.named.update(event_file_attempts(own, begun))
     identity = _identity(own, when)
-    placed = {name: _placed(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns}
+    placed = {
+        name: _with_identity(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns
+    }
     last = _last_attempts(told["facts"], placed["facts"], when, begun)
-    facts = joined("facts", [placed["facts"].with_columns(last), _found(own, found, when)])
+    facts = joined("facts", [placed["facts"].with_columns(last), _identity_facts(own, found, when)])
     return {
         **read,
         **placed,
         "sources": _sources(read["sources"], own, when),
         "facts": with_releases(facts, own),
-        "damage": joined("damage", [read["damage"], _unparted(when)]),
+        "damage": joined("damage", [read["damage"], _damage_rows(when)]),
     }
 
 
@@ -54,14 +56,14 @@ def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tabl
     """Renumber the workers and attempts that rows state, to match the sources."""
     told = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
-    speaking = _speaking_of(told, changed) if changed else []
+    speaking = _sources_naming(told, changed) if changed else []
     if speaking:
         new = pl.when(pl.col("source").is_in(speaking)).then(pl.col("worker").replace(changed))
         told = {name: rows.with_columns(worker=new.otherwise("worker")) for name, rows in told.items()}
     return {**told, "facts": told["facts"].with_columns(pl.col("attempt") + shift)} if shift else told
 
 
-def _speaking_of(told: Tables, changed: Mapping[str, str]) -> list[str]:
+def _sources_naming(told: Tables, changed: Mapping[str, str]) -> list[str]:
     """Return the sources that refer to workers by the old numbers only."""
     stating = [rows.filter(pl.col("worker").is_not_null()) for rows in told.values()]
     spoken: dict[str, set[str]] = {}
@@ -79,7 +81,7 @@ def _identity(sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _placed(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.DataFrame:
+def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.DataFrame:
     """Fill in worker and attempt where rows do not state them, keeping the order."""
     if not rows.height:
         return rows
@@ -106,7 +108,9 @@ def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
     return met.sort("place")["begun"].fill_null(0)
 
 
-def _begun(told: Tables, sources: Sequence[NamedSource], when: Attempts) -> Mapping[str, Mapping[int, float]]:
+def _attempt_starts(
+    told: Tables, sources: Sequence[NamedSource], when: Attempts
+) -> Mapping[str, Mapping[int, float]]:
     """Return worker → attempt → its first time in the logs, infinity if undated.
 
     Empty where all is of the first attempt.
@@ -117,7 +121,7 @@ def _begun(told: Tables, sources: Sequence[NamedSource], when: Attempts) -> Mapp
     logs = [source for source in sources if source.is_log and source.worker]
     identity = _identity(logs, when)
     for name in ("records", "scalars"):
-        rows = _placed(
+        rows = _with_identity(
             told[name].filter(pl.col("source").is_in(identity["source"].to_list())), identity, when
         )
         for worker, attempt, time in rows.group_by("worker", "attempt").agg(pl.min("time")).iter_rows():
@@ -139,17 +143,17 @@ def _last_attempts(
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
 
 
-def _found(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
+def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
     """Return facts about how the workers of sources were identified; they refer to no line."""
     rows = [
         {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **told}
         for source in sources
-        if (told := _how(source.name, found))
+        if (told := _identity_fact(source.name, found))
     ]
     return frame("facts", rows)
 
 
-def _how(source: str, found: Owners) -> Mapping[str, str]:
+def _identity_fact(source: str, found: Owners) -> Mapping[str, str]:
     """Return key and value of the fact about a source's identification; empty if its name states it."""
     if source in found.mixed:
         return {"key": "several_workers"}
@@ -162,11 +166,11 @@ def _sources(table: pl.DataFrame, sources: Sequence[NamedSource], when: Attempts
     return table.with_columns(
         pl.Series("worker", [source.worker for source in sources], pl.String),
         pl.Series("attempt", [when.named[source.name] for source in sources], pl.Int64),
-        *_partial(when),
+        *_partial_columns(when),
     )
 
 
-def _partial(when: Attempts) -> Sequence[pl.Expr]:
+def _partial_columns(when: Attempts) -> Sequence[pl.Expr]:
     if not when.unparted:
         return ()
     unparted = pl.col("source").is_in(list(when.unparted))
@@ -177,5 +181,5 @@ def _partial(when: Attempts) -> Sequence[pl.Expr]:
     )
 
 
-def _unparted(when: Attempts) -> pl.DataFrame:
+def _damage_rows(when: Attempts) -> pl.DataFrame:
     return frame("damage", [{"source": source, "what": what} for source, what in when.unparted.items()])

@@ -151,7 +151,7 @@ def _split(logs: Sequence[_Log], found: Attempts) -> None:
         return
     times = _times(logs[starts.index(most)], most)
     for log, own in zip(logs, starts, strict=True):
-        _note_starts(log, own if len(own) == len(most) else _starts_beside(log, times, found), found)
+        _note_starts(log, own if len(own) == len(most) else _starts_from_other_log(log, times, found), found)
 
 
 def _note_starts(log: _Log, starts: Sequence[Place], found: Attempts) -> None:
@@ -192,9 +192,9 @@ def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
     return [next((time for place, time in dated if place >= start), inf) for start in starts]
 
 
-def _starts_beside(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
+def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
     """Find the attempts in a log from those in another log; if impossible, all lines count as the last."""
-    starts = _by_words(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
+    starts = _by_startup_lines(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
     if starts:
         return starts
     if read := [part for part in log.parts if part in with_rows(log.tables, log.parts)]:
@@ -205,7 +205,7 @@ def _starts_beside(log: _Log, times: Sequence[float], found: Attempts) -> list[P
     return [(0, 0.0)] * len(times)
 
 
-def _by_words(log: _Log, count: int) -> list[Place]:
+def _by_startup_lines(log: _Log, count: int) -> list[Place]:
     """Split where the start-up messages of the script repeat."""
     said = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
     found = [places[1:] for places in said if len(places) == count + 1]

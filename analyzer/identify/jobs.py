@@ -15,13 +15,13 @@ _STATED = ("server_address", "cluster_spec", "task", "own_device", "leader", "co
 _FIRST = frozenset({"worker:0", "chief:0"})
 
 
-class _Place(NamedTuple):
+class _Directory(NamedTuple):
     """Statements found below one sub-directory."""
 
-    lives: set[tuple[str, int]]
+    attempts: set[tuple[str, int]]
     """The workers and attempts that have an address."""
     addresses: set[str]
-    whole: list[str]
+    evidence: list[str]
     """Why it is a job and not a part of one: a leader, a first task, the addresses of a cluster."""
 
 
@@ -51,38 +51,38 @@ def several_jobs(facts: pl.DataFrame) -> list[str]:
     the same attempt, and they share no address. Directories per worker, host, kind of log or attempt do not
     qualify.
     """
-    places = _places(facts)
-    apart = [pair for pair in combinations(places, 2) if _apart(*(places[name] for name in pair))]
+    places = _directories(facts)
+    apart = [pair for pair in combinations(places, 2) if _are_separate(*(places[name] for name in pair))]
     return sorted({name for pair in apart for name in pair}, key=list(places).index)
 
 
-def _places(facts: pl.DataFrame) -> Mapping[str, _Place]:
+def _directories(facts: pl.DataFrame) -> Mapping[str, _Directory]:
     """Return sub-directory → its statements, for the sub-directories of the sources' common parent."""
     stated = facts.filter(pl.col("key").is_in(_STATED) & pl.col("worker").is_not_null())
     rows = [(row["source"].split("/")[:-1], row) for row in stated.iter_rows(named=True)]
-    depth = _shared([folders for folders, _ in rows])
-    places: dict[str, _Place] = {}
+    depth = _common_depth([folders for folders, _ in rows])
+    places: dict[str, _Directory] = {}
     for folders, row in rows:
         if len(folders) > depth:
             name = "/".join(folders[: depth + 1])
-            _note(places.setdefault(name, _Place(set(), set(), [])), row)
+            _add_statement(places.setdefault(name, _Directory(set(), set(), [])), row)
     return places
 
 
-def _shared(paths: list[list[str]]) -> int:
+def _common_depth(paths: list[list[str]]) -> int:
     """Return the number of leading folders that all paths share."""
     same = [len(set(level)) == 1 for level in zip(*paths, strict=False)]
     return [*same, False].index(False)
 
 
-def _note(place: _Place, row: Mapping[str, Any]) -> None:
+def _add_statement(place: _Directory, row: Mapping[str, Any]) -> None:
     if row["key"] in {"server_address", "cluster_spec"}:
         addresses = _addresses(row)
-        place.lives.add((row["worker"], row["attempt"]))
+        place.attempts.add((row["worker"], row["attempt"]))
         place.addresses.update(addresses)
-        place.whole.extend(addresses[1:])
+        place.evidence.extend(addresses[1:])
     elif row["key"] in {"leader", "connected"} or row["value"] in _FIRST:
-        place.whole.append(row["key"])
+        place.evidence.append(row["key"])
 
 
 def _addresses(row: Mapping[str, Any]) -> list[str]:
@@ -93,6 +93,6 @@ def _addresses(row: Mapping[str, Any]) -> list[str]:
     return [str(address) for each in lists if isinstance(each, list) for address in each]
 
 
-def _apart(one: _Place, other: _Place) -> bool:
-    whole = bool(one.whole and other.whole)
-    return whole and len(one.lives & other.lives) > 1 and not one.addresses & other.addresses
+def _are_separate(one: _Directory, other: _Directory) -> bool:
+    evidence = bool(one.evidence and other.evidence)
+    return evidence and len(one.attempts & other.attempts) > 1 and not one.addresses & other.addresses

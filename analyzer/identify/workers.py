@@ -53,7 +53,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -
     known |= {name: claim.worker for name, claim in claims.items()}
     nameless = with_rows(tables, [log.name for log in logs if not log.worker]) if logs else set()
     others = any(log.name in known for log in logs)
-    working = _working(tables, nameless) if others and nameless else nameless
+    working = _training_logs(tables, nameless) if others and nameless else nameless
     groups = _groups(log.name for log in logs if log.name in nameless)
     mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
@@ -91,7 +91,7 @@ def _numbered(
         elif source.is_log and source.worker:
             named.add(source.worker)
     claims = {worker: _claim(group, stated, clusters) for worker, group in numbered.items()}
-    found = _as_claimed(claims) or _counted_from_zero(claims, clusters)
+    found = _by_claims(claims) or _counted_from_zero(claims, clusters)
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
     by_number = {worker: found.get(worker, Claim(worker, _basis_of(worker, claim)))
@@ -114,7 +114,7 @@ def _is_numbered(name: str) -> bool:
     return is_numbered(part) and not (whole and part.isdigit())
 
 
-def _as_claimed(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
+def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
     """Return the claimed tasks; empty if a claim is missing or two are equal."""
     told = {worker: claim for worker, claim in claims.items() if claim}
     return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
@@ -133,7 +133,7 @@ def _counted_from_zero(
     return {} if sizes - {count} or against else found
 
 
-def _working(tables: Tables, logs: Iterable[str]) -> set[str]:
+def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
     """Return the logs that show training: progress, facts, tracebacks or TensorFlow lines."""
     own = pl.col("source").is_in(list(logs))
     shown = (

@@ -12,7 +12,7 @@ _MAX_CLOCKS = 2
 
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return sentences on what speaks against the verdict or is not explained by it."""
+    """Return sentences about evidence that contradicts the verdict or is not explained by it."""
     said = [
         f"{f['title']} ({names(f['workers']) or 'the whole run'}): seen, but not explained by the verdict."
         for f in diagnosis["findings"]

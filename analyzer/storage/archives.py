@@ -46,7 +46,7 @@ class _Entry(NamedTuple):
 
 
 def unpack(archive: Path, scratch: Path) -> list[Member]:
-    """Unpack every file of an archive below `scratch`; a broken archive gives what stands before the break.
+    """Unpack every file of an archive below `scratch`; of a broken archive, the files before the damage.
 
     Hidden files are left out without mention. A broken member does not affect the others. What is wrong with
     the archive itself is a last member without a name.

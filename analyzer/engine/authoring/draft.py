@@ -43,16 +43,16 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
-    chosen = _chosen(found, best)
-    ordinary = _ordinary(tables, {each.mask for each in found}, chosen[0])
+    chosen = _most_telling(found, best)
+    ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0])
     own = ordinary.pop(best.worker, [])
     # First what tells, then the rest: behind a closing line it would count as printed after the end.
-    fires = {best.worker: [*(_cut(each.text) for each in chosen), *own], **ordinary}
+    fires = {best.worker: [*(_shortened(each.text) for each in chosen), *own], **ordinary}
     quiet = {best.worker: own or ["step 1 loss 0.5"], **ordinary}
     return spelled(rule_id, run, best.worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
 
 
-def _chosen(found: Iterable[Telling], best: Telling) -> list[Telling]:
+def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
     """Return the most informative lines of the worker, without repetitions, in log order."""
     once: dict[str, Telling] = {}
     for each in found:
@@ -72,10 +72,10 @@ def _last_plain(tables: Tables) -> list[_Row]:
     by_worker: dict[str, set[object]] = {}
     rows = _before_the_end(tables, pl.col("kind") == "plain")
     for row in rows:
-        by_worker.setdefault(template_of(_said(str(row["text"]))), set()).add(row["worker"])
+        by_worker.setdefault(template_of(_error_line(str(row["text"]))), set()).add(row["worker"])
     own: dict[object, list[_Row]] = {}
     for row in rows:
-        if len(by_worker[template_of(_said(str(row["text"])))]) == 1:
+        if len(by_worker[template_of(_error_line(str(row["text"])))]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MOST_LINES:]] if several else []
@@ -91,7 +91,7 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
     """Return the records that only one worker has, or that follow the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
-    said = {id(row): (line := _said(str(row["text"])), template_of(line)) for row in rows}
+    said = {id(row): (line := _error_line(str(row["text"])), template_of(line)) for row in rows}
     workers: dict[str, set[object]] = {}
     for row in rows:
         workers.setdefault(said[id(row)][1], set()).add(row["worker"])
@@ -129,7 +129,7 @@ def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
     return any(first <= line <= last for line in places.get(str(row["source"]), ()))
 
 
-def _said(text: str) -> str:
+def _error_line(text: str) -> str:
     """Return the line of a record that names the error: the first, or a traceback's last."""
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     if "Traceback (most recent call last)" not in text:
@@ -138,7 +138,7 @@ def _said(text: str) -> str:
     return next((line for line in reversed(ends) if ":" in line), lines[-1])
 
 
-def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
+def _routine_lines(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
     """Return worker → some routine lines of its log, for the case that must not fire."""
     plain = tables["records"].filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
@@ -146,12 +146,12 @@ def _ordinary(tables: Tables, telling: set[str], first: Telling) -> dict[str, li
     kept: dict[str, list[str]] = {}
     for row in plain.iter_rows(named=True):
         behind = row["source"] == first.source and row["line"] > first.line
-        if not behind and template_of(_said(row["text"])) not in telling and row["text"].isprintable():
+        if not behind and template_of(_error_line(row["text"])) not in telling and row["text"].isprintable():
             kept.setdefault(row["worker"], []).append(row["text"][:400])
     return {worker: lines[-_AROUND:] for worker, lines in kept.items()}
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     """Shorten a long traceback by its middle."""
     lines: Sequence[str] = text.splitlines()
     if len(lines) > _LONGEST_TRACEBACK:

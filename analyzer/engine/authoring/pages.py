@@ -53,7 +53,7 @@ def page(rule: Rule, causes: Mapping[str, str]) -> str:
         "What it explains": [", ".join(f"`{each}`" for each in rule.explains)],
         "What it contradicts": [", ".join(f"`{each}`" for each in rule.contradicts)],
         "What to do": [line for step in rule.next for line in _step(step.text, step.command)],
-        "What to collect next time": [f"- {_plain(text)}" for text in rule.collect],
+        "What to collect next time": [f"- {_without_placeholders(text)}" for text in rule.collect],
         "Cases": [_case(case) for case in rule.cases],
         "References": [f"- <{each}>" for each in rule.references],
     }
@@ -87,10 +87,10 @@ def _entry(rule: Rule) -> Iterator[str]:
     yield f"{rule.title}."
     yield _kind(rule)
     yield ""
-    yield f"- Says: {_plain(rule.summary)}"
+    yield f"- Says: {_without_placeholders(rule.summary)}"
     yield f"- Fires when: {_spelled(rule.when, outermost=True)}"
     yield f"- Blames: {_BLAMED[rule.blame]}"
-    yield f"- To do: {_plain(rule.next[0].text) if rule.next else 'nothing.'}"
+    yield f"- To do: {_without_placeholders(rule.next[0].text) if rule.next else 'nothing.'}"
 
 
 def _kind(rule: Rule) -> str:
@@ -99,12 +99,12 @@ def _kind(rule: Rule) -> str:
 
 
 def _meaning(rule: Rule, causes: Mapping[str, str]) -> Iterator[str]:
-    yield _plain(rule.summary)
+    yield _without_placeholders(rule.summary)
     if rule.cause:
         yield f"`{rule.cause}`: {causes.get(rule.cause, 'not in causes.yaml')}."
     if rule.why:
         yield ""
-        yield from (f"- {_plain(text)}" for text in rule.why)
+        yield from (f"- {_without_placeholders(text)}" for text in rule.why)
 
 
 def _sought(rule: Rule) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _confidence(rule: Rule) -> Iterator[str]:
 
 
 def _step(text: str, command: str | None) -> Iterator[str]:
-    yield f"- {_plain(text)}"
+    yield f"- {_without_placeholders(text)}"
     if command:
         yield from ("", "  ```sh", *(f"  {line}" for line in command.splitlines()), "  ```", "")
 
@@ -207,7 +207,7 @@ def _case(case: Case) -> str:
     return f"- {case.name}: {outcome}. Origin: {case.origin}."
 
 
-def _plain(text: str) -> str:
+def _without_placeholders(text: str) -> str:
     """Replace placeholders by words that describe them."""
     return substituted(numbered(text), lambda names: _stand_in(*names[0].partition(".")[::2]))
 

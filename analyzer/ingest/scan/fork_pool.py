@@ -244,7 +244,7 @@ class ForkPool:
         return 0, others
 
     def _work(self, reader: int, prefilter: Prefilter, tasks: int, results: int) -> None:
-        """Do tasks until there are none left."""
+        """Process tasks until the queue is empty."""
         scanner = BlockScanner(prefilter)
         parent = poll()
         parent.register(results, 0)  # reports an error once the parent has closed its end
