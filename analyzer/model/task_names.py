@@ -91,7 +91,7 @@ def is_numbered(name: str) -> bool:
 
 
 def attempt_of(name: str) -> int | None:
-    """Return the attempt in a name, as numbered there; `restart 1` is attempt 2."""
+    """Return the attempt in a name, as numbered there; `restart-1` is attempt 2."""
     match = _ATTEMPT.search(name.lower())
     if not match:
         return None

@@ -27,7 +27,7 @@ class Detector(NamedTuple):
     pattern: str
 
     def find(self, text: str) -> Iterator[SecretSpan]:
-        """Yield the secrets of known vendors in a text."""
+        """Yield the secrets in a text that match the pattern."""
         for match in re.finditer(self.pattern, text):
             yield SecretSpan(*match.span("s" if "s" in match.re.groupindex else 0), self.kind)
 
