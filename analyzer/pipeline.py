@@ -83,7 +83,7 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
     from analyzer.ingest.input_checks import require_readable
 
     require_readable(run, read["sources"])
-    identified = identify(read)
+    identified = identify(read, pack.messages)
     require_one_job(run.name, identified["facts"])
     return derive(identified, pack.messages)
 

@@ -33,7 +33,7 @@ def stages(run: Path) -> Stages:
     done("rules")
     files = discover([run])
     done("discover")
-    read = identify(ingest(files, pack.patterns, pack.messages))
+    read = identify(ingest(files, pack.patterns, pack.messages), pack.messages)
     done("ingest")
     tables = derive(read, pack.messages)
     done("derive")

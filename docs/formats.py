@@ -92,7 +92,8 @@ def taken_from(example: Example, name: str) -> list[str]:
     """What the readers make of an example, in words."""
     with TemporaryDirectory() as folder:
         _lay(example, Path(folder, "run", name))
-        tables = identify(ingest(discover([Path(folder, "run")]), [], load_rules().messages))
+        messages = load_rules().messages
+        tables = identify(ingest(discover([Path(folder, "run")]), [], messages), messages)
     return list(_said(tables))
 
 

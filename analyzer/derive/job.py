@@ -15,6 +15,8 @@ _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
 _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
 """No job that ran between these two ran TensorFlow 2.4."""
+_LOSSES = ("transport", "heartbeat", "down", "leader")
+"""Kinds of complaint with which a job breaks off."""
 
 Row = Mapping[str, Any]
 
@@ -44,6 +46,7 @@ def job(
         "no_files": _count(lives, "ended", "never_started"),
         "workers_leader_awaited": _leader_awaited(lives, facts),
         "awaits_everyone": _awaits_everyone(training, accusations),
+        "lost_unlogged": _lost_unlogged(lives, accusations),
         "trainers": len(training),
         "finished": finished,
         "all_finished": bool(training) and finished == len(training),
@@ -101,6 +104,13 @@ def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool
     others = {life["worker"] for life in training} - {*absent["accuser"]}
     unseen = {life["worker"] for life in training if not life["seen"]}
     return len(others) > 1 and others <= unseen & {*absent["worker"]}
+
+
+def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
+    """How many tasks that left no log are named by what breaks when a task is lost."""
+    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(_LOSSES))
+    named = {*lost["worker"]}
+    return sum(life["worker"] in named and not life["logged"] for life in lives)
 
 
 def _stalled(training: Sequence[Row], silences: pl.DataFrame) -> bool:

@@ -15,15 +15,16 @@ from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, eve
 from analyzer.identify.releases import with_releases
 from analyzer.identify.statements import NamedSource, named_sources, statements
 from analyzer.identify.workers import Owners, owners
+from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.task_names import attempt_of
 from analyzer.tables.builders import frame, joined
 
 
-def identify(read: Tables) -> Tables:
+def identify(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables with worker and attempt filled in on every row."""
     sources, stated = named_sources(read["sources"]), statements(read["facts"])
-    found = owners(sources, stated, read)
+    found = owners(sources, stated, read, messages)
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
     told = _renumbered(read, found.renumbered, shift)

@@ -14,6 +14,7 @@ SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replica
 """What a script says of itself when it starts, if it does; said again, it started again."""
 _KEYS = (
     *SAID_AT_START, "own_device", "server_address", "cluster_spec", "process_banner", "requeued", "restarts",
+    "awaits", "connected", "leader",
 )  # fmt: skip
 
 

@@ -1,29 +1,35 @@
 """Identifies the worker of a log whose name does not state it, or has a number but no role.
 
 The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
-without any of these gets the next free index. A log that several workers wrote unmarked gets no worker and a
-fact `several_workers`; neither does a log without signs of training, such as a kernel log. Numbers from 1, as
-docker compose uses, are shifted to start at 0. A fact `attributed` records how an unnamed worker was
-identified.
+without any of these gets the next free index of a task that it does not call, await or report as lost. A log
+that several workers wrote unmarked gets no worker and a fact `several_workers`; neither does a log without
+signs of training, such as a kernel log. Numbers from 1, as docker compose uses, are shifted to start at 0. A
+fact `attributed` records how an unnamed worker was identified.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.identify.remote_tasks import remote_tasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
+from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import Basis, is_numbered, is_task
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses, as a cluster_spec lists them."""
+RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
+"""Sources of one log → the tasks that it names as others."""
 
 
 class Claim(NamedTuple):
@@ -44,7 +50,7 @@ class Owners(NamedTuple):
     """Worker as the files number it → worker, for the files that speak of workers by these numbers."""
 
 
-def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Owners:
+def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Identify the workers of logs with only a number, then of logs without any hint in their names."""
     clusters = _clusters(stated)
     claims, renumbered = _numbered(sources, stated, clusters)
@@ -57,25 +63,40 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -
     groups = _groups(log.name for log in logs if log.name in nameless)
     mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
-    claims |= _claimed_or_next(own, {*known.values()}, stated, clusters)
+    claims |= _claimed(own, {*known.values()}, stated, clusters)
+    unsaid = [group for group in own if group[0] not in claims]
+    remote = partial(remote_tasks, tables["records"], stated, messages)
+    taken = {*known.values(), *(claim.worker for claim in claims.values())}
+    claims |= _next_free(unsaid, taken, remote, clusters)
     return Owners(claims, mixed, renumbered)
 
 
-def _claimed_or_next(
-    groups: Sequence[Sequence[str]], taken: set[str], stated: Statements, clusters: Sequence[Cluster]
-) -> Mapping[str, Claim]:
-    """Return log → worker for unnamed logs: the claimed task, else the next free index."""
+def _claimed(
+    groups: Sequence[Sequence[str]], taken: AbstractSet[str], stated: Statements, clusters: Sequence[Cluster]
+) -> dict[str, Claim]:
+    """Return log → worker for unnamed logs that claim a task; the first claim wins."""
     found: dict[str, Claim] = {}
-    claims = [_claim(group, stated, clusters) for group in groups]
-    for group, claim in zip(groups, claims, strict=True):
-        if claim and claim.worker not in taken:
-            taken.add(claim.worker)
-            found |= dict.fromkeys(group, claim)
+    held = {*taken}
     for group in groups:
-        if group[0] not in found:
-            guess = Claim(_free_index(taken), Basis.ORDER)
-            taken.add(guess.worker)
-            found |= dict.fromkeys(group, guess)
+        claim = _claim(group, stated, clusters)
+        if claim and claim.worker not in held:
+            held.add(claim.worker)
+            found |= dict.fromkeys(group, claim)
+    return found
+
+
+def _next_free(
+    groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, clusters: Sequence[Cluster]
+) -> dict[str, Claim]:
+    """Return log → next free index, avoiding the tasks that the log names as remote."""
+    found: dict[str, Claim] = {}
+    held, listed = {*taken}, {task for cluster in clusters for task in _tasks(cluster)}
+    for group in groups:
+        guess = _free_index(held | remote(group))
+        if listed and guess not in listed:
+            guess = _free_index(held)
+        held.add(guess)
+        found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
     return found
 
 
@@ -191,13 +212,16 @@ def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]
 
 def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
     """Return the tasks with this address in a cluster."""
-    return [
-        f"{role}:{index}"
-        for cluster in clusters
+    return [task for cluster in clusters for task, each in _tasks(cluster).items() if each == address]
+
+
+def _tasks(cluster: Cluster) -> Mapping[str, str]:
+    """Return task → address."""
+    return {
+        f"{role}:{index}": address
         for role, addresses in cluster.items()
-        for index, each in enumerate(addresses)
-        if each == address
-    ]
+        for index, address in enumerate(addresses)
+    }
 
 
 def _clusters(stated: Statements) -> list[Cluster]:

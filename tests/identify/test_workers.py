@@ -103,9 +103,8 @@ def test_a_log_that_tells_only_values_is_a_workers(
     """As any log is that no name gives to a worker; blank records at either end are not kept."""
     monkeypatch.setattr(reader_output, "MIN_COLUMN_ROWS", 1)
     blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
-    tables = identify(
-        ingest(discover([make_run({"train.log": blank + steps + blank})]), [], load_rules().messages)
-    )
+    run, messages = make_run({"train.log": blank + steps + blank}), load_rules().messages
+    tables = identify(ingest(discover([run]), [], messages), messages)
     assert not tables["records"].height
     assert set(tables["scalars"]["worker"]) == {"worker:0"}
 
@@ -153,3 +152,30 @@ def test_a_gap_in_the_indices_is_a_missing_worker(make_run: Callable[[Mapping[st
         ("ps:0", True, gap),
         ("ps:1", True, "lines of its peers name it"),
     ]
+
+
+LOST = (
+    "2026-11-21 05:27:06.817901: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with "
+    "UNAVAILABLE: Collective ops is aborted by: Socket closed\n"
+    "Additional GRPC error information from remote target /job:worker/replica:0/task:{} while calling "
+    "/tensorflow.WorkerService/RecvBuf:\n:UNKNOWN:Error received from peer\n"
+)
+
+
+@pytest.mark.parametrize(("lost", "worker"), [(0, "worker:1"), (1, "worker:0")])
+def test_a_log_is_not_of_the_task_that_it_lost(
+    make_run: Callable[[Mapping[str, str]], Path], lost: int, worker: str
+) -> None:
+    """The guess takes the lowest index that its lines do not name as remote."""
+    assert workers_of(make_run({"train.log": LINE + LOST.format(lost)})) == {"train.log": worker}
+
+
+def test_a_log_is_not_of_the_task_that_it_waits_for(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Unless it is the leader's, which waits for itself too until it has connected."""
+    waits = (
+        "2026-11-21 03:10:02.204177: I tensorflow/core/distributed_runtime/master.cc:221] CreateSession still "
+        "waiting for response from worker: /job:worker/replica:0/task:0\n"
+    )
+    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
+    assert workers_of(make_run({"train.log": waits})) == {"train.log": "worker:1"}
+    assert workers_of(make_run({"train.log": leads + waits})) == {"train.log": "worker:0"}

@@ -200,6 +200,7 @@ JOB = (
         "bool",
         "several tasks are awaited, all but the one that waits: it may be the one that cannot be reached",
     ),
+    Column("lost_unlogged", "int", "tasks without a log here that a peer reports as lost"),
     Column("trainers", "int", "tasks expected to train"),
     Column("finished", "int", "training workers that reached the planned end"),
     Column("all_finished", "bool", "every training worker reached it"),

@@ -28,7 +28,8 @@ TablesOf = Callable[[Mapping[str, str]], Tables]
 def read(folder: Path, text: str, name: str = "worker-1.json") -> Tables:
     """The tables of a run with one such file."""
     (folder / name).write_text(text, encoding="utf-8")
-    return identify(ingest(discover([folder]), [], load_rules().messages))
+    messages = load_rules().messages
+    return identify(ingest(discover([folder]), [], messages), messages)
 
 
 def steps(tables: Tables) -> list[Any]:
