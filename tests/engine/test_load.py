@@ -329,18 +329,6 @@ def test_a_rule_that_cannot_be_followed_is_said_and_takes_no_other_with_it(
     jsonschema.Draft202012Validator(CONTRACT).validate(document)
 
 
-def test_a_text_may_be_given_once_and_named_again(tmp_path: Path) -> None:
-    """Two workers that say the very same."""
-    given = 'given: {worker-0.log: &said "step 1\\n", worker-1.log: *said}'
-    text = RIGHT.format(id="mine").replace('given: {exit_codes.txt: "worker-0 0"}', given)
-    (tmp_path / "causes.yaml").write_text(CAUSES, encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    assert load([tmp_path]).rules[0].cases[1].given == {
-        "worker-0.log": "step 1\n",
-        "worker-1.log": "step 1\n",
-    }
-
-
 def places(value: object) -> list[list[str | int]]:
     """The path to everything inside a value."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from analyzer.identify import identify
 from analyzer.ingest.logs.text import decode, lines
 from analyzer.model.run import Tables
 from tests.fuzz.oracles import PACKED, WIDE
@@ -33,7 +34,7 @@ def tables(name: str, data: bytes) -> Tables:
         path = Path(folder, name)
         path.write_bytes(data)
         (found,) = read([path])
-    return found
+    return identify(found)
 
 
 @SOME

@@ -27,7 +27,7 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert "confidence 0.90: base likely 0.78, raised by process gone to strong 0.90" in told
     assert "symptom-aborted-by-peer: symptom (worker:0, worker:2, worker:3)" in told
     assert "explained by worker-vanished" in told
-    assert "1. peer.vanished, rule worker-vanished (0.85): chosen" in told
+    assert "1. peer.vanished, rule worker-vanished (0.90): chosen" in told
 
 
 def test_what_nearly_fired_says_what_to_collect(recordings: Recordings) -> None:

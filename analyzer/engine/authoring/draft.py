@@ -22,6 +22,7 @@ MOST_LINES = 3
 _AROUND = 3
 """Other lines of a worker that its case shows."""
 _LONGEST_TRACEBACK = 30
+_ANY_STEP = "step 1 loss 0.5"
 _Row = dict[str, object]
 
 
@@ -45,10 +46,10 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     best = max(found, key=lambda each: each.score)
     chosen = _most_telling(found, best)
     ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0])
-    own = ordinary.pop(best.worker, [])
+    own = ordinary.pop(best.worker)
     # First what tells, then the rest: behind a closing line it would count as printed after the end.
     fires = {best.worker: [*(_shortened(each.text) for each in chosen), *own], **ordinary}
-    quiet = {best.worker: own or ["step 1 loss 0.5"], **ordinary}
+    quiet = {best.worker: own, **ordinary}
     return spelled(rule_id, run, best.worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
 
 
@@ -139,16 +140,20 @@ def _error_line(text: str) -> str:
 
 
 def _routine_lines(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
-    """Return worker → some routine lines of its log, for the case that must not fire."""
+    """Return worker → some routine lines of its log, for the case that must not fire.
+
+    A worker without any gets a line of progress, so that the case has a log of each worker.
+    """
     plain = tables["records"].filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
     )
-    kept: dict[str, list[str]] = {}
+    workers = tables["records"]["worker"].drop_nulls().unique(maintain_order=True)
+    kept: dict[str, list[str]] = {worker: [] for worker in workers}
     for row in plain.iter_rows(named=True):
         behind = row["source"] == first.source and row["line"] > first.line
         if not behind and template_of(_error_line(row["text"])) not in telling and row["text"].isprintable():
-            kept.setdefault(row["worker"], []).append(row["text"][:400])
-    return {worker: lines[-_AROUND:] for worker, lines in kept.items()}
+            kept[row["worker"]].append(row["text"][:400])
+    return {worker: lines[-_AROUND:] or [_ANY_STEP] for worker, lines in kept.items()}
 
 
 def _shortened(text: str) -> str:
