@@ -16,7 +16,7 @@ from analyzer.identify import identify
 from analyzer.ingest.logs.text import decode, lines
 from analyzer.model.run import Tables
 from tests.fuzz.oracles import PACKED, WIDE
-from tests.fuzz.target import read
+from tests.fuzz.target import pack, read
 from tests.fuzz.targets.collectors import MARKS
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def tables(name: str, data: bytes) -> Tables:
         path = Path(folder, name)
         path.write_bytes(data)
         (found,) = read([path])
-    return identify(found)
+    return identify(found, pack().messages)
 
 
 @SOME
