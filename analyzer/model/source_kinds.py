@@ -116,7 +116,10 @@ class Kind(StrEnum):
     LOG = (
         "log",
         "logs.exports",
-        r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$",
+        (
+            r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"
+            r"|(^|/)(cloud[-_]?logging|stackdriver)[^/]*\.json$"
+        ),
         (
             rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:'
             rb"|(?:---\s*\n)?(?:insertId|jsonPayload|textPayload): "

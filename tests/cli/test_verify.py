@@ -30,7 +30,17 @@ def report(run: Path, folder: Path, *options: str) -> Path:
     return folder / "report.json"
 
 
-@pytest.mark.parametrize("sample_run", SAMPLE_RUNS[::3], ids=lambda sample: sample.name)
+def marks(sample: Path) -> list[pytest.MarkDecorator]:
+    """Say which recordings `--verify` cannot follow yet."""
+    exported = (sample / "run" / "cloud-logging.json").is_file()
+    reason = "lines of an exported JSON array are numbered by entry"
+    return [pytest.mark.xfail(reason=reason, strict=True)] if exported else []
+
+
+@pytest.mark.parametrize(
+    "sample_run",
+    [pytest.param(sample, id=sample.name, marks=marks(sample)) for sample in SAMPLE_RUNS[::3]],
+)
 def test_every_citation_of_a_recorded_run_holds(
     sample_run: Path, tmp_path: Path, recordings: Recordings, capsys: pytest.CaptureFixture[str]
 ) -> None:
