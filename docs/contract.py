@@ -58,7 +58,7 @@ def _field(name: str, schema: Schema, required: bool) -> str:
 
 def _meaning(schema: Schema, path: str) -> str:
     described = str(schema.get("description", ""))
-    return described if 0 < len(described) < WIDTH - 10 else f"Lies at `{path}` of the document."
+    return described if 0 < len(described) < WIDTH - 10 else f"The object at `{path}` of the document."
 
 
 def _name(schema: Schema) -> str:

@@ -107,7 +107,7 @@ def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool
 
 
 def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
-    """How many tasks that left no log are named by what breaks when a task is lost."""
+    """Count the tasks without a log that their peers report as lost."""
     lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(_LOSSES))
     named = {*lost["worker"]}
     return sum(life["worker"] in named and not life["logged"] for life in lives)

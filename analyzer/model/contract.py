@@ -9,14 +9,14 @@ JsonNumber = float | Literal["NaN", "Infinity", "-Infinity"]
 
 
 class NextStep(TypedDict):
-    """Lies at `step` of the document."""
+    """The object at `step` of the document."""
 
     text: str
     command: str | None
 
 
 class EvidencePlace(TypedDict):
-    """Lies at `evidence` of the document."""
+    """The object at `evidence` of the document."""
 
     says: str
     kind: Literal["line", "absence", "fact", "value"]
@@ -31,7 +31,7 @@ class EvidencePlace(TypedDict):
 
 
 class RunSummary(TypedDict):
-    """Lies at `run` of the document."""
+    """The object at `run` of the document."""
 
     name: str
     strategy: str | None
@@ -43,7 +43,7 @@ class RunSummary(TypedDict):
 
 
 class ActionTaken(TypedDict):
-    """Lies at `action` of the document."""
+    """The object at `action` of the document."""
 
     retry: Retry
     owner: Owner
@@ -53,7 +53,7 @@ class ActionTaken(TypedDict):
 
 
 class WorkerEnd(TypedDict):
-    """Lies at `workers[].ended` of the document."""
+    """The object at `workers[].ended` of the document."""
 
     how: Literal[
         "finished",
@@ -73,14 +73,14 @@ class WorkerEnd(TypedDict):
 
 
 class LastStep(TypedDict):
-    """Lies at `workers[].last_step` of the document."""
+    """The object at `workers[].last_step` of the document."""
 
     epoch: int | None
     step: int | None
 
 
 class PauseInterval(TypedDict):
-    """Lies at `workers[].pauses[]` of the document."""
+    """The object at `workers[].pauses[]` of the document."""
 
     kind: Literal["compile", "checkpoint", "evaluation", "pause"]
     start: float
@@ -89,7 +89,7 @@ class PauseInterval(TypedDict):
 
 
 class DrawnCurve(TypedDict):
-    """Lies at `workers[].curves[]` of the document."""
+    """The object at `workers[].curves[]` of the document."""
 
     tag: str
     scope: Literal["global", "local", "unknown"]
@@ -99,7 +99,7 @@ class DrawnCurve(TypedDict):
 
 
 class WorkerReport(TypedDict):
-    """Lies at `workers[]` of the document."""
+    """The object at `workers[]` of the document."""
 
     id: str
     host: str | None
@@ -118,7 +118,7 @@ class WorkerReport(TypedDict):
 
 
 class ClockOffset(TypedDict):
-    """Lies at `clocks[]` of the document."""
+    """The object at `clocks[]` of the document."""
 
     worker: str
     kind: Literal["log", "event_file"]
@@ -130,7 +130,7 @@ class ClockOffset(TypedDict):
 
 
 class BarrierArrivals(TypedDict):
-    """Lies at `barriers[]` of the document."""
+    """The object at `barriers[]` of the document."""
 
     barrier: Literal["startup", "step", "checkpoint", "end"]
     place: str | None
@@ -140,14 +140,14 @@ class BarrierArrivals(TypedDict):
 
 
 class PossibleCause(TypedDict):
-    """Lies at `telling_lines[].possible[]` of the document."""
+    """The object at `telling_lines[].possible[]` of the document."""
 
     cause: str
     confidence: float
 
 
 class TellingLine(TypedDict):
-    """Lies at `telling_lines[]` of the document."""
+    """The object at `telling_lines[]` of the document."""
 
     line: EvidencePlace
     means: str
@@ -164,7 +164,7 @@ class DecidingFile(TypedDict):
 
 
 class FactDiff(TypedDict):
-    """Lies at `against.facts[]` of the document."""
+    """The object at `against.facts[]` of the document."""
 
     key: str
     label: str
@@ -180,7 +180,7 @@ class StepTimes(TypedDict):
 
 
 class CurveDiff(TypedDict):
-    """Lies at `against.curves[]` of the document."""
+    """The object at `against.curves[]` of the document."""
 
     tag: str
     epoch: int | None
@@ -200,7 +200,7 @@ class BaselineDiff(TypedDict):
 
 
 class Alternative(TypedDict):
-    """Lies at `alternatives[]` of the document."""
+    """The object at `alternatives[]` of the document."""
 
     cause: str
     rule: str
@@ -210,7 +210,7 @@ class Alternative(TypedDict):
 
 
 class NearMiss(TypedDict):
-    """Lies at `near_misses[]` of the document."""
+    """The object at `near_misses[]` of the document."""
 
     rule: str
     title: str
@@ -222,7 +222,7 @@ class NearMiss(TypedDict):
 
 
 class FindingReport(TypedDict):
-    """Lies at `findings[]` of the document."""
+    """The object at `findings[]` of the document."""
 
     rule: str
     title: str
@@ -244,14 +244,14 @@ class FindingReport(TypedDict):
 
 
 class RecipeCommand(TypedDict):
-    """Lies at `collect[].commands[]` of the document."""
+    """The object at `collect[].commands[]` of the document."""
 
     where: str
     command: str
 
 
 class CollectRecipe(TypedDict):
-    """Lies at `collect[]` of the document."""
+    """The object at `collect[]` of the document."""
 
     kind: str
     what: str
@@ -262,7 +262,7 @@ class CollectRecipe(TypedDict):
 
 
 class TimelineEvent(TypedDict):
-    """Lies at `timeline[]` of the document."""
+    """The object at `timeline[]` of the document."""
 
     n: int
     time: float | None
@@ -288,7 +288,7 @@ class TimelineEvent(TypedDict):
 
 
 class TraceShares(TypedDict):
-    """Lies at `trace[]` of the document."""
+    """The object at `trace[]` of the document."""
 
     worker: str
     collectives: int
@@ -304,7 +304,7 @@ class TraceShares(TypedDict):
 
 
 class CollectiveCall(TypedDict):
-    """Lies at `collectives[]` of the document."""
+    """The object at `collectives[]` of the document."""
 
     name: str
     step: int | None
@@ -315,7 +315,7 @@ class CollectiveCall(TypedDict):
 
 
 class XprofQuote(TypedDict):
-    """Lies at `xprof[]` of the document."""
+    """The object at `xprof[]` of the document."""
 
     source: str
     worker: str | None
@@ -327,7 +327,7 @@ class XprofQuote(TypedDict):
 
 
 class FactValues(TypedDict):
-    """Lies at `facts[]` of the document."""
+    """The object at `facts[]` of the document."""
 
     key: str
     label: str
@@ -336,7 +336,7 @@ class FactValues(TypedDict):
 
 
 class SourceReport(TypedDict):
-    """Lies at `sources[]` of the document."""
+    """The object at `sources[]` of the document."""
 
     name: str
     kind: str
@@ -352,7 +352,7 @@ class SourceReport(TypedDict):
 
 
 class DamagedRange(TypedDict):
-    """Lies at `damage[]` of the document."""
+    """The object at `damage[]` of the document."""
 
     source: str
     offset: int | None
@@ -362,7 +362,7 @@ class DamagedRange(TypedDict):
 
 
 class RulePackUsed(TypedDict):
-    """Lies at `made_with.packs[]` of the document."""
+    """The object at `made_with.packs[]` of the document."""
 
     name: str
     version: str | None
@@ -370,7 +370,7 @@ class RulePackUsed(TypedDict):
 
 
 class MadeWith(TypedDict):
-    """Lies at `made_with` of the document."""
+    """The object at `made_with` of the document."""
 
     mwms_analyze: str
     rules: int

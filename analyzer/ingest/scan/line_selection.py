@@ -199,7 +199,7 @@ class LineSelector:
         self.offset, self.line = block.end, self.line + block.newlines
 
     def _choose_hits(self, block: BlockScan, log: ByteSource) -> None:
-        """Choose the lines around every hit of the expressions that have hits left."""
+        """Choose the lines around each hit in the block, up to the limit of hits per expression."""
         data, chosen_up_to = log.read(block.offset, block.end), -1
         lines = NewlineCounter(data)
         for hit in locate(self.prefilter.all_occurrences(data), block.offset, lines):

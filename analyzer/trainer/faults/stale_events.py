@@ -23,5 +23,5 @@ class StaleEvents(Fault):
         alone(("--width", "8"))
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Write no event files."""
+        """Return the arguments that switch event files off."""
         return ("--logdir", "")
