@@ -171,7 +171,7 @@ def tables() -> str:
 def _opening() -> Iterator[str]:
     yield "# Tables"
     yield ""
-    yield "Generated from `analyzer/model/schema.py` by `python docs/generate.py`."
+    yield "Generated from `analyzer/model/tables.json` by `python docs/generate.py`."
     yield 'Times are seconds since 1970-01-01 UTC. An empty cell says that the files do not tell, never "no".'
     yield ""
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from analyzer.model.columns.progress import SERIES
-from analyzer.model.schema import GAUGE
+from analyzer.model.schema import GAUGE, TABLES
 from analyzer.tables.builders import frame
 
 _MARKS = ("step", "epoch", "checkpoint_step")
@@ -75,7 +74,7 @@ def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
 
 def _as_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
     rows = pl.concat(parts, how="diagonal_relaxed")
-    names = [column.name for column in SERIES]
+    names = [column.name for column in TABLES["series"]]
     lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]
     ordered = rows.sort("row").with_columns(lacking).select(names)
     empty = frame("series", [])

@@ -1,66 +1,44 @@
-"""The schema of the tables: type, unit and meaning of every column that a rule may name.
+"""The schema of the tables: type, unit and meaning of every column that a rule may name, from `tables.json`.
 
-`Tables` maps a name of `TABLES` to a polars frame with exactly the columns declared here, in this order.
-Times are seconds since 1970-01-01 UTC. A null says "the files do not tell", never "no".
+`Tables` maps a name of `TABLES` to a polars frame with exactly the columns declared there, in that order.
+Times are seconds since 1970-01-01 UTC. A null means that the files do not say, never "no".
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-
-from analyzer.model.columns import Column
-from analyzer.model.columns.profiler import COLLECTIVES, STEPS, WAITS
-from analyzer.model.columns.progress import CURVES, PACES, PAUSES, PHASES, SERIES
-from analyzer.model.columns.read import DAMAGE, FACTS, MATCHES, RECORDS, SCALARS, SOURCES, SPANS
-from analyzer.model.columns.workers import (
-    ACCUSATIONS,
-    BARRIERS,
-    CLOCKS,
-    CLUSTER,
-    EXCEPTIONS,
-    JOB,
-    LIFETIMES,
-    SILENCES,
-    WORKERS,
-)
-
-__all__ = ["GAUGE", "LARGEST_INT", "READ", "TABLES", "VALIDATION", "Column"]
+from pathlib import Path
+from typing import NamedTuple
 
 LARGEST_INT = 2**63 - 1
 """The largest number that a column of type `int` holds."""
 
+
+class Column(NamedTuple):
+    """One column; its type is a key of `tables.builders.DTYPES`."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+_DECLARED = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
+
 TABLES: Mapping[str, tuple[Column, ...]] = {
-    "sources": SOURCES,
-    "records": RECORDS,
-    "matches": MATCHES,
-    "scalars": SCALARS,
-    "spans": SPANS,
-    "facts": FACTS,
-    "damage": DAMAGE,
-    "workers": WORKERS,
-    "clocks": CLOCKS,
-    "exceptions": EXCEPTIONS,
-    "accusations": ACCUSATIONS,
-    "lifetimes": LIFETIMES,
-    "silences": SILENCES,
-    "barriers": BARRIERS,
-    "series": SERIES,
-    "curves": CURVES,
-    "paces": PACES,
-    "pauses": PAUSES,
-    "phases": PHASES,
-    "collectives": COLLECTIVES,
-    "steps": STEPS,
-    "waits": WAITS,
-    "cluster": CLUSTER,
-    "job": JOB,
+    table: tuple(
+        Column(name, *(_DECLARED["shared"][name] if column == "shared" else column))
+        for name, column in columns.items()
+    )
+    for table, columns in _DECLARED["tables"].items()
 }
+"""Table → its columns; one that is declared as "shared" means the same in every table that has it."""
 
 VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
-"""Tags and TensorBoard folders under which a model is only tried out; its training stands elsewhere."""
+"""Tags and TensorBoard folders of values measured on validation data, not in training."""
 
 GAUGE = "gauge"
-"""Origin of scalars that are readings of the machine and no progress of the training."""
+"""Origin of scalars that are readings of the machine, not progress of the training."""
 
 READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
 """The tables that ingest fills; all others are derived from them."""
