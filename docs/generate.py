@@ -9,7 +9,7 @@ import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
-from analyzer.diagnose.recipes import PLACES, RECIPES, Command, Recipe
+from analyzer.diagnose.recipes import PLACES, Command, Recipe, recipes
 from analyzer.discover import discover
 from analyzer.engine.authoring import pages
 from analyzer.engine.load import load
@@ -126,7 +126,7 @@ Compressed and rotated files, archives, and one file with a prefix before each l
 [formats.md](formats.md) has all that is known.
 With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.
 
-Generated from `analyzer/diagnose/recipes.py` by `python docs/generate.py`;
+Generated from `analyzer/diagnose/recipes.yaml` by `python docs/generate.py`;
 a report holds the recipes of what its run lacks.
 Words in capitals stand for names of your own.
 
@@ -139,12 +139,12 @@ def collect() -> str:
     """How to collect a run, by where it ran and by what is collected."""
     parts = [line for place in PLACES for line in _place(place)]
     parts += ["## What each thing tells, and how to get it", ""]
-    return COLLECT + "\n".join([*parts, *(line for each in RECIPES.values() for line in _recipe(each))])
+    return COLLECT + "\n".join([*parts, *(line for each in recipes().values() for line in _recipe(each))])
 
 
 def _place(place: str) -> Iterator[str]:
     """All commands of one place, each once, and the files that they give."""
-    every = [each for recipe in RECIPES.values() for each in recipe.commands if each.where == place]
+    every = [each for recipe in recipes().values() for each in recipe.commands if each.where == place]
     commands = list(dict.fromkeys(every))
     yield from (f"### {place}", "", "```sh", *(each.text for each in commands), "```", "")
     yield from ("| file | read as | tells |", "|---|---|---|")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
+from analyzer.diagnose.recipes import recipes
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model.contract import (
@@ -42,9 +43,6 @@ from analyzer.model.contract import (
 )
 from analyzer.model.findings import Action, Finding, Outcome, Step, Verdict
 from analyzer.model.run import Tables
-
-if TYPE_CHECKING:
-    from analyzer.diagnose.recipes import Recipe
 
 UNSURE = 0.5
 """Confidence below which the page shows what else the lines speak for."""
@@ -284,22 +282,18 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
 def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
     """Return recipes for collecting the files that rules lacked."""
     lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
-    if not lacking:
-        return []
-    from analyzer.diagnose.recipes import RECIPES
-
-    return [_recipe(kind, RECIPES[kind]) for kind in lacking if kind in RECIPES]
-
-
-def _recipe(kind: str, recipe: Recipe) -> CollectRecipe:
-    return {
-        "kind": kind,
-        "what": recipe.what,
-        "tells": recipe.tells,
-        "how": recipe.how,
-        "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
-        "docs": recipe.docs,
-    }
+    return [
+        {
+            "kind": kind,
+            "what": recipe.what,
+            "tells": recipe.tells,
+            "how": recipe.how,
+            "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
+            "docs": recipe.docs,
+        }
+        for kind in lacking
+        if (recipe := recipes().get(kind))
+    ]
 
 
 def _facts(tables: Tables) -> list[FactValues]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.diagnose.recipes import RECIPES
+from analyzer.diagnose.recipes import recipes
 from analyzer.discover import discover
 from analyzer.pipeline import analyze, load_rules
 from analyzer.render import render
@@ -45,10 +45,10 @@ def test_python_understands_what_goes_into_the_script(script: str) -> None:
     compile(script, "collect.md", "exec")
 
 
-@pytest.mark.parametrize("kind", sorted(WANTED | RECIPES.keys()))
+@pytest.mark.parametrize("kind", sorted(WANTED | recipes().keys()))
 def test_all_that_a_rule_requires_has_a_recipe(kind: str) -> None:
     """With commands, and a section of the page that its link leads to."""
-    recipe = RECIPES[kind]
+    recipe = recipes()[kind]
     assert recipe.commands
     assert recipe.docs == "docs/collect.md#" + recipe.title.lower().replace(" ", "-")
     assert f"\n### {recipe.title}\n" in PAGE
@@ -56,7 +56,7 @@ def test_all_that_a_rule_requires_has_a_recipe(kind: str) -> None:
 
 def test_the_commands_of_a_place_are_those_of_the_recipes() -> None:
     """Who copies the whole block of Kubernetes gets all that Kubernetes has."""
-    for recipe in RECIPES.values():
+    for recipe in recipes().values():
         for command in recipe.commands:
             assert PAGE.count(command.text) >= (2 if command.language == "sh" else 1)
 
@@ -73,7 +73,7 @@ def test_what_was_not_collected_leads_to_its_recipe(make_run: Callable[[Mapping[
     assert any("profile_batch" in command["command"] for command in traces["commands"])
     for name in ("text", "markdown"):
         page = re.sub(r"\s+", " ", render(document, name).replace("\\", ""))
-        assert f"How to collect traces: {RECIPES['trace'].how}" in page
+        assert f"How to collect traces: {recipes()['trace'].how}" in page
         assert "docs/collect.md#traces" in page
     page = render(document, "html")
     (there,) = set(re.findall(r'<a href="#([\w-]+)">how to collect <bdi>traces</bdi></a>', page))

@@ -16,10 +16,12 @@ from analyzer.diagnose.log_lines.anomalous_lines import (
     odd_line,
 )
 from analyzer.diagnose.log_lines.lines import numbered
+from analyzer.diagnose.recipes import recipes
 from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
 from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
+from analyzer.storage.disk_cache import cached_yaml
 
 MAX_LINES = 3
 FIRST, FURTHER = 0.3, 0.2
@@ -54,9 +56,7 @@ class Telling(NamedTuple):
 @cache
 def hints() -> tuple[Hint, ...]:
     """Return the hints of `hints.yaml`, in the order in which they are tried."""
-    import yaml  # most runs need no hint, and it takes as long as a stage
-
-    rows = yaml.safe_load(Path(__file__).with_name("hints.yaml").read_text(encoding="utf-8"))
+    rows = cached_yaml(Path(__file__).with_name("hints.yaml"))
     return tuple(
         Hint(re.compile(row["words"]), row["means"], tuple(row["causes"]), row["decided_by"]) for row in rows
     )
@@ -95,16 +95,14 @@ def described(told: Sequence[Telling]) -> list[TellingLine]:
 
 def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
     """Return the kind of file that would help most, with the command that collects it."""
-    from analyzer.diagnose.recipes import RECIPES
-
     read = tables["sources"].filter(tables["sources"]["read"] != "skipped")["kind"].to_list()
     wanted = [each.hint.decided_by for each in told if each.hint]
     missing = _without_log(tables)
     kinds = [*(["log"] if missing else []), *(kind for kind in wanted if kind not in {*read, "log"})]
     kind = next((kind for kind in (*kinds, "exit_codes") if kind == "log" or kind not in read), None)
-    if kind is None or kind not in RECIPES:
+    recipe = recipes().get(kind or "")
+    if kind is None or recipe is None:
         return None
-    recipe = RECIPES[kind]
     what = f"the complete output of {', '.join(missing[:3])}" if kind == "log" and missing else recipe.what
     return {"kind": kind, "what": what, "tells": recipe.tells, "how": recipe.how}
 
