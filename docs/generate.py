@@ -13,8 +13,7 @@ from analyzer.diagnose.recipes import PLACES, Command, Recipe, recipes
 from analyzer.discover import discover
 from analyzer.engine.authoring import pages
 from analyzer.engine.load import load
-from analyzer.engine.message_schema import message_schema
-from analyzer.engine.rule_schema import rule_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.ingest.raw_lines import line_templates
 from analyzer.model.log_template import template_of
 from analyzer.model.messages import MEANINGS, STATES
@@ -195,12 +194,12 @@ def catalogue() -> str:
 
 def schema() -> str:
     """The JSON Schema of a rule file, for editors."""
-    return json.dumps(rule_schema(), indent=1) + "\n"
+    return json.dumps(file_schema("rule"), indent=1) + "\n"
 
 
 def schema_of_messages() -> str:
     """The JSON Schema of a file of messages, for editors."""
-    return json.dumps(message_schema(), indent=1) + "\n"
+    return json.dumps(file_schema("message"), indent=1) + "\n"
 
 
 def scores() -> str:

@@ -18,9 +18,8 @@ from analyzer.engine.authoring import coverage, pages
 from analyzer.engine.authoring.cases import Trial, tried
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
-from analyzer.engine.language import ID
 from analyzer.engine.load import load
-from analyzer.engine.rule_schema import rule_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
@@ -155,14 +154,14 @@ def _coverage(arguments: argparse.Namespace) -> int:
 
 
 def _schema(_: argparse.Namespace) -> int:
-    print(json.dumps(rule_schema(), indent=2))
+    print(json.dumps(file_schema("rule"), indent=2))
     return 0
 
 
 def _new(arguments: argparse.Namespace) -> int:
     run = discover([arguments.run])
     name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
-    if not re.search(ID, name):
+    if not re.search(file_schema("rule")["properties"]["id"]["pattern"], name):
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)

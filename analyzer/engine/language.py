@@ -11,29 +11,6 @@ from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.package_files import resource
 
-SCOPES = ("subject", "others", "every_other", "anyone", "everyone", "leader")
-"""Whose rows a signal counts: the bound worker, some other, each other training worker, any worker, every
-training worker, or the worker that hosts the coordination service."""
-
-BLAMES = ("subject", "suspects", "none")
-"""What a fired rule says of its subjects: that they are culprits, that one of them is, or nothing."""
-
-KINDS = ("line", "absence", "fact", "value")
-"""What the evidence of a signal is."""
-
-LOG_LEVELS = ("I", "W", "E", "F")
-"""What a log record can be printed at."""
-
-SHORTEST_LITERAL = 4
-"""Characters; what is shorter stands in too many records."""
-
-ID = "^[a-z0-9][a-z0-9-]*$"
-WORKER = "^[a-z][a-z0-9_]*:[0-9]+$"
-VERDICTS = ("failed", "degraded", "healthy")
-STATUSES = ("experimental", "test", "stable")
-RETRIES = ("as_is", "after_fix", "exclude_host", "unknown")
-OWNERS = ("user_code", "data", "config", "platform", "hardware", "unknown")
-
 Condition = Mapping[str, object]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer.engine import expressions, load_messages, overlay, rule_validation
 from analyzer.engine.language import Case, Confidence, Pack, Rule, RulePack, Signal, Within
-from analyzer.engine.rule_schema import RULE_NEEDS, causes_schema, pack_schema, rule_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
 from analyzer.model.run import Pattern
@@ -60,7 +60,7 @@ def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, 
 
 
 def _causes(documents: Iterable[Document]) -> dict[str, str]:
-    right = [document.data for document in documents if document.check(causes_schema())]
+    right = [document.data for document in documents if document.check(file_schema("causes"))]
     return {cause: text["means"] for data in right for cause, text in data.items()}
 
 
@@ -68,7 +68,7 @@ def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
     """Describe a directory of rules; its name is the default without a `pack.yaml`."""
     digest = _digest(file for file in documents if directory in file.parents)
     described = documents.get(directory / _PACK)
-    if described is None or not described.check(pack_schema()):
+    if described is None or not described.check(file_schema("pack")):
         return Pack(re.sub(r"[^\w.-]", "-", directory.name), None, digest)
     return Pack(described.data["name"], described.data["version"], digest)
 
@@ -87,7 +87,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 def _parts(document: Document) -> Iterator[Document]:
     """Yield the rule of a file, or each of its variants merged with the shared keys."""
-    if document.check(rule_schema()):
+    if document.check(file_schema("rule")):
         shared = {key: value for key, value in document.data.items() if key != "variants"}
         rule_validation.check_file(document)
         if "variants" not in document.data:
@@ -114,7 +114,7 @@ def _variant(document: Document, name: str, shared: Mapping[str, Any]) -> Docume
 
 def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) -> Rule | None:
     """Return the rule of a schema-valid document; None after noting faults."""
-    if missing := [key for key in RULE_NEEDS if key not in document.data]:
+    if missing := [key for key in file_schema("rule")["else"]["required"] if key not in document.data]:
         if document.data.keys() - {"id"}:
             document.fault((), f"`{missing[0]}` is missing")
         return None

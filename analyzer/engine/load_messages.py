@@ -8,7 +8,7 @@ from typing import Any
 
 import regex
 
-from analyzer.engine.message_schema import message_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.model.messages import STATES, Message, Messages, expression
 from analyzer.storage.yaml_document import Document
 
@@ -24,7 +24,7 @@ def messages(documents: Iterable[Document]) -> Messages:
 
 
 def _of_file(document: Document) -> list[Message]:
-    if not document.check(message_schema()):
+    if not document.check(file_schema("message")):
         return []
     family = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
     return [_message(document, family, name, body) for name, body in document.data[FOLDER].items()]

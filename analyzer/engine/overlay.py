@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from analyzer.engine.language import Condition, Rule
-from analyzer.engine.rule_schema import overlay_schema, table_schema
+from analyzer.engine.rule_schema import file_schema, table_schema
 from analyzer.model.findings import Verdict
 from analyzer.storage.yaml_document import Document
 
@@ -21,7 +21,7 @@ NAME = "overlay.yaml"
 
 def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) -> None:
     """Note faults of an overlay, given the ids of all rules and the valid rules."""
-    if not overlay.check(overlay_schema()):
+    if not overlay.check(file_schema("overlay")):
         return
     for index, each in enumerate(overlay.data.get("switch_off", ())):
         overlay.known(("switch_off", index), each, ids, "id of a rule")

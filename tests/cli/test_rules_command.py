@@ -12,7 +12,7 @@ import yaml
 from analyzer.cli.analyze import main as analyze
 from analyzer.cli.rules import main
 from analyzer.engine import load_kept
-from analyzer.engine.rule_schema import rule_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.storage.package_files import resource
 from tests.recordings import ROOT, SAMPLE_RUNS
 
@@ -178,7 +178,7 @@ def test_schema_prints_what_the_repository_holds(capsys: Said) -> None:
     """The file for editors and the command say the same."""
     assert main(["schema"]) == 0
     held = json.loads((ROOT / "rules" / "rule.schema.json").read_text(encoding="utf-8"))
-    assert json.loads(capsys.readouterr().out) == held == rule_schema()
+    assert json.loads(capsys.readouterr().out) == held == file_schema("rule")
 
 
 LEASE = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.engine.conditions import operators
-from analyzer.engine.language import SCOPES
+from analyzer.engine.rule_schema import file_schema
 from tests.recordings import ROOT
 
 DOCUMENTS = runpy.run_path(str(ROOT / "docs" / "generate.py"))["DOCUMENTS"]
@@ -87,6 +87,10 @@ def test_the_rule_guide_names_the_whole_vocabulary() -> None:
     guide = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     assert [
         word
-        for word in (*SCOPES, *operators("int"), *operators("text"))
+        for word in (
+            *file_schema("rule")["$defs"]["signal"]["properties"]["of"]["enum"],
+            *operators("int"),
+            *operators("text"),
+        )
         if f"`{word}`" not in guide and f"{{{word}:" not in guide
     ] == []

@@ -10,7 +10,7 @@ from yaml import safe_load
 
 from analyzer.discover import discover
 from analyzer.engine.load import load
-from analyzer.engine.message_schema import message_schema
+from analyzer.engine.rule_schema import file_schema
 from analyzer.model.errors import RuleError
 from analyzer.pipeline import load_tables
 from analyzer.storage.package_files import resource
@@ -84,5 +84,5 @@ def test_the_wording_of_a_users_own_program_names_a_peer(tmp_path: Path) -> None
 )
 def test_every_file_fits_the_schema_that_editors_use(file: Path) -> None:
     """What `load` accepts, an editor does not mark."""
-    faults = Draft202012Validator(message_schema()).iter_errors(safe_load(file.read_text()))
+    faults = Draft202012Validator(file_schema("message")).iter_errors(safe_load(file.read_text()))
     assert [fault.message for fault in faults] == []

@@ -8,8 +8,9 @@ import pytest
 
 from analyzer.engine.authoring import pages
 from analyzer.engine.authoring.coverage import is_recorded
-from analyzer.engine.language import SCOPES, Case, Rule
+from analyzer.engine.language import Case, Rule
 from analyzer.engine.load import load
+from analyzer.engine.rule_schema import file_schema
 from analyzer.storage.package_files import resource
 
 PACK = load([resource("rules")])
@@ -44,7 +45,7 @@ def test_the_catalogue_has_every_rule_once() -> None:
 
 def test_every_scope_has_words() -> None:
     """A new one would otherwise break the pages."""
-    assert set(pages._WHOSE) == set(SCOPES)
+    assert set(pages._WHOSE) == set(file_schema("rule")["$defs"]["signal"]["properties"]["of"]["enum"])
 
 
 @pytest.mark.parametrize(
