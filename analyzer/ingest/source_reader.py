@@ -17,21 +17,29 @@ def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -
 
     `scan` selects the lines to read from a log. Raises nothing: errors become the reason of a skipped source.
     """
+    reason = source.skip
+    try:
+        if not reason:
+            return _read(matcher, source, scan)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or error}"
+    except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
+        reason = f"reader failed: {type(error).__name__}: {error}"[:400]
     output = SourceRows(source)
-    if source.skip:
-        output.skip(source.skip)
-    elif source.kind.reader is None:
+    output.skip(reason)
+    return [output]
+
+
+def _read(matcher: Matcher, source: Source, scan: ScanLog | None) -> list[SourceRows]:
+    output = SourceRows(source)
+    if source.kind.reader is None:
         output.skip("no reader for this kind of file")
-    else:
-        try:
-            module = import_module(f"analyzer.ingest.{source.kind.reader}")
-            arguments = (scan,) if source.kind is Kind.LOG else ()
-            read: SourceRows | list[SourceRows] = module.read(source, matcher, *arguments)
-            return read if isinstance(read, list) else [read]
-        except OSError as error:
-            output.skip(f"cannot be read: {error.strerror or error}")
-        except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
-            output.skip(f"reader failed: {type(error).__name__}: {error}"[:400])
+        return [output]
+    module = import_module(f"analyzer.ingest.{source.kind.reader}")
+    if source.kind is Kind.LOG:
+        outputs: list[SourceRows] = module.read(source, matcher, scan)
+        return outputs
+    module.read(output, matcher)
     return [output]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.reader_output import SourceRows, whole_text
 
 _MAX_EXCERPT_CHARS = 2_000
 
@@ -24,11 +25,25 @@ def add_matches(
             )  # fmt: skip
 
 
-def add_all_matches(output: SourceRows, matcher: Matcher, text: str) -> None:
-    """Add the matches of all lines of a text."""
+def searched_text(output: SourceRows, matcher: Matcher) -> str:
+    """Return the text of a small file, and add the matches of its lines.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    matcher.begin_file()
+    text = whole_text(output)
     lines, wanted = text.split("\n"), matcher.lines(text.encode("utf-8", "replace"))
     for number in sorted(wanted):
         add_matches(output, matcher, number, lines[number - 1], wanted[number])
+    return text
+
+
+def read_lines(output: SourceRows, text: str, read_line: Callable[[int, str], bool], what: str) -> None:
+    """Call `read_line` with each line that is not blank; report those for which it returns False."""
+    lines = enumerate(text.split("\n"), 1)
+    report_unread_lines(output, [n for n, line in lines if line.strip() and not read_line(n, line)], what)
 
 
 def report_unread_lines(output: SourceRows, numbers: list[int], what: str) -> None:
@@ -36,3 +51,20 @@ def report_unread_lines(output: SourceRows, numbers: list[int], what: str) -> No
     if numbers:
         several = f"{len(numbers)} lines that are" if len(numbers) > 1 else "a line that is"
         output.add_damage(f"{several} {what}", line=numbers[0])
+
+
+class LineFinder:
+    """Finds the line numbers of successive matches in a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at, self.number = 0, 1
+
+    def line(self, pattern: str) -> int | None:
+        """Return the line of the next match; None if there is none."""
+        match = re.compile(pattern).search(self.text, self.at)
+        if match is None:
+            return None
+        self.number += self.text.count("\n", self.at, match.end())
+        self.at = match.end()
+        return self.number

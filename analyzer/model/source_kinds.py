@@ -14,7 +14,7 @@ from typing import Self
 class Kind(StrEnum):
     """The kind of a source, detected from its name or its first bytes.
 
-    `reader` is a module of `analyzer.ingest` with `read(source, matcher)`, imported on first use, or None.
+    `reader` is a module of `analyzer.ingest` with `read(output, matcher)`, imported on first use, or None.
     `names` is searched in the name within the run, in lower case and without compression suffixes;
     `opening` must match the first bytes.
     """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from analyzer.ingest.logs.records import Record
 from analyzer.ingest.reader_output import SourceRows
@@ -41,11 +40,8 @@ _PARTS = (
 )  # fmt: skip
 
 
-class Gauge(NamedTuple):
-    """One reading; the tag ends with its unit."""
-
-    tag: str
-    value: float
+Gauge = tuple[str, float]
+"""Tag and value of one reading; the tag ends with its unit."""
 
 
 def gauges(text: str) -> Iterator[Gauge]:
@@ -77,20 +73,20 @@ def _gauges_of(device: str, found: re.Match[str]) -> Iterator[Gauge]:
         kind = "rss" if re.search("rss|proc", quantity + qualifier) else "memory"
         part = _part(qualifier)
         stem = "rss" if kind == "rss" and part == "used" else f"{kind}_{part}"
-        yield Gauge(f"{device}{stem}_bytes", size(found["number"], unit))
+        yield f"{device}{stem}_bytes", size(found["number"], unit)
         if found["total"] and part == "used":
-            yield Gauge(f"{device}memory_total_bytes", size(found["total"], found["of"]))
+            yield f"{device}memory_total_bytes", size(found["total"], found["of"])
 
 
 def _share(device: str, quantity: str, qualifier: str, value: float) -> Iterator[Gauge]:
     if value > _LARGEST_SHARE:
         return
     if quantity == "cpu" and not device:
-        yield Gauge("cpu_percent", value)
+        yield "cpu_percent", value
     elif quantity in _MEMORY:
-        yield Gauge(f"{device}memory_{_part(qualifier)}_percent", value)
+        yield f"{device}memory_{_part(qualifier)}_percent", value
     elif device:
-        yield Gauge(f"{device}utilization_percent", value)
+        yield f"{device}utilization_percent", value
 
 
 def _part(words: str) -> str:
@@ -102,13 +98,13 @@ def size(number: str, unit: str) -> float:
     return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
 
 
-def add_gauge(output: SourceRows, gauge: Gauge, *, line: int, time: float | None = None) -> None:
+def add_gauge(output: SourceRows, tag: str, value: float, *, line: int, time: float | None = None) -> None:
     """Add one reading to `scalars`."""
-    output.add("scalars", line=line, tag=gauge.tag, time=time, value=gauge.value, scope="local", origin=GAUGE)
+    output.add("scalars", line=line, tag=tag, time=time, value=value, scope="local", origin=GAUGE)
 
 
 def add_gauges(output: SourceRows, record: Record) -> None:
     """Add the readings of one log record to `scalars`."""
     for piece, body in zip(record.pieces, record.bodies, strict=False):
-        for gauge in gauges(body):
-            add_gauge(output, gauge, line=piece.number, time=record.time)
+        for tag, value in gauges(body):
+            add_gauge(output, tag, value, line=piece.number, time=record.time)

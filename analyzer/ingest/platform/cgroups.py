@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePosixPath
 
-from analyzer.ingest.logs.gauges import Gauge, add_gauge
+from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
-from analyzer.model.run import Source
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import read_lines, searched_text
 
 _FILE = re.compile(
     r"(memory|cpu|pids)[._](current|events|failcnt|high|limit_in_bytes|max|max_usage_in_bytes|oom_control|peak|stat"
@@ -43,39 +43,27 @@ _UNLIMITED = 1 << 62
 """cgroup v1 writes nearly 2^63 for "no limit"."""
 
 
-def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Read the values of one file, tagged by its name or by the names in it; "no limit" is omitted.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
-    matcher.begin_file()
-    text = whole_text(output)
-    add_all_matches(output, matcher, text)
-    found = _FILE.search(PurePosixPath(source.name).name.lower())
-    name, unread = f"{found[1]}.{found[2]}" if found else "memory.current", []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not _read_line(output, name, number, line.strip()):
-            unread.append(number)
-    report_unread_lines(output, unread, f"no reading of {name}")
-    return output
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read the values of one file, tagged by its name or by the names in it; "no limit" is omitted."""
+    found = _FILE.search(PurePosixPath(output.source.name).name.lower())
+    name = f"{found[1]}.{found[2]}" if found else "memory.current"
+    text = searched_text(output, matcher)
+    read_lines(output, text, partial(_read_line, output, name), f"no reading of {name}")
 
 
 def _read_line(output: SourceRows, name: str, number: int, line: str) -> bool:
     """Read one line, a number or name–number pairs after an optional time; False if it is neither."""
-    time, rest = _split_time(line)
+    time, rest = _split_time(line.strip())
     output.observe_time(time)
     if single := _NUMBER.match(rest):
         if single["number"] and int(single["number"]) < _UNLIMITED:
             tag = _TAGS.get(name, name.replace(".", "_"))
-            add_gauge(output, Gauge(tag, float(single["number"])), line=number, time=time)
+            add_gauge(output, tag, float(single["number"]), line=number, time=time)
         return True
     pairs = list(_PAIR.finditer(rest))
     for pair in pairs:
-        gauge = Gauge(f"{name.replace('.', '_')}/{pair['name']}", float(pair["number"]))
-        add_gauge(output, gauge, line=number, time=time)
+        tag = f"{name.replace('.', '_')}/{pair['name']}"
+        add_gauge(output, tag, float(pair["number"]), line=number, time=time)
         if pair["name"] == "oom_kill" and int(pair["number"]):
             output.add("facts", line=number, time=time, key="oom_kill", value=pair["number"])
     return bool(pairs)

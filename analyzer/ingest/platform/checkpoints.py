@@ -24,19 +24,12 @@ _TEMPORARY_OR_EXPORTED = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate
 """Unfinished checkpoints and exported models; training cannot resume from them."""
 
 
-def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Read the checkpoint that training would resume from.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
-    if source.name.endswith(".index"):
+def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Read the checkpoint that training would resume from."""
+    if output.source.name.endswith(".index"):
         _read_index(output)
     else:
         _read_latest(output, whole_text(output))
-    return output
 
 
 def report_missing(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:

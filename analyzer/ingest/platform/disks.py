@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from analyzer.ingest.logs.gauges import Gauge, add_gauge
+from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
-from analyzer.model.run import Source
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import report_unread_lines, searched_text
 
 FULLEST = "fullest_mount"
 """Key of the fact with the mount point of the fullest file system."""
@@ -37,19 +36,10 @@ class Usage(NamedTuple):
     line: int
 
 
-def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Read the fullest file system of each table and where it is mounted.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
-    matcher.begin_file()
-    text = whole_text(output)
-    add_all_matches(output, matcher, text)
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read the fullest file system of each table and where it is mounted."""
     tag, found, unread = "", list[Usage](), list[int]()
-    lines = [*text.split("\n"), ""]
+    lines = [*searched_text(output, matcher).split("\n"), ""]
     for number, (line, after) in enumerate(pairwise(lines), 1):
         if _HEADER.match(line):
             _note_fullest(output, tag, found)
@@ -62,7 +52,6 @@ def read(source: Source, matcher: Matcher) -> SourceRows:
             unread.append(number)
     _note_fullest(output, tag, found)
     report_unread_lines(output, unread, "no file system as df prints it")
-    return output
 
 
 def _is_continuation(line: str) -> bool:
@@ -81,5 +70,5 @@ def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
 def _note_fullest(output: SourceRows, tag: str, found: list[Usage]) -> None:
     if found:
         fullest = max(found, key=lambda usage: usage.percent)
-        add_gauge(output, Gauge(tag, float(fullest.percent)), line=fullest.line)
+        add_gauge(output, tag, float(fullest.percent), line=fullest.line)
         output.add("facts", line=fullest.line, key=FULLEST, value=fullest.mount[:300])

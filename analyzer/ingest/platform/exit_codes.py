@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, worker_of
 
@@ -19,21 +18,15 @@ _ENTRY = re.compile(
 )
 
 
-def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Read the exit code of each worker: a number, negative for a signal, or `running`.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
+def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Read the exit code of each worker: a number, negative for a signal, or `running`."""
+    worker = output.source.worker
     for number, line in enumerate(whole_text(output).split("\n"), 1):
         added = [_add_entry(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
-        if source.worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _add_exit_code(output, number, {"worker": source.worker}, line.strip())
-        elif not any(added) and (worker := worker_of(line, Kind.EXIT_CODES)):
-            output.add_damage(f"names {worker}, and no exit code that could be read", line=number)
-    return output
+        if worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
+            _add_exit_code(output, number, {"worker": worker}, line.strip())
+        elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
+            output.add_damage(f"names {named}, and no exit code that could be read", line=number)
 
 
 def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:

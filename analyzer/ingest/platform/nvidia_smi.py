@@ -11,21 +11,20 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from analyzer.ingest.logs.gauges import Gauge, add_gauge, size
+from analyzer.ingest.logs.gauges import add_gauge, size
 from analyzer.ingest.logs.prefixes import seconds
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
-from analyzer.model.run import Source
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import read_lines, searched_text
 
 _VERSIONS = re.compile(r"(?P<what>Driver|CUDA) Version\s*:\s*(?P<value>\d[\w.]*)")
 _ROW = re.compile(
     r"\|\s*(?P<index>\d{1,3})\s+(?P<name>\S.*?)\s+(?:On|Off|N/A)?\s*\|\s*[0-9A-Fa-f]{8,16}:[0-9A-Fa-f.:]+\s"
 )
 _USAGE = re.compile(
-    r"\|.*?(?:(?P<temp>\d+)C\s.*?)?(?:(?P<power>\d+)W\s*/[^|]*)?\|\s*(?P<used>\d+)MiB\s*/\s*(?P<total>\d+)MiB\s*\|"
-    r"(?:\s*(?P<busy>\d+)%)?"
+    r"\|.*?(?:(\d+)C\s.*?)?(?:(\d+)W\s*/[^|]*)?\|\s*(\d+)MiB\s*/\s*(\d+)MiB\s*\|(?:\s*(\d+)%)?"
 )
+_USAGE_COLUMNS = ("temperature.gpu", "power.draw", "memory.used", "memory.total", "utilization.gpu")
 _PROCESS = re.compile(
     r"\|\s*(?P<gpu>\d{1,3})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d+)\s+[CGM+]{1,3}\s+(?P<name>\S.*?)\s+"
     r"(?P<memory>\d+MiB|N/A)\s*\|"
@@ -70,23 +69,12 @@ _DETAILS = {
 """(Section, name) of a line of `-q` → the equivalent query column."""
 
 
-def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Read GPU readings, driver and CUDA versions, GPU models, and the matches of rules.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
-    matcher.begin_file()
-    text = whole_text(output)
-    add_all_matches(output, matcher, text)
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read GPU readings, driver and CUDA versions, GPU models, and the matches of rules."""
     lines = _LineReader(output)
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            lines.read_line(number, line.rstrip("\r"))
-    lines.finish()
-    return output
+    text = searched_text(output, matcher)
+    read_lines(output, text, lines.read_line, "nothing that nvidia-smi is known to print")
+    lines.add_models()
 
 
 class _LineReader:
@@ -102,30 +90,28 @@ class _LineReader:
         self.gpu_numbers: dict[str, str] = {}
         self.models: dict[str, tuple[str, int]] = {}
         self.added: set[tuple[str, str]] = set()
-        self.unread: list[int] = []
 
-    def read_line(self, number: int, line: str) -> None:
-        """Read one line; an error reported for a GPU also becomes a fact."""
+    def read_line(self, number: int, line: str) -> bool:
+        """Read one line, False if it is not understood; an error reported for a GPU also becomes a fact."""
+        line = line.rstrip("\r")
         if fault := _FAULT.search(line):
             self._add_fact(number, "gpu_error", line.strip(" |")[:400], repeated=True)
         is_short = len(line) <= _MAX_TABLE_LINE_CHARS
-        understood = (
+        return bool(
             (is_short and self._table(number, re.sub(r"\s{3,}", "  ", line)))
             or self._csv(number, line)
             or self._dmon(number, line)
             or (is_short and self._detail(number, line))
+            or fault
         )
-        if not understood and not fault:
-            self.unread.append(number)
 
-    def finish(self) -> None:
-        """Add the GPU models and report the lines that were not understood."""
+    def add_models(self) -> None:
+        """Add the number of GPUs of each model."""
         if self.models:
             counted = Counter(name for name, _ in self.models.values())
             models = ", ".join(f"{count} x {name}" for name, count in sorted(counted.items()))
             line = min(line for _, line in self.models.values())
             self._add_fact(line, "gpu_model", models)
-        report_unread_lines(self.output, self.unread, "nothing that nvidia-smi is known to print")
 
     def _table(self, number: int, line: str) -> bool:
         if date := _DATE.match(line):
@@ -143,11 +129,8 @@ class _LineReader:
             self.gpu = row["index"]
             self.models.setdefault(self.gpu, (re.sub(r"\s+(?:On|Off)$", "", row["name"]), number))
         elif self.gpu and "MiB" in line and (usage := _USAGE.match(line)):
-            self._add_gauge(number, "temperature.gpu", usage["temp"])
-            self._add_gauge(number, "power.draw", usage["power"])
-            self._add_gauge(number, "memory.used", usage["used"])
-            self._add_gauge(number, "memory.total", usage["total"])
-            self._add_gauge(number, "utilization.gpu", usage["busy"])
+            for column, cell in zip(_USAGE_COLUMNS, usage.groups(), strict=True):
+                self._add_gauge(number, column, cell)
         elif listed := _LISTED.match(line):
             self.models.setdefault(listed["index"], (listed["name"], number))
         else:
@@ -225,7 +208,7 @@ class _LineReader:
             return
         tag, unit = _COLUMNS[column]
         value = size(found["number"], found["unit"] or unit) if unit else float(found["number"])
-        add_gauge(self.output, Gauge(f"gpu{self.gpu}/{tag}", value), line=number, time=self.time)
+        add_gauge(self.output, f"gpu{self.gpu}/{tag}", value, line=number, time=self.time)
 
     def _add_fact(self, line: int, key: str, value: str, *, repeated: bool = False) -> None:
         """Add a fact once, or each time if `repeated`."""

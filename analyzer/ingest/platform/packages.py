@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from functools import partial
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import report_unread_lines
-from analyzer.model.run import Source
+from analyzer.ingest.text_reader import LineFinder, read_lines
 
 KEY = "package:"
 """Prefix of the fact's key, followed by the package's name."""
@@ -41,52 +39,39 @@ _IGNORED = re.compile(
 """Headers, comments, hints to update pip, and non-package parts of an exported environment."""
 
 
-class Package(NamedTuple):
-    """A package and the line that names it, None if it cannot be located."""
-
-    line: int | None
-    name: str
-    version: str
-
-
-def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Read the version of each package.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
+def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Read the version of each package."""
     text = whole_text(output)
-    found = _from_json(output, text) if text.lstrip().startswith("[") else _from_lines(output, text)
-    for package in found:
-        key = KEY + re.sub(r"[-_.]+", "-", package.name).lower()
-        output.add("facts", line=package.line, key=key, value=package.version)
-    return output
+    if text.lstrip().startswith("["):
+        _read_json(output, text)
+    else:
+        read_lines(output, text, partial(_read_line, output), "no package with a version")
 
 
-def _from_lines(output: SourceRows, text: str) -> Iterator[Package]:
-    unread = []
-    for number, line in enumerate(text.split("\n"), 1):
-        entry = line.strip()
-        if not entry or _IGNORED.match(entry):
-            continue
-        if len(entry) <= _MAX_LINE_CHARS and (package := _package(number, entry)):
-            yield package
-        else:
-            unread.append(number)
-    report_unread_lines(output, unread, "no package with a version")
+def _read_line(output: SourceRows, number: int, line: str) -> bool:
+    entry = line.strip()
+    if _IGNORED.match(entry):
+        return True
+    package = _package(entry) if len(entry) <= _MAX_LINE_CHARS else None
+    if package:
+        _add(output, number, *package)
+    return package is not None
 
 
-def _package(number: int, line: str) -> Package | None:
+def _add(output: SourceRows, line: int | None, name: str, version: str) -> None:
+    output.add("facts", line=line, key=KEY + re.sub(r"[-_.]+", "-", name).lower(), value=version)
+
+
+def _package(line: str) -> tuple[str, str] | None:
+    """Return the name and version of the package that a line lists; None if it lists none."""
     if found := _EXPLICIT.match(line) or _LISTED.match(line):
-        return Package(number, found["name"], found["version"])
+        return found["name"], found["version"]
     if found := _DIRECT_URL.match(line):
-        return Package(number, found["name"], _version_in_url(found["url"]))
+        return found["name"], _version_in_url(found["url"])
     if found := _EDITABLE.match(line):
         name = found["name"] or re.split(r"[/\\]", found["url"].rstrip("/\\"))[-1]
         named = re.match(_NAME, name)
-        return Package(number, named["name"], _version_in_url(found["url"])) if named else None
+        return (named["name"], _version_in_url(found["url"])) if named else None
     return None
 
 
@@ -98,22 +83,18 @@ def _version_in_url(url: str) -> str:
     return f"commit {commit['commit']}" if commit else "from a place of its own"
 
 
-def _from_json(output: SourceRows, text: str) -> Iterator[Package]:
+def _read_json(output: SourceRows, text: str) -> None:
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
-        output.add_damage(
-            f"is no JSON as pip or conda writes it: {error}"[:200], line=getattr(error, "lineno", None)
-        )
+        what = f"is no JSON as pip or conda writes it: {error}"[:200]
+        output.add_damage(what, line=getattr(error, "lineno", None))
         return
-    at, line, invalid = 0, 1, 0
+    finder, invalid = LineFinder(text), 0
     for entry in entries:
         name, version = (entry.get("name"), entry.get("version")) if isinstance(entry, dict) else (None, None)
         if isinstance(name, str) and isinstance(version, str) and re.fullmatch(_NAME, name):
-            found = text.find(f'"{name}"', at)
-            if found >= 0:
-                line, at = line + text.count("\n", at, found), found
-            yield Package(line if found >= 0 else None, name, version[:100])
+            _add(output, finder.line(f'"{re.escape(name)}"'), name, version[:100])
         else:
             invalid += 1
     if invalid:

@@ -13,15 +13,16 @@ from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import add_matches
-from analyzer.model.run import Source
 from analyzer.model.task_names import worker_of
 
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+[A-Z]")
-_NODE = re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)')
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
-_RESTARTS = re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b')
+_FACTS = {
+    "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
+    "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
+}
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _BLANKS = re.compile(r"\s*")
 _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
@@ -33,8 +34,8 @@ class _Pod:
     def __init__(self, worker: str | None) -> None:
         self.worker = worker
         self.in_init_container = self.in_last_state = False
-        self.exit_code: tuple[int, int] | None = None
-        self.last_exit_code: tuple[int, int] | None = None
+        self.codes: dict[bool, tuple[int, int]] = {}
+        """Whether it is of the last state → exit code and line."""
 
     def read_line(self, line: str, number: int) -> None:
         """Read one line; of several containers, a failed one takes precedence."""
@@ -44,44 +45,32 @@ class _Pod:
             self.in_last_state = bool(state["last"])
         elif (code := _CODE.match(line)) and not self.in_init_container:
             found = (int(code["value"]), number)
-            if self.in_last_state:
-                self.last_exit_code = found if not self.last_exit_code or found[0] else self.last_exit_code
-            else:
-                self.exit_code = found if not self.exit_code or found[0] else self.exit_code
+            self.codes[self.in_last_state] = found if found[0] else self.codes.get(self.in_last_state, found)
 
 
-def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Read exit codes, hosts and restarts of the workers, and the matches of rules.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read exit codes, hosts and restarts of the workers, and the matches of rules."""
     matcher.begin_file()
     text = whole_text(output)
     _check_json(output, text)
     numbered = _numbered(text)
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
-    pods = {source.worker: _Pod(source.worker)}
-    current = pods[source.worker]
+    current = _Pod(output.source.worker)
+    pods = {current.worker: current}
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
         worker = worker_of(named["value"]) if named else None
         if worker and worker != current.worker:
             current = pods.setdefault(worker, _Pod(worker))
         current.read_line(line, number)
-        if (node := _NODE.match(line)) and current.worker:
-            output.add("facts", worker=current.worker, line=number, key="host", value=node["value"])
-        if (count := _RESTARTS.match(line)) and current.worker:
-            output.add("facts", worker=current.worker, line=number, key="restarts", value=count["value"])
+        for key, pattern in _FACTS.items():
+            if (stated := pattern.match(line)) and current.worker:
+                output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
     for pod in pods.values():
-        if (found_code := pod.exit_code or pod.last_exit_code) and pod.worker:
-            code, found_at = found_code
-            value = str(negative_signal(code))
-            output.add("facts", worker=pod.worker, line=found_at, key="exit_code", value=value)
-    return output
+        if pod.codes and pod.worker:
+            code, at = pod.codes.get(False) or pod.codes[True]
+            output.add("facts", worker=pod.worker, line=at, key="exit_code", value=str(negative_signal(code)))
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:
@@ -89,10 +78,7 @@ def _numbered(text: str) -> list[tuple[int, str]]:
     lines = list(enumerate(text.split("\n"), 1))
     if not text.startswith("{"):
         return lines
-    lines_out: list[tuple[int, str]] = []
-    for number, line in lines:
-        lines_out += [(number, printed) for printed in _pretty_json(line)]
-    return lines_out
+    return [(number, printed) for number, line in lines for printed in _pretty_json(line)]
 
 
 def _pretty_json(line: str) -> list[str]:

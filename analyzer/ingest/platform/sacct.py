@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import add_all_matches, report_unread_lines
-from analyzer.model.run import Source
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import LineFinder, read_lines, searched_text
 from analyzer.model.task_names import worker_of
 
 _STATES = (
@@ -51,24 +50,15 @@ class Row(NamedTuple):
     nodes: str = ""
 
 
-def read(source: Source, matcher: Matcher) -> SourceRows:
-    """Read states, exit codes, memory and hosts, and the matches of rules.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
-    matcher.begin_file()
-    text = whole_text(output)
-    add_all_matches(output, matcher, text)
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read states, exit codes, memory and hosts, and the matches of rules."""
+    text = searched_text(output, matcher)
     rows = _from_json(output, text) if text.lstrip().startswith("{") else _from_columns(output, text)
     workers = _workers(rows)
     for row in rows:
-        _add_facts(output, row, workers.get((row.job, row.step), source.worker))
-    for worker, row in _exit_code_rows(rows, workers, source.worker).items():
+        _add_facts(output, row, workers.get((row.job, row.step), output.source.worker))
+    for worker, row in _exit_code_rows(rows, workers, output.source.worker).items():
         output.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
-    return output
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
@@ -120,16 +110,16 @@ def _exit_code_rows(
 
 def _from_columns(output: SourceRows, text: str) -> list[Row]:
     rows: list[Row] = []
-    layout, unread = _Layout(), []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or layout.is_header(line):
-            continue
+    layout = _Layout()
+
+    def read_line(number: int, line: str) -> bool:
+        if layout.is_header(line):
+            return True
         row = _row(number, line, layout.cells(line))
-        if row:
-            rows.append(row)
-        else:
-            unread.append(number)
-    report_unread_lines(output, unread, "no row of sacct")
+        rows.extend([row] if row else [])
+        return row is not None
+
+    read_lines(output, text, read_line, "no row of sacct")
     return rows
 
 
@@ -209,7 +199,7 @@ def _from_json(output: SourceRows, text: str) -> list[Row]:
         output.add_damage("is JSON, but holds no list of jobs")
         return []
     rows: list[Row] = []
-    finder = _LineFinder(text)
+    finder = LineFinder(text)
     for job in jobs:
         if isinstance(job, dict) and (number := _job_id(job)):
             line = finder.line(rf'"job_id":\s*{re.escape(_text(job.get("job_id")))}\b')
@@ -232,7 +222,7 @@ def _job_id(job: Mapping[str, Any]) -> str:
     return number if number.isdigit() else ""
 
 
-def _json_steps(job: str, steps: object, finder: _LineFinder) -> Iterator[Row]:
+def _json_steps(job: str, steps: object, finder: LineFinder) -> Iterator[Row]:
     for step in steps if isinstance(steps, list) else ():
         key = step.get("step") if isinstance(step, dict) else None
         if isinstance(key, dict):
@@ -284,20 +274,3 @@ def _text(value: object) -> str:
     if isinstance(value, bool) or value is None or isinstance(value, list):
         return ""
     return storable(str(value))[:400]
-
-
-class _LineFinder:
-    """Finds the line numbers of successive matches in a JSON text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at, self.number = 0, 1
-
-    def line(self, pattern: str) -> int | None:
-        """Return the line of the next match; None if there is none."""
-        match = re.compile(pattern).search(self.text, self.at)
-        if match is None:
-            return None
-        self.number += self.text.count("\n", self.at, match.end())
-        self.at = match.end()
-        return self.number

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import report_unread_lines
-from analyzer.model.run import Source
 
 IN_TENSORFLOW, OUTSIDE_TENSORFLOW = "stands_inside_tensorflow", "stands_outside_tensorflow"
 """Keys of the fact about a main thread; the value is its innermost Python frame."""
@@ -49,14 +48,8 @@ class _Thread:
         self.called_by_tf_data |= bool(_CALLED_BY_TF_DATA.search(file))
 
 
-def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Read one fact per main thread and one per thread that tf.data waits for.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
+def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Read one fact per main thread and one per thread that tf.data waits for."""
     threads: list[_Thread] = []
     unread: list[int] = []
     for number, line in enumerate(whole_text(output).split("\n"), 1):
@@ -64,7 +57,7 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
             _add_facts(output, threads)
             threads = []
         elif thread := _THREAD.match(line):
-            # Without a name, which an old Python does not tell, the first thread is the is_main one.
+            # Without a name, which an old Python does not print, the first thread is the main one.
             threads.append(_Thread(thread["name"] == "MainThread" or not (threads or thread["name"])))
         elif frame := _FRAME.match(line):
             if threads:
@@ -73,7 +66,6 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
             unread.append(number)
     _add_facts(output, threads)
     report_unread_lines(output, unread, "no frame as py-spy prints it")
-    return output
 
 
 def _add_facts(output: SourceRows, threads: Iterable[_Thread]) -> None:

@@ -7,20 +7,15 @@ from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
 from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.model.run import Source
 from analyzer.storage.decompress import decompressed_file
 
 
-def read(source: Source, _matcher: Matcher) -> SourceRows:
+def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the spans of one trace; damaged parts are reported.
 
     A trace of which nothing is left counts as not read, so that no rule calls it quiet.
-
-    Raises:
-        OSError: the file cannot be read.
-
     """
-    output = SourceRows(source)
+    source = output.source
     output.bytes = source.path.stat().st_size
     with decompressed_file(source.path) as (path, broken):
         trace = read_chrome_trace(path) if is_chrome(source) else read_trace(path)
@@ -32,20 +27,12 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
             output.observe_time(start)
             output.observe_time(end)
         output.add(
-            "spans",
-            kind=span.kind,
-            name=span.name,
-            start=start,
-            end=end,
-            step=span.step,
-            instance=span.instance,
-            thread=span.thread,
-            absolute=trace.absolute,
-        )
+            "spans", kind=span.kind, name=span.name, start=start, end=end, step=span.step,
+            instance=span.instance, thread=span.thread, absolute=trace.absolute,
+        )  # fmt: skip
     if trace.absolute and trace.stop_ns is not None:
         output.observe_time(trace.stop_ns / 1e9)
     for damage in trace.damage:
         output.add_damage(damage.what, offset=damage.offset, length=damage.length)
     if not trace.spans and output.reason:
         output.skip(output.reason)
-    return output

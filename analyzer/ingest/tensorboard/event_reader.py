@@ -11,21 +11,15 @@ from analyzer.ingest.logs.metrics import scope_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.tensorboard.event_files import read_scalars
-from analyzer.model.run import Source
 from analyzer.model.schema import VALIDATION
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.storage.decompress import decompressed_file
 
 
-def read(source: Source, _matcher: Matcher) -> SourceRows:
-    """Read every scalar of one event file; damaged parts are reported, and what stands before them is kept.
-
-    Raises:
-        OSError: the file cannot be read.
-
-    """
-    output = SourceRows(source)
+def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Read every scalar of one event file; damaged parts are reported, what stands before them is kept."""
+    source = output.source
     output.bytes = source.path.stat().st_size
     prefix = _tag_prefix(source.name)
     with decompressed_file(source.path) as (path, broken):
@@ -46,7 +40,6 @@ def read(source: Source, _matcher: Matcher) -> SourceRows:
     }
     for damage in found.damage:
         output.add_damage(damage.what, offset=damage.offset, length=damage.length)
-    return output
 
 
 def _time_range(times: Sequence[float]) -> Iterator[float]:
