@@ -117,12 +117,15 @@ class Kind(StrEnum):
         "log",
         "logs.exports",
         (
-            r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$"
+            r"\.(log|out|err|txt|stdout|stderr|jsonl)(\.\d+)?$|(^|/)(stdout|stderr|log|output)$|\.[oe]\d+$"
             r"|(^|/)(cloud[-_]?logging|stackdriver)[^/]*\.json$"
         ),
         (
             rb'\s*[\[{].*?"(?:log|message|textPayload|jsonPayload|msg)"\s*:'
             rb"|(?:---\s*\n)?(?:insertId|jsonPayload|textPayload): "
+            rb"|(?:[^\n]*\n)*?[^\n\"']{0,160}?(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
+            rb"|(?:INFO|WARNING|ERROR):tensorflow:|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ "
+            rb"|Traceback \(most recent call last\))"
         ),
     )
     OTHER = "other"
@@ -134,7 +137,7 @@ def kind_by_name(name: str) -> Kind:
 
 
 def kind_by_opening(opening: bytes) -> Kind:
-    """Return the kind for the first bytes of a file; of logs, only service exports are recognised."""
+    """Return the kind for the first bytes of a file; logs of known loggers are recognised."""
     return next(
         (kind for kind in Kind if kind.opening and re.match(kind.opening, opening, re.DOTALL)), Kind.OTHER
     )

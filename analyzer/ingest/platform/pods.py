@@ -24,6 +24,8 @@ _FACTS = {
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?P<value>\d{1,3})\b")
+"""An event of a training operator."""
 _BLANKS = re.compile(r"\s*")
 _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 
@@ -63,6 +65,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         if worker and worker != current.worker:
             current = pods.setdefault(worker, _Pod(worker))
         current.read_line(line, number)
+        if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
+            pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number)
         for key, pattern in _FACTS.items():
             if (stated := pattern.match(line)) and current.worker:
                 output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
