@@ -177,9 +177,10 @@ def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
     if len(names) > 1:
         raise UsageError("- stands for standard input and goes alone")
     import shutil
-    import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="mwms-") as folder:
+    from analyzer.storage.scratch import ScratchDirectory
+
+    with ScratchDirectory() as folder:
         path = Path(folder, "stdin.log")
         with path.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy)

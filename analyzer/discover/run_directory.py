@@ -19,7 +19,7 @@ from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
 
 if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
+    from analyzer.storage.scratch import ScratchDirectory
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
@@ -47,7 +47,7 @@ def discover(paths: Sequence[Path]) -> RunDir:
     inputs, base = _inputs(paths)
     plain = {source.path: source for path, name in inputs for source in _walk(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
-    scratch = _temporary_directory() if packed else None
+    scratch = _scratch_directory() if packed else None
     unpacked = Path(scratch.name if scratch else ".")
     sources = [
         found
@@ -106,10 +106,10 @@ def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[S
         yield _source(member.path, name)._replace(skip=member.skip)
 
 
-def _temporary_directory() -> TemporaryDirectory[str]:
-    from tempfile import TemporaryDirectory
+def _scratch_directory() -> ScratchDirectory:
+    from analyzer.storage.scratch import ScratchDirectory
 
-    return TemporaryDirectory(prefix="mwms-")
+    return ScratchDirectory()
 
 
 def _run_name(path: Path) -> str:

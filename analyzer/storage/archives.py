@@ -24,6 +24,12 @@ MAX_RATIO = 1_000
 """Unpacked over packed size; a log compresses well, but not like this."""
 _MIN_BUDGET_BYTES = 1 << 30
 """Bytes to which any archive may unpack, however small it is."""
+_MAX_HEADER_BYTES = 1 << 20
+"""Bytes of a long name or of extended attributes in a tar; Python holds them in memory."""
+_EXTENDED_HEADERS = {
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+}  # fmt: skip
 _PADDING_STEP = 1 << 10
 _MAX_PADDING_STEPS = 1 << 16
 _Open = Callable[[], IO[bytes]]
@@ -55,7 +61,7 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
     broken: list[str] = []
     budget = min(MAX_BYTES, max(_MIN_BUDGET_BYTES, archive.stat().st_size * MAX_RATIO))
     try:
-        for entry in _entries(archive):
+        for entry in _entries(archive, budget):
             name = str(PurePosixPath(entry.name))
             if _is_hidden(name):
                 continue
@@ -103,14 +109,15 @@ def _copy(open_member: _Open, target: Path) -> str:
     return ""
 
 
-def _entries(archive: Path) -> Iterator[_Entry]:
-    return _zip_entries(archive) if archive.name.lower().endswith(".zip") else _tar_entries(archive)
+def _entries(archive: Path, budget: int) -> Iterator[_Entry]:
+    is_zip = archive.name.lower().endswith(".zip")
+    return _zip_entries(archive) if is_zip else _tar_entries(archive, budget)
 
 
-def _tar_entries(archive: Path) -> Iterator[_Entry]:
+def _tar_entries(archive: Path, budget: int) -> Iterator[_Entry]:
     with (
         archive.open("rb") as packed,
-        tarfile.open(fileobj=_decompressed(packed), mode="r|", tarinfo=_StrictHeader) as tar,
+        tarfile.open(fileobj=_decompressed(packed, budget), mode="r|", tarinfo=_StrictHeader) as tar,
     ):
         for member in tar:
             if not member.isdir():
@@ -131,17 +138,20 @@ def _zip_entries(archive: Path) -> Iterator[_Entry]:
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A member's header that raises if it is damaged or missing; Python's would take it for the end."""
+    """A member's header that raises if it is damaged, missing or too large; Python's reads on or ends."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         try:
-            return super().frombuf(buf, encoding, errors)
+            header = super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
             if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the end-of-archive marker
                 raise
             what = f"a damaged header: {error}" if buf else "it is cut short"
             raise tarfile.ReadError(what) from error
+        if header.type in _EXTENDED_HEADERS and header.size > _MAX_HEADER_BYTES:
+            raise tarfile.ReadError(f"a header of {header.size} bytes")
+        return header
 
 
 def _check_end(tar: tarfile.TarFile) -> None:
@@ -191,8 +201,25 @@ class _DeferringStream:
         return found
 
 
-def _decompressed(packed: IO[bytes]) -> IO[bytes]:
+def _decompressed(packed: IO[bytes], budget: int) -> IO[bytes]:
     """Return the contents of a file as a stream, decompressed if its first bytes tell a compression."""
     head = packed.read(8)
     packed.seek(0)
-    return cast(IO[bytes], _DeferringStream(decompress_members(packed))) if is_compressed(head) else packed
+    if not is_compressed(head):
+        return packed
+    return cast(IO[bytes], _DeferringStream(_limited(decompress_members(packed), budget)))
+
+
+def _limited(chunks: Iterator[bytes], budget: int) -> Iterator[bytes]:
+    """Yield the chunks.
+
+    Raises:
+        OSError: they hold more bytes than the budget and a megabyte for headers.
+
+    """
+    left = budget + _MAX_HEADER_BYTES
+    for chunk in chunks:
+        left -= len(chunk)
+        if left < 0:
+            raise OSError(f"unpacks to more than {budget} bytes; the rest is left out")
+        yield chunk

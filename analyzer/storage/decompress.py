@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple, Protocol
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 MAX_DECOMPRESSED_BYTES = 64 << 30
 MAX_WHOLE_BYTES = 64 << 20
@@ -21,6 +21,8 @@ CHUNK_BYTES = 512 << 10
 """Bytes of an uncompressed file that are read at a time."""
 COMPRESSED_STEP = 1 << 10
 """Compressed bytes that are read at a time: a break costs at most these, and they grow to 30 MB at most."""
+_MAX_LZMA_MEMORY_BYTES = 128 << 20
+"""`xz -9` needs 65 MB; a header may ask for 4 GB."""
 _LINE_SEARCH_BYTES = 4 << 10
 """Bytes before the end of a chunk in which the end of a line is looked for."""
 
@@ -39,8 +41,30 @@ class _Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...
     @property
+    def needs_input(self) -> bool: ...
+    @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _BoundedFormat:
+    """A decompressor of a format whose output per step is small, with the interface of bz2 and lzma."""
+
+    needs_input = True
+
+    def __init__(self, stream: Any) -> None:  # noqa: ANN401 - zlib and zstandard have no type in common
+        self._stream = stream
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._stream.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._stream.unused_data)
+
+    def decompress(self, data: bytes, _max_length: int, /) -> bytes:
+        return bytes(self._stream.decompress(data))
 
 
 class Chunks:
@@ -111,11 +135,9 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
     member = _DECOMPRESSORS[magic]()
     while packed := packed or file.read(COMPRESSED_STEP):
         try:
-            chunk = member.decompress(packed)
+            yield from _expand(member, packed)
         except Exception as error:  # each of the libraries has errors of its own
             raise OSError(f"is compressed, and broken: {error}") from error
-        if chunk:
-            yield chunk
         packed = b""
         if member.eof:
             packed = _next_member(member.unused_data, file)
@@ -125,6 +147,15 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
                 raise OSError("bytes that are not compressed follow the compressed ones")
             member = _DECOMPRESSORS[magic]()
     raise OSError(_CUT_SHORT)
+
+
+def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
+    """Yield what some compressed bytes expand to; 45 bytes of bz2 may be 45 MB."""
+    while chunk := member.decompress(packed, CHUNK_BYTES):
+        yield chunk
+        packed = b""
+        if member.eof or member.needs_input:
+            return
 
 
 def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
@@ -177,13 +208,13 @@ def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
     if not is_compressed(head) and not _is_cut_inside_magic(path, head):
         yield path, ""
         return
-    from tempfile import NamedTemporaryFile  # imports seven modules that a small run never needs
+    from analyzer.storage.scratch import ScratchDirectory  # imports modules that a small run never needs
 
-    with NamedTemporaryFile(prefix="mwms-") as copy:
-        chunks = Chunks(path)
-        copy.writelines(chunks)
-        copy.flush()
-        yield Path(copy.name), chunks.damage
+    with ScratchDirectory() as folder:
+        chunks, copy = Chunks(path), Path(folder, "copy")
+        with copy.open("wb") as file:
+            file.writelines(chunks)
+        yield copy, chunks.damage
 
 
 def _is_cut_inside_magic(path: Path, head: bytes) -> bool:
@@ -204,17 +235,17 @@ def _bz2() -> _Decompressor:
 def _lzma() -> _Decompressor:
     import lzma
 
-    return lzma.LZMADecompressor()
+    return lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)
 
 
 def _zstandard() -> _Decompressor:
     import zstandard
 
-    return zstandard.ZstdDecompressor().decompressobj()
+    return _BoundedFormat(zstandard.ZstdDecompressor().decompressobj())
 
 
 _DECOMPRESSORS: Mapping[bytes, Callable[[], _Decompressor]] = {
-    b"\x1f\x8b": lambda: zlib.decompressobj(31),
+    b"\x1f\x8b": lambda: _BoundedFormat(zlib.decompressobj(31)),
     b"BZh": _bz2,
     b"\xfd7zXZ\x00": _lzma,
     b"\x5d\x00\x00\x80": _lzma,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import io
 import lzma
 import tarfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
+from analyzer.storage import archives
 from tests.storage.test_decompress import PACK
 
 Make = Callable[[Path, dict[str, bytes]], Path]
@@ -171,3 +173,31 @@ def test_a_member_without_a_name_costs_nothing(tmp_path: Path) -> None:
     name = data.rindex(b"PK\x01\x02")
     archive.write_bytes(data[: name + 28] + b"\0\0\1\0" + data[name + 32 :])
     assert sources(archive)["worker-0.log"] == ""
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+def test_a_long_header_is_damage(form: int, tmp_path: Path) -> None:
+    """600 kB of archive can hold a name of a gigabyte, which Python's tarfile would hold in memory."""
+    archive = tmp_path / "job.tar.gz"
+    with tarfile.open(archive, "w:gz", format=form) as packed:
+        for name in ("worker-0.log", "x/" * (1 << 20) + "worker-1.log"):
+            info = tarfile.TarInfo(name)
+            info.size = len(LOG)
+            packed.addfile(info, io.BytesIO(LOG))
+    found = sources(archive)
+    assert found["worker-0.log"] == ""
+    assert "a header of 2097" in found["job.tar.gz"]
+
+
+def test_what_lies_behind_the_budget_is_not_decompressed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A member of 20 GB of zeros is a megabyte of bz2, and minutes of work."""
+    monkeypatch.setattr(archives, "MAX_BYTES", 1 << 20)
+    whole = tar(tmp_path / "whole.tar", {"worker-0.log": LOG, "zeros": bytes(80 << 20), "worker-1.log": LOG})
+    archive = tmp_path / "job.tar.bz2"
+    archive.write_bytes(bz2.compress(whole.read_bytes()))
+    found = sources(archive)
+    assert found["worker-0.log"] == ""
+    assert "unpacks to more than" in found["zeros"]
+    assert "the rest is left out" in found["job.tar.bz2"]

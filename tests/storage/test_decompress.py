@@ -122,3 +122,12 @@ def test_what_is_no_log_may_be_compressed_too(pack: Callable[[bytes], bytes], tm
     assert found["scalars"]["value"].to_list() == [0.5]
     assert found["spans"]["step"].to_list() == [7]
     assert set(found["sources"]["read"].to_list()) == {"complete"}
+
+
+def test_a_few_bytes_never_expand_into_memory_at_once(tmp_path: Path) -> None:
+    """Of bz2, 45 bytes can be 45 MB; the whole file would be held."""
+    path = tmp_path / "log.bz2"
+    path.write_bytes(bz2.compress(b"a" * 100_000_000))
+    chunks = [len(chunk) for chunk in decompress.Chunks(path)]
+    assert sum(chunks) == 100_000_000
+    assert max(chunks) <= decompress.CHUNK_BYTES

@@ -86,9 +86,9 @@ def _read_lines(source: Source, matcher: Matcher, scan: ScanLog | None) -> list[
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
     """Read the given lines as if they were the content of the source."""
-    from tempfile import TemporaryDirectory
+    from analyzer.storage.scratch import ScratchDirectory
 
-    with TemporaryDirectory(prefix="mwms-") as folder:
+    with ScratchDirectory() as folder:
         path = Path(folder, "entries.jsonl")
         with path.open("w", encoding="utf-8", errors="replace") as file:
             file.writelines(f"{line}\n" for line in lines)

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
@@ -24,6 +23,7 @@ from analyzer.model.errors import UsageError
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import decompressed_file
+from analyzer.storage.scratch import ScratchDirectory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,7 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
     silent = Quote(source.name, whole.get(source.name, source.worker))
     if source.name not in whole:
         return silent._replace(problem="was not asked about: the trace is damaged")
-    with TemporaryDirectory(prefix="xprof-") as folder:
+    with ScratchDirectory() as folder:
         copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
         copy.parent.mkdir(parents=True)
         try:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.model.errors import UserError
+from analyzer.storage.scratch import ScratchDirectory
 from analyzer.triage.examine.run_discovery import stamp_of
 from analyzer.triage.examine.storage import ObjectStorage, is_url, storage_for
 
@@ -139,7 +139,7 @@ def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
     if not is_url(task.path) or content == task.content:
         yield Path(task.path), content
         return
-    with TemporaryDirectory(prefix="mwms-") as scratch:
+    with ScratchDirectory() as scratch:
         yield _download(task.path, Path(scratch)), content
 
 
