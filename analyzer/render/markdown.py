@@ -6,16 +6,17 @@ block of a Slack message (3,000 characters).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import decision, formatting, phrasing
-from analyzer.render.finding_order import leading_evidence, location, unread_sources
+from analyzer.render import decision
+from analyzer.render.finding_order import location
 from analyzer.render.sanitize import one_line, shorten, visible
+from analyzer.render.sections import Section, sections
 
 Json = Mapping[str, Any]
 MAX_CHARACTERS = 30_000
-_MAX_TEXT, _MAX_EVIDENCE, _MAX_EXCERPT, _MAX_UNREAD, _MAX_ITEMS = 500, 5, 400, 5, 12
+_MAX_TEXT, _MAX_EXCERPT, _MAX_ITEMS, _MAX_MINOR = 500, 400, 12, 5
 _ESCAPED = re.compile(r"([\\`*_{}\[\]#|~!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 
@@ -23,26 +24,8 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 def render(diagnosis: Json) -> str:
     """Return the decision, its reasons, the next steps and the evidence."""
     d = diagnosis
-    why, following = phrasing.headings(d)
     head = [_heading(d), prose(d["summary"]), _answers(d)]
-    parts = {why: _list(why, d["why"])}
-    if why != "Why":
-        parts["What differs"] = _list("What differs", phrasing.differences(d), "-")
-    parts |= {
-        "Most telling lines": _quoted("Most telling lines", phrasing.telling_lines(d)),
-        "What would decide": _list("What would decide", phrasing.deciding_file(d), "-"),
-        "Last words": _last_words(d),
-        "Lines that stand out": _quoted("Lines that stand out", d.get("odd_lines", ())),
-        following: _steps(following, d["next"]),
-        "Notes": _list("Notes", phrasing.notes(d), "-"),
-        "Evidence": _evidence(d),
-        "Against a good run": _against(d.get("against")),
-        "What else it could be": _alternatives(d),
-        "Also seen": _consequences(d),
-        "What could not be read": _unread(d),
-        "Not collected": _list("Not collected", phrasing.uncollected(d), "-"),
-    }
-    return _fitting(head, {title: part for title, part in parts.items() if part}, _footer(d))
+    return _fitting(head, {each.title: _section(each) for each in sections(d)}, _footer(d))
 
 
 def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str) -> str:
@@ -104,28 +87,19 @@ def _answers(d: Json) -> str:
     return "\n".join(["| Decision | | |", "|---|---|---|", *rows])
 
 
-def _list(title: str, texts: Sequence[str], sign: str = "1.") -> str:
-    return _section(title, iter([*(f"{sign} {prose(text)}" for text in texts[:_MAX_ITEMS]), *_more(texts)]))
+def _section(section: Section) -> str:
+    most = _MAX_MINOR if section.minor or section.style in _QUOTED else _MAX_ITEMS
+    shown = enumerate(section.items[:most], 1)
+    lines = [line for n, each in shown for line in _ITEMS[section.style](n, each)]
+    if len(section.items) > most and section.style not in _QUOTED:
+        lines.append(f"- and {len(section.items) - most:,} more")
+    return "\n".join([f"**{prose(section.title)}**", "", *lines]).rstrip()
 
 
-def _more(items: Sequence[Any]) -> list[str]:
-    left = len(items) - _MAX_ITEMS
-    return [f"- and {left:,} more"] if left > 0 else []
-
-
-def _steps(title: str, steps: Sequence[Json]) -> str:
-    lines: list[str] = []
-    for n, step in enumerate(steps[:_MAX_ITEMS], 1):
-        lines.append(f"{n}. {prose(step['text'])}")
-        if step["command"]:
-            lines += ["", block(step["command"], "   "), ""]
-    return _section(title, iter([*lines, *_more(steps)])).rstrip()
-
-
-def _evidence(d: Json) -> str:
-    return _section(
-        "Evidence", (line for place in leading_evidence(d, _MAX_EVIDENCE) for line in _place(place))
-    ).rstrip()
+def _step(n: int, step: Json) -> Iterator[str]:
+    yield f"{n}. {prose(step['text'])}"
+    if step["command"]:
+        yield from ("", block(step["command"], "   "), "")
 
 
 def _place(place: Json) -> Iterator[str]:
@@ -135,57 +109,21 @@ def _place(place: Json) -> Iterator[str]:
         yield from ("", block(shorten(place["excerpt"], _MAX_EXCERPT), "  "), "")
 
 
-def _quoted(title: str, places: Sequence[Json]) -> str:
-    return _section(title, (line for place in places[:_MAX_EVIDENCE] for line in _place(place))).rstrip()
-
-
-def _against(good: Json | None) -> str:
-    """Return what differs from a good run, with the lines that it does not have."""
-    if good is None:
-        return ""
-    title = f"Against {prose(good['run'])}, which went well"
-    found = phrasing.against(good) or ["No difference in facts, pace and curves."]
-    quoted = _quoted("Lines that it does not have", good["lines"])
-    return "\n\n".join(filter(None, [_list(title, found, "-"), quoted]))
-
-
-def _last_words(d: Json) -> str:
-    return _section(
-        "Last words", (line for place in d["last_words"] for line in _final_lines(place))
-    ).rstrip()
-
-
 def _final_lines(place: Json) -> Iterator[str]:
     lines = "\n".join([*(text for _, text in place["context"]), place["excerpt"]])
     yield f"- {prose(place['says'])} ({code(location(place))}):"
     yield from ("", block(shorten(lines, 3 * _MAX_EXCERPT), "  "), "")
 
 
-def _consequences(d: Json) -> str:
-    found = phrasing.consequences(d)
-    said = [f"- {prose(text)}" for text in found[:_MAX_UNREAD]]
-    more = [f"- and {len(found) - _MAX_UNREAD:,} more"] if len(found) > _MAX_UNREAD else []
-    return _section("Also seen, explained by the above", iter(said + more))
-
-
-def _alternatives(d: Json) -> str:
-    said = (
-        f"- {prose(a['cause'])} ({formatting.confidence(a['confidence'])}): {prose(a['against'])}"
-        for a in d["alternatives"][:_MAX_ITEMS]
-    )
-    return _section("What else it could be", iter([*said, *_more(d["alternatives"])]))
-
-
-def _unread(d: Json) -> str:
-    found = unread_sources(d)
-    said = [f"- {code(name)}: {prose(reason)}" for name, reason in found[:_MAX_UNREAD]]
-    more = [f"- and {len(found) - _MAX_UNREAD:,} more"] if len(found) > _MAX_UNREAD else []
-    return _section("What could not be read", iter(said + more))
-
-
-def _section(title: str, lines: Iterator[str]) -> str:
-    body = "\n".join(lines)
-    return f"**{title}**\n\n{body}" if body else ""
+_ITEMS: Mapping[str, Callable[[int, Any], Iterable[str]]] = {
+    "numbered": lambda n, text: [f"{n}. {prose(text)}"],
+    "bullets": lambda _, text: [f"- {prose(text)}"],
+    "files": lambda _, file: [f"- {code(file[0])}: {prose(file[1])}"],
+    "steps": _step,
+    "places": lambda _, place: _place(place),
+    "words": lambda _, place: _final_lines(place),
+}
+_QUOTED = ("places", "words")
 
 
 def _footer(d: Json) -> str:

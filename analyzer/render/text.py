@@ -4,14 +4,14 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render import decision, formatting, phrasing
-from analyzer.render.explain import near_misses
-from analyzer.render.finding_order import leading_evidence, location, unread_sources
-from analyzer.render.sanitize import one_line, shorten, visible
+from analyzer.render import decision
+from analyzer.render.finding_order import location
+from analyzer.render.sanitize import one_line, visible
+from analyzer.render.sections import sections
 
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
-_MAX_TEXT, _MAX_EVIDENCE, _MAX_UNREAD, _MAX_SEEN = 600, 12, 6, 6
+_MAX_TEXT, _MAX_MINOR = 600, 6
 
 
 def render(diagnosis: Json) -> str:
@@ -47,29 +47,13 @@ class _Page(NamedTuple):
     width: int
 
     def lines(self) -> Iterator[str]:
-        d = self.diagnosis
-        why, following = phrasing.headings(d)
         yield from self.decision()
-        yield from self.section(why, self.numbered(d["why"]))
-        if why != "Why":
-            yield from self.section("What differs", self.bullets(phrasing.differences(d)))
-            yield from self.section("What nearly fired", self.bullets(near_misses(d)))
-        yield from self.section("Most telling lines", self.quoted(phrasing.telling_lines(d)))
-        yield from self.section("What would decide", self.bullets(phrasing.deciding_file(d)))
-        yield from self.section("Last words", self.last_words())
-        yield from self.section("Lines that stand out", self.quoted(d.get("odd_lines", ())))
-        yield from self.section(following, self.steps(d["next"]))
-        yield from self.section("Notes", self.bullets(phrasing.notes(d)))
-        yield from self.section("Evidence", self.evidence())
-        if good := d.get("against"):
-            title = f"Against {one_line(good['run'], 60)}"
-            yield from self.section(title, self.against(good))
-        yield from self.section("What XProf says", self.bullets(phrasing.of_xprof(d)))
-        yield from self.section("What else it could be", self.alternatives())
-        yield from self.section("Also seen, explained by the above", self.consequences())
-        yield from self.section("What could not be read", self.unread_sources())
-        yield from self.section("Not collected", self.bullets(phrasing.uncollected(d)))
-        if masked := d["made_with"]["options"].get("masked"):
+        for title, style, items, minor in sections(self.diagnosis):
+            shown = items[:_MAX_MINOR] if minor else items
+            yield from ("", self.paint.bold(title), *getattr(self, style)(shown))
+            if len(items) > len(shown):
+                yield f"  - and {len(items) - len(shown):,} more"
+        if masked := self.diagnosis["made_with"]["options"].get("masked"):
             yield from ("", self.paint.faint(f"Secrets masked: {masked}"))
 
     def decision(self) -> Iterator[str]:
@@ -96,11 +80,6 @@ class _Page(NamedTuple):
             label = f"  {a.question:<{column}}"
             yield from self.wrapped(one_line(a.answer, _MAX_TEXT) + detail, label, " " * len(label))
 
-    def section(self, title: str, lines: Iterator[str]) -> Iterator[str]:
-        body = list(lines)
-        if body:
-            yield from ("", self.paint.bold(title), *body)
-
     def wrapped(self, text: str, first: str = "", rest: str = "") -> list[str]:
         return textwrap.wrap(
             text, self.width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
@@ -120,63 +99,28 @@ class _Page(NamedTuple):
             for line in visible(step["command"] or "")[: 4 * _MAX_TEXT].splitlines():
                 yield "       " + self.paint(line, "36")
 
-    def evidence(self) -> Iterator[str]:
-        for place in leading_evidence(self.diagnosis, _MAX_EVIDENCE):
-            name = location(place) or place["worker"] or "all files"
+    def files(self, unread: Sequence[tuple[str, str]]) -> Iterator[str]:
+        for name, reason in unread:
+            yield from self.wrapped(f"{one_line(name, 80)}: {one_line(reason, 200)}", "  - ", "    ")
+
+    def places(self, evidence: Sequence[Json]) -> Iterator[str]:
+        room = self.width - 6
+        for place in evidence:
+            name = one_line(location(place) or place["worker"] or "all files", 60)
             absent = "(absent) " if place["kind"] == "absence" else ""
             said = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
-            yield from self.place(name, f"{absent}{said}")
+            said = one_line(f"{absent}{said}", _MAX_TEXT)
+            first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
+            yield from (first.replace(name, self.paint(name, "36"), 1), *rest)
             if place["excerpt"]:
-                room = self.width - 6
                 yield " " * 6 + self.paint.faint(one_line(_from_mark(place, place["excerpt"], room), room))
 
-    def place(self, name: str, said: str) -> Iterator[str]:
-        name = one_line(name, 60)
-        said = one_line(said, _MAX_TEXT)
-        first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
-        yield first.replace(name, self.paint(name, "36"), 1)
-        yield from rest
-
-    def last_words(self) -> Iterator[str]:
-        for place in self.diagnosis["last_words"]:
+    def words(self, evidence: Sequence[Json]) -> Iterator[str]:
+        for place in evidence:
             said = f"{one_line(place['says'], 80)} ({one_line(location(place), 80)}):"
             yield from self.wrapped(said, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
                 yield " " * 6 + one_line(text, self.width - 6)
-
-    def quoted(self, evidence: Sequence[Json]) -> Iterator[str]:
-        for place in evidence:
-            yield from self.place(location(place), place["says"])
-            yield " " * 6 + self.paint.faint(one_line(place["excerpt"], self.width - 6))
-
-    def against(self, good: Json) -> Iterator[str]:
-        found = phrasing.against(good)
-        yield from self.bullets(found or ["No difference in facts, pace and curves."])
-        yield from self.quoted(good["lines"])
-
-    def alternatives(self) -> Iterator[str]:
-        for other in self.diagnosis["alternatives"]:
-            workers = f" of {formatting.names(other['culprits'])}" if other["culprits"] else ""
-            sure = f"{formatting.confidence(other['confidence'])}, {formatting.percent(other['confidence'])}"
-            said = (
-                f"{one_line(other['cause'], 80)}{workers} ({sure}): {one_line(other['against'], _MAX_TEXT)}"
-            )
-            yield from self.wrapped(said, "  - ", "    ")
-
-    def consequences(self) -> Iterator[str]:
-        found = phrasing.consequences(self.diagnosis)
-        yield from self.bullets(found[:_MAX_SEEN])
-        if len(found) > _MAX_SEEN:
-            yield f"  - and {len(found) - _MAX_SEEN:,} more"
-
-    def unread_sources(self) -> Iterator[str]:
-        found = unread_sources(self.diagnosis)
-        for name, reason in found[:_MAX_UNREAD]:
-            yield from self.wrapped(
-                f"{shorten(one_line(name, 80), 80)}: {one_line(reason, 200)}", "  - ", "    "
-            )
-        if len(found) > _MAX_UNREAD:
-            yield f"  - and {len(found) - _MAX_UNREAD:,} more"
 
 
 def _from_mark(place: Json, text: str, room: int) -> str:
