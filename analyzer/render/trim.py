@@ -41,11 +41,21 @@ class Limits(NamedTuple):
         )
 
 
+def trim(diagnosis: Mapping[str, Json], limits: Limits) -> "Trimmed":
+    """Return a diagnosis within the limits; culprits, fired findings and errors are kept first."""
+    curves = sum(len(w["curves"]) for w in diagnosis["workers"])
+    result = Trimmed(limits, max(limits.points // max(curves, 1), 4))
+    result.diagnosis = result.value("", diagnosis)
+    return result
+
+
 @dataclass
 class Trimmed:
     """A trimmed diagnosis with counts of what was removed: items by key, and lengths of shortened texts."""
 
     limits: Limits
+    points: int
+    """Points kept of each curve."""
     dropped: Counter[str] = field(default_factory=Counter)
     shortened: list[int] = field(default_factory=list)
     diagnosis: Json = None
@@ -60,86 +70,71 @@ class Trimmed:
             said.append(f"{len(self.shortened):,} long texts are shortened; {longest}")
         return said
 
-
-def trim(diagnosis: Mapping[str, Json], limits: Limits) -> Trimmed:
-    """Return a diagnosis within the limits; culprits, fired findings and errors are kept first."""
-    result = Trimmed(limits)
-    curves = sum(len(w["curves"]) for w in diagnosis["workers"])
-    cut = _Trimmer(result, max(limits.points // max(curves, 1), 4))
-    result.diagnosis = cut.value("", diagnosis)
-    return result
-
-
-class _Trimmer(NamedTuple):
-    result: Trimmed
-    points: int
-
     def value(self, key: str, value: Json) -> Json:
+        """Return the value of a key within the limits."""
         if type(value) in _LEAVES:
             return value
         if isinstance(value, str):
-            return self.text(value, self.result.limits.text)
+            return self._text(value, self.limits.text)
         if isinstance(value, Mapping):
-            return self.mapping(value)
+            return self._mapping(value)
         if isinstance(value, Sequence):
-            return self.thinned(value) if key == "points" else self.rows(key, value)
+            return self._thinned(value) if key == "points" else self._rows(key, value)
         return value
 
-    def mapping(self, value: Mapping[str, Json]) -> Json:
-        limits = self.result.limits
-        self.drop("values", len(value) - limits.rows)
+    def _mapping(self, value: Mapping[str, Json]) -> Json:
+        limits = self.limits
+        self._drop("values", len(value) - limits.rows)
         excerpt = "excerpt" in value and "marks" in value
         made = {
-            self.text(k, limits.text): self.value(k, v)
+            self._text(k, limits.text): self.value(k, v)
             for k, v in islice(value.items(), limits.rows)
             if not (excerpt and k == "excerpt")
         }
         if excerpt:
-            made["excerpt"], made["marks"] = self.excerpt(value["excerpt"], value["marks"])
+            made["excerpt"], made["marks"] = self._excerpt(value["excerpt"], value["marks"])
         if "points" in made:
             made["kept"] = len(made["points"])
         return made
 
-    def rows(self, key: str, value: Sequence[Json]) -> list[Json]:
-        limit = self.result.limits.rows if key in _LONG else self.result.limits.entries
+    def _rows(self, key: str, value: Sequence[Json]) -> list[Json]:
+        limit = self.limits.rows if key in _LONG else self.limits.entries
         nearest = -1 if key == "context" else 1
         if len(value) <= limit:
             return [self.value("", each) for each in value]
         kept = sorted(sorted(range(len(value)), key=lambda i: (_rank(value[i]), i * nearest))[:limit])
-        self.drop(key, len(value) - len(kept))
+        self._drop(key, len(value) - len(kept))
         return [self.value("", value[i]) for i in kept]
 
-    def thinned(self, points: Sequence[Json]) -> list[Json]:
+    def _thinned(self, points: Sequence[Json]) -> list[Json]:
         if len(points) <= self.points:
             return list(points)
         stride = len(points) / self.points
         wanted = {math.floor(i * stride) for i in range(self.points)} | {len(points) - 1}
         odd = [i for i, p in enumerate(points) if isinstance(p[1], str)][: self.points]
         kept = sorted(wanted | set(odd))
-        self.drop("points of curves", len(points) - len(kept))
+        self._drop("points of curves", len(points) - len(kept))
         return [points[i] for i in kept]
 
-    def excerpt(self, text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
-        limit = self.result.limits.excerpt
+    def _excerpt(self, text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
+        limit = self.limits.excerpt
         first = min((a for a, _ in marks if 0 <= a < len(text)), default=0)
         start = 0 if len(text) <= limit or first < limit // 2 else first - limit // 4
         head = "…" if start else ""
         shift = len(head) - start
-        shown = head + self.text(text[start:], limit, len(text))
-        moved = [
-            [max(a + shift, 0), min(b + shift, len(shown))] for a, b in marks[: self.result.limits.entries]
-        ]
+        shown = head + self._text(text[start:], limit, len(text))
+        moved = [[max(a + shift, 0), min(b + shift, len(shown))] for a, b in marks[: self.limits.entries]]
         return shown, [[a, b] for a, b in moved if a < b]
 
-    def text(self, text: str, limit: int, length: int | None = None) -> str:
+    def _text(self, text: str, limit: int, length: int | None = None) -> str:
         if len(text) <= limit:
             return text
-        self.result.shortened.append(length or len(text))
+        self.shortened.append(length or len(text))
         return text[: limit - 1] + "…"
 
-    def drop(self, key: str, count: int) -> None:
+    def _drop(self, key: str, count: int) -> None:
         if count > 0:
-            self.result.dropped[key] += count
+            self.dropped[key] += count
 
 
 def _rank(row: Json) -> int:

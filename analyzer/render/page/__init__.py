@@ -22,7 +22,7 @@ def render(diagnosis: Mapping[str, Any]) -> str:
         document = ascii_json(in_schema_order(trimmed.diagnosis))
         # The page shows at least as many bytes as the JSON that it embeds.
         if n == _MAX_ROUNDS - 1 or 2 * len(document) < MAX_BYTES:
-            page = fill(view(trimmed, document))
+            page = fill("report.html.j2", view(trimmed, document))
             if len(page.encode()) <= MAX_BYTES:
                 break
         limits = limits.halved()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from analyzer.render.formatting import as_text, worker_key
 from analyzer.render.phrasing import differs_by_nature
@@ -12,86 +12,62 @@ MAX_ROWS = 16
 """Workers up to which a table folds none."""
 
 
-class Cell(NamedTuple):
-    """A worker's value of a fact; `odd` if most workers have another value."""
+def facts(diagnosis: Json) -> dict[str, Any]:
+    """Split the facts of a diagnosis into differing, equal and per-worker ones.
 
-    value: str | None
-    odd: bool
-
-
-class Row(NamedTuple):
-    """The differing facts of one worker."""
-
-    worker: str
-    cells: tuple[Cell, ...]
-
-
-class Facts(NamedTuple):
-    """Facts that differ between workers, are equal (label, value, number of workers), or are per worker."""
-
-    columns: tuple[Json, ...]
-    rows: tuple[Row, ...]
-    equal: tuple[tuple[str, str, int], ...]
-    own: tuple[Json, ...]
-    """Facts expected to differ per worker, such as its host."""
-
-    @property
-    def outliers(self) -> tuple[Row, ...]:
-        """Return the rows with an odd value; with few workers, all rows."""
-        few = len(self.rows) <= MAX_ROWS
-        return self.rows if few else tuple(r for r in self.rows if any(c.odd for c in r.cells))
-
-    @property
-    def typical(self) -> tuple[Row, ...]:
-        """Return all other rows."""
-        return tuple(r for r in self.rows if r not in self.outliers)
-
-
-def facts(diagnosis: Json) -> Facts:
-    """Split the facts of a diagnosis into differing, equal and per-worker ones."""
+    The differing facts are the `columns` of two tables: `outliers` are rows with an odd value (all rows, if
+    there are few), `typical` the others. `equal` has (label, value, number of workers), `own` the facts that
+    are expected to differ per worker, such as its host.
+    """
     found = [
         {**f, "values": {w: as_text(value) for w, value in f["values"].items()}} for f in diagnosis["facts"]
     ]
     own = [f for f in found if not f["equal"] and differs_by_nature(f)]
-    differing = [f for f in found if not f["equal"] and f not in own]
-    workers = sorted({w for f in differing for w in f["values"]}, key=worker_key)
-    usual = [_usual(list(f["values"].values())) for f in differing]
-    rows = tuple(
-        Row(w, tuple(_cell(f["values"].get(w), u) for f, u in zip(differing, usual, strict=True)))
-        for w in workers
-    )
-    equal = tuple(
-        (f["label"], next(iter(f["values"].values()), ""), len(f["values"])) for f in found if f["equal"]
-    )
-    return Facts(tuple(differing), rows, equal, tuple(own))
+    columns = [f for f in found if not f["equal"] and f not in own]
+    usual = [_usual(list(f["values"].values())) for f in columns]
+    rows = [_row(w, columns, usual) for w in _workers(columns)]
+    outliers = [row for row in rows if len(rows) <= MAX_ROWS or any(cell["odd"] for cell in row["cells"])]
+    return {
+        "columns": columns,
+        "outliers": outliers,
+        "typical": [row for row in rows if row not in outliers],
+        "equal": [
+            (f["label"], next(iter(f["values"].values()), ""), len(f["values"])) for f in found if f["equal"]
+        ],
+        "own": own,
+        "own_workers": _workers(own),
+    }
 
 
-class Endings(NamedTuple):
-    """The workers of a large cluster: those that ended unlike most (`outliers`), and the others."""
-
-    outliers: tuple[Json, ...]
-    typical: tuple[Json, ...]
+def _workers(stated: Sequence[Json]) -> list[str]:
+    return sorted({w for f in stated for w in f["values"]}, key=worker_key)
 
 
-def endings(diagnosis: Json) -> Endings:
+def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> dict[str, Any]:
+    """Return a worker's value of each fact; a value is `odd` if most workers have another one."""
+    values = [(f["values"].get(worker), common) for f, common in zip(columns, usual, strict=True)]
+    cells = [
+        {"value": value, "odd": value != common and None not in (value, common)} for value, common in values
+    ]
+    return {"worker": worker, "cells": cells}
+
+
+def endings(diagnosis: Json) -> dict[str, list[Json]]:
     """Split the workers: outliers are blamed, unseen, or ended unlike most; all, if there are few."""
-    workers = tuple(sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])))
-    if len(workers) <= MAX_ROWS:
-        return Endings(workers, ())
+    workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
     usual = _usual([w["ended"]["says"] for w in workers])
-    typical = tuple(
+    typical = [
         w
         for w in workers
-        if w["seen"] and w["part"] not in {"culprit", "suspect"} and w["ended"]["says"] == usual
-    )
-    return Endings(tuple(w for w in workers if w not in typical), typical)
+        if len(workers) > MAX_ROWS
+        and w["seen"]
+        and w["part"] not in {"culprit", "suspect"}
+        and w["ended"]["says"] == usual
+    ]
+    return {"outliers": [w for w in workers if w not in typical], "typical": typical}
 
 
 def _usual(values: Sequence[str]) -> str | None:
     """Return the most frequent value, or None if none is more frequent than the others."""
-    (value, count), *rest = Counter(values).most_common(2)
-    return value if count > 1 and (not rest or rest[0][1] < count) else None
-
-
-def _cell(value: str | None, usual: str | None) -> Cell:
-    return Cell(value, odd=value is not None and usual is not None and value != usual)
+    (value, count), (_, other), *_ = [*Counter(values).most_common(2), ("", 0), ("", 0)]
+    return value if count > max(other, 1) else None

@@ -1,53 +1,39 @@
 """How many files of each kind each worker left, which shows what the verdict had to do without."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
-_KINDS = (
-    ("log", "Log"),
-    ("tf_config", "Cluster configuration"),
-    ("exit_codes", "Exit code"),
-    ("event_file", "Event files"),
-    ("trace", "Trace"),
-    ("pods", "Pods"),
-)
+_KINDS = {
+    "log": "Log",
+    "tf_config": "Cluster configuration",
+    "exit_codes": "Exit code",
+    "event_file": "Event files",
+    "trace": "Trace",
+    "pods": "Pods",
+}
 
 
-class Row(NamedTuple):
-    """One worker with its number of files of each kind."""
+def coverage(diagnosis: Json) -> dict[str, Any]:
+    """Count the files that were read, by worker and kind; a known exit code counts as a file.
 
-    worker: str
-    counts: tuple[int, ...]
-
-
-class Coverage(NamedTuple):
-    """File counts by worker and kind; `absent` are the kinds of which nobody left a file."""
-
-    kinds: tuple[str, ...]
-    rows: tuple[Row, ...]
-    absent: tuple[str, ...]
-
-    @property
-    def even(self) -> bool:
-        """Return True if every worker left every kind of file."""
-        return all(all(row.counts) for row in self.rows)
-
-
-def coverage(diagnosis: Json) -> Coverage:
-    """Count the files that were read, by worker and kind; a known exit code counts as a file."""
+    `kinds` are the columns, `rows` (worker, counts), and `absent` the kinds of which nobody left a file;
+    `even` is True if every worker left every kind.
+    """
     read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]
     workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
-    counts = {w["id"]: [_count(w, kind, read) for kind, _ in _KINDS] for w in workers}
-    used = [k for k in range(len(_KINDS)) if any(row[k] for row in counts.values())]
-    general = {s["kind"] for s in read}
-    return Coverage(
-        tuple(_KINDS[k][1] for k in used),
-        tuple(Row(worker, tuple(row[k] for k in used)) for worker, row in counts.items()),
-        tuple(name for k, (kind, name) in enumerate(_KINDS) if k not in used and kind not in general),
-    )
+    counts = {w["id"]: {kind: _count(w, kind, read) for kind in _KINDS} for w in workers}
+    used = [kind for kind in _KINDS if any(row[kind] for row in counts.values())]
+    known = {*used, *(s["kind"] for s in read)}
+    rows = [(worker, [row[kind] for kind in used]) for worker, row in counts.items()]
+    return {
+        "kinds": [_KINDS[kind] for kind in used],
+        "rows": rows,
+        "absent": [name for kind, name in _KINDS.items() if kind not in known],
+        "even": all(all(row) for _, row in rows),
+    }
 
 
 def _count(worker: Json, kind: str, read: list[Json]) -> int:

@@ -8,6 +8,7 @@ from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
+_FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
 _MAX_PLOTS, _MAX_LABELS, _LABEL_PITCH = 6, 10, 14.0
@@ -34,35 +35,6 @@ class Series(NamedTuple):
         """Return the finite values."""
         return [value for _, value, _ in self.points if value is not None]
 
-    @property
-    def span(self) -> tuple[float, float] | None:
-        """Return the lowest and highest finite value, or None if there are none."""
-        values = self.finite
-        return (min(values), max(values)) if values else None
-
-
-class Plot(NamedTuple):
-    """Everything that the template needs to draw one plot."""
-
-    tag: str
-    series: tuple[Series, ...]
-    log: bool
-    steps: tuple[int, int]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    moment: tuple[float, str] | None
-    left: float = LEFT
-    right: float = RIGHT
-    top: float = TOP
-    bottom: float = BOTTOM
-    width: float = WIDTH
-    height: float = HEIGHT
-
-    @property
-    def layers(self) -> list[Series]:
-        """Return the curves in drawing order: blamed workers last, so that they lie on top."""
-        return sorted(self.series, key=lambda s: s.part in {"culprit", "suspect"})
-
 
 class Scale(NamedTuple):
     """Maps values to coordinates; computes with halves, since the difference of huge values can overflow."""
@@ -88,7 +60,7 @@ class Scale(NamedTuple):
         return [round(start + length * ((value / 2 - lowest) / span), 1) for value in values]
 
 
-def plots(diagnosis: Json) -> list[Plot]:
+def plots(diagnosis: Json) -> list[dict[str, Any]]:
     """Return the plots in order: the loss, the step time, other losses, the rest; at most six."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
@@ -139,7 +111,8 @@ def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, st
     return min(ends, default=None)
 
 
-def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> Plot:
+def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> dict[str, Any]:
+    """Return everything that the template needs to draw one plot; of its `layers`, the last lies on top."""
     steps = [s for one in made for s, _, _ in one.points]
     values = [value for one in made for value in one.finite] or [0.0, 1.0]
     log = min(values) > 0 and max(values) / min(values) >= 1000
@@ -147,17 +120,18 @@ def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> Plot:
     y = Scale(min(values), max(values), BOTTOM - 8, TOP + 16, log)
     drawn = _labelled([_drawn(one, x, y, look) for look, one in enumerate(made)])
     moment = _moment(made, moments)
-    return Plot(
-        tag=tag,
-        series=tuple(drawn),
-        log=log,
-        steps=(min(steps), max(steps)),
-        x_ticks=tuple((x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)),
-        y_ticks=tuple(
-            (y(v), f"{v:.4g}") for v in (_decades(y.low, y.high) if log else _ticks(y.low, y.high, 6))
-        ),
-        moment=(x(moment[0]), moment[1]) if moment else None,
-    )
+    y_values = _decades(y.low, y.high) if log else _ticks(y.low, y.high, 6)
+    return {
+        **_FRAME,
+        "tag": tag,
+        "series": drawn,
+        "layers": sorted(drawn, key=lambda s: s.part in {"culprit", "suspect"}),
+        "log": log,
+        "steps": (min(steps), max(steps)),
+        "x_ticks": [(x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)],
+        "y_ticks": [(y(v), f"{v:.4g}") for v in y_values],
+        "moment": (x(moment[0]), moment[1]) if moment else None,
+    }
 
 
 def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
@@ -174,19 +148,7 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     few = len(one.points) <= 40
     dots = tuple(p for run in runs if len(run) == 1 or few for p in run)
     end = next((run[-1][1] for run in reversed(runs) if run), None)
-    return Series(
-        one.worker,
-        one.part,
-        one.scope,
-        one.points,
-        one.kept,
-        one.total,
-        lines,
-        dots,
-        tuple(odd[:12]),
-        look % 5,
-        end,
-    )
+    return one._replace(lines=lines, dots=dots, odd=tuple(odd[:12]), look=look % 5, label_y=end)
 
 
 def _labelled(made: Sequence[Series]) -> list[Series]:

@@ -18,9 +18,21 @@ _URL_ESCAPES = {c: f"%{ord(c):02X}" for c in "%#&'<>` \x7f"}
 _JSON_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&"}
 
 
-def fill(view: Mapping[str, Any]) -> str:
-    """Return the report page filled with the variables of `view`."""
-    return _environment().get_template("report.html.j2").render(view)
+def fill(
+    template: str,
+    view: Mapping[str, Any],
+    styles: Sequence[str] = ("report.css",),
+    scripts: Sequence[str] = ("report.js",),
+) -> str:
+    """Return a template filled with the variables of `view`; its page has these styles and scripts."""
+    style, script = ("".join(map(_text, names)) for names in (styles, scripts))
+    assets = {
+        "style": Markup(style),  # noqa: S704  (our own files)
+        "script": Markup(script),  # noqa: S704
+        "style_hash": _digest(style),
+        "script_hash": _digest(script),
+    }
+    return _environment().get_template(template).render({**view, **assets})
 
 
 def warm_up() -> None:
@@ -56,12 +68,7 @@ def _environment() -> Environment:
         "percent": formatting.percent,
         "size": formatting.size,
     }
-    environment.globals |= {
-        "plural": formatting.plural,
-        "style": _asset("report.css"),
-        "script": _asset("report.js"),
-    }
-    environment.globals |= {"style_hash": _hash("report.css"), "script_hash": _hash("report.js")}
+    environment.globals["plural"] = formatting.plural
     return environment
 
 
@@ -101,31 +108,13 @@ def _finalize(value: object) -> object:
     return value if isinstance(value, Markup) else visible(str(value))
 
 
-def _asset(name: str) -> Markup:
-    return Markup(_text(name))  # noqa: S704  (our own file)
-
-
-def _hash(name: str) -> Markup:
-    return _digest(_text(name))
-
-
 @cache
 def _text(name: str) -> str:
     return "\n" + resource("reports", "templates", name).read_text(encoding="utf-8")
 
 
-def fill_with(template: str, styles: Sequence[str], scripts: Sequence[str], view: Mapping[str, Any]) -> str:
-    """Return another page filled with the variables of `view`, with its own styles and scripts."""
-    style, script = ("".join(map(_text, names)) for names in (styles, scripts))
-    assets = {
-        "style": Markup(style),  # noqa: S704  (our own files)
-        "script": Markup(script),  # noqa: S704
-        "style_hash": _digest(style),
-        "script_hash": _digest(script),
-    }
-    return _environment().get_template(template).render({**view, **assets})
-
-
+@cache
 def _digest(text: str) -> Markup:
+    """Return the hash of an inline style or script for the content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return Markup("sha256-" + base64.b64encode(digest).decode())  # noqa: S704

@@ -28,72 +28,6 @@ PAUSES: Mapping[str, str] = {
 _LABEL_PRIORITY = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
-class Mark(NamedTuple):
-    """An event on a lane; `shown` if there is room for its number, `dated` if it has a time."""
-
-    n: int
-    x: float
-    kind: str
-    title: str
-    shown: bool
-    dated: bool
-
-
-class Interval(NamedTuple):
-    """A part of a lane from `x` to `end`: the worker's life, its steps, or silence."""
-
-    x: float
-    end: float
-
-
-class Pause(NamedTuple):
-    """A part of a lane without steps, and what the worker did instead."""
-
-    kind: str
-    x: float
-    width: float
-    title: str
-
-
-class Lane(NamedTuple):
-    """Everything that the template draws for one worker."""
-
-    worker: str
-    part: str
-    ended: str
-    y: float
-    life: Interval | None
-    steps: Interval | None
-    silence: Interval | None
-    marks: tuple[Mark, ...]
-    pauses: tuple[Pause, ...] = ()
-
-
-class Moment(NamedTuple):
-    """The first sign of trouble of a blamed worker."""
-
-    x: float
-    text: str
-
-
-class Chart(NamedTuple):
-    """Everything that the template needs to draw the timeline."""
-
-    height: float
-    lanes: tuple[Lane, ...]
-    ticks: tuple[tuple[float, str], ...]
-    stretched: bool
-    omitted: int
-    kinds: frozenset[str] = frozenset()
-    pauses: frozenset[str] = frozenset()
-    moment: Moment | None = None
-    guessed: bool = False
-    width: float = WIDTH
-    left: float = LEFT
-    right: float = WIDTH - RIGHT
-    top: float = TOP
-
-
 class Axis:
     """Maps times to x: half of the width is linear in time, half is divided equally between instants."""
 
@@ -126,8 +60,12 @@ class Axis:
         return [*ticks, (round(last[0], 1), last[1])]
 
 
-def chart(diagnosis: Json) -> Chart | None:
-    """Return the timeline, or None if no event has a time."""
+def chart(diagnosis: Json) -> dict[str, Any] | None:
+    """Return what the template draws as timeline, or None if no event has a time.
+
+    Of the `lanes`, one for each worker, `life` and `steps` are (start, end) on the x axis, and so is
+    `silence`. A mark is `shown` if there is room for its number, `dated` if its event has a time.
+    """
     dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
     if not dated:
         return None
@@ -137,21 +75,24 @@ def chart(diagnosis: Json) -> Chart | None:
     axis = Axis([e.time for e in events], dated)
     workers = _workers_with_lanes(diagnosis["workers"])
     pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
-    lanes = _merge_repeated_endings(
-        [_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)]
-    )
-    marks = [m for lane in lanes for m in lane.marks]
-    return Chart(
-        height=TOP + 22 + pitch * len(workers) + 14,
-        lanes=lanes,
-        ticks=tuple(axis.ticks()),
-        stretched=len(axis.knots) > 2,
-        omitted=len(diagnosis["workers"]) - len(workers),
-        kinds=frozenset(m.kind for m in marks),
-        pauses=frozenset(p.kind for lane in lanes for p in lane.pauses),
-        moment=_moment(diagnosis, events, axis),
-        guessed=not all(m.dated for m in marks),
-    )
+    lanes = [_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)]
+    _merge_repeated_endings(lanes)
+    marks = [mark for lane in lanes for mark in lane["marks"]]
+    return {
+        "width": WIDTH,
+        "height": TOP + 22 + pitch * len(workers) + 14,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "lanes": lanes,
+        "ticks": axis.ticks(),
+        "stretched": len(axis.knots) > 2,
+        "omitted": len(diagnosis["workers"]) - len(workers),
+        "kinds": {mark["kind"] for mark in marks},
+        "pauses": {pause["kind"] for lane in lanes for pause in lane["pauses"]},
+        "moment": _moment(diagnosis, events, axis),
+        "guessed": not all(mark["dated"] for mark in marks),
+    }
 
 
 class _Placed(NamedTuple):
@@ -172,8 +113,8 @@ def _times(events: Sequence[Json]) -> list[float]:
     return times[:-1]
 
 
-def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | None:
-    """Return the first sign of trouble of a blamed worker; None if the job did not fail.
+def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> tuple[float, str] | None:
+    """Return x and text of the first sign of trouble of a blamed worker; None if the job did not fail.
 
     An ending caused by peers, or by the collection of the files, is no sign of trouble.
     """
@@ -185,19 +126,15 @@ def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> Moment | 
         worker = event["worker"]
         kinds = _TROUBLE - _EXPECTED_AT_END.get(ended.get(worker, ""), frozenset())
         if worker in blamed and event["kind"] in kinds:
-            return Moment(axis(time), f"first sign of trouble of {worker}")
+            return (axis(time), f"first sign of trouble of {worker}")
     return None
 
 
-def _merge_repeated_endings(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+def _merge_repeated_endings(lanes: Sequence[dict[str, Any]]) -> None:
     """Replace the ending of a lane by `″` if it equals that of the lane above, in large clusters."""
-    if len(lanes) <= _MAX_TOLD:
-        return tuple(lanes)
-    above = ["", *(lane.ended for lane in lanes)]
-    return tuple(
-        lane._replace(ended="″") if lane.ended == before else lane
-        for lane, before in zip(lanes, above, strict=False)
-    )
+    endings = [lane["ended"] for lane in lanes]
+    for lane, above, own in zip(lanes[1:], endings, endings[1:], strict=False):
+        lane["ended"] = "″" if own == above and len(lanes) > _MAX_TOLD else own
 
 
 def _workers_with_lanes(workers: Sequence[Json]) -> list[Json]:
@@ -206,48 +143,47 @@ def _workers_with_lanes(workers: Sequence[Json]) -> list[Json]:
     return sorted(kept, key=lambda w: formatting.worker_key(w["id"]))
 
 
-def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> Lane:
+def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> dict[str, Any]:
     own = [e for e in events if e.event["worker"] == worker["id"]]
     at = {e.event["kind"]: axis(e.time) for e in own}
     xs = [axis(e.time) for e in own]
     last_step = at.get("last_step")
     first_step = at.get("first_step", last_step)
-    silent_to = min((x for x in xs if x > at["silence"]), default=axis.places[-1]) if "silence" in at else 0.0
-    return Lane(
-        worker=worker["id"],
-        part=worker["part"],
-        ended=one_line(worker["ended"]["says"], _MAX_ENDED),
-        y=y,
-        life=Interval(min(xs), max(xs)) if xs else None,
-        steps=Interval(first_step, last_step) if first_step is not None and last_step is not None else None,
-        silence=Interval(at["silence"], silent_to) if "silence" in at else None,
-        marks=tuple(_marks(own, axis)),
-        pauses=tuple(_pause(each, axis) for each in worker.get("pauses", ())),
-    )
+    silent = at.get("silence")
+    silent_to = min((x for x in xs if silent is not None and x > silent), default=axis.places[-1])
+    return {
+        "worker": worker["id"],
+        "part": worker["part"],
+        "ended": one_line(worker["ended"]["says"], _MAX_ENDED),
+        "y": y,
+        "life": (min(xs), max(xs)) if xs else None,
+        "steps": None if first_step is None or last_step is None else (first_step, last_step),
+        "silence": None if silent is None else (silent, silent_to),
+        "marks": _marks(own, axis),
+        "pauses": [_pause(each, axis) for each in worker.get("pauses", ())],
+    }
 
 
-def _pause(pause: Json, axis: Axis) -> Pause:
+def _pause(pause: Json, axis: Axis) -> dict[str, Any]:
+    """Return a part of a lane without steps, and what the worker did instead."""
     start, end = axis(pause["start"]), axis(pause["end"])
-    said, took = (
-        PAUSES.get(pause["kind"], PAUSES["pause"]),
-        formatting.duration(pause["end"] - pause["start"]),
-    )
+    said = PAUSES.get(pause["kind"], PAUSES["pause"])
+    took = formatting.duration(pause["end"] - pause["start"])
     title = f"{said}: {took}, from {formatting.instant(pause['start'], date=False)}"
-    return Pause(pause["kind"], start, round(max(end - start, 2.0), 1), title)
+    return {"kind": pause["kind"], "x": start, "width": round(max(end - start, 2.0), 1), "title": title}
 
 
-def _marks(events: Sequence[_Placed], axis: Axis) -> list[Mark]:
-    order = sorted(events, key=lambda e: _label_priority(e.event["kind"]))
+def _marks(events: Sequence[_Placed], axis: Axis) -> list[dict[str, Any]]:
     numbered: list[float] = []
     marks = []
-    for event, time in order:
+    for event, time in sorted(events, key=lambda e: _label_priority(e.event["kind"])):
         x = axis(time)
         shown = all(abs(x - other) >= _NUMBER_GAP for other in numbered)
-        if shown:
-            numbered.append(x)
+        numbered += [x] * shown
         title = f"{event['n']}. {one_line(event['text'], 120)}"
-        marks.append(Mark(event["n"], x, event["kind"], title, shown, event["time"] is not None))
-    return sorted(marks, key=lambda m: m.n)
+        where = {"n": event["n"], "x": x, "kind": event["kind"], "title": title}
+        marks.append({**where, "shown": shown, "dated": event["time"] is not None})
+    return sorted(marks, key=lambda mark: int(mark["n"]))
 
 
 def _label_priority(kind: str) -> int:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import decision, formatting, markdown, phrasing
+from analyzer.render import decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
 from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
@@ -35,7 +35,6 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     shown = {w["id"] for w in diagnosis["workers"]}
     why, following = phrasing.headings(diagnosis)
     told = evidence.places_by_line(claims)
-    facts = cluster.facts(diagnosis)
     cited = evidence.cited(diagnosis, told)
     files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
     return {
@@ -52,7 +51,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "differences": phrasing.differences(diagnosis),
         "workers_seen": decision.workers_seen(diagnosis["run"]),
         "chart": timeline.chart(diagnosis),
-        "events": _events(diagnosis, _targets(told, cited, files, shown)),
+        "target": _targets(told, cited, files, shown),
         "cited": cited,
         "file_anchors": files,
         "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
@@ -69,8 +68,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "rules": _rules(diagnosis["findings"], anchors),
         "plots": plot.plots(diagnosis),
         "undrawn": plot.undrawn(diagnosis),
-        "facts": facts,
-        "own_workers": sorted({w for f in facts.own for w in f["values"]}, key=formatting.worker_key),
+        "facts": cluster.facts(diagnosis),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "trace": trace.trace(diagnosis),
         "latecomers": trace.latecomers(diagnosis),
@@ -103,12 +101,12 @@ Target = Callable[[Json], tuple[str, str]]
 
 def _targets(
     told: Mapping[tuple[str, int], int],
-    cited: Sequence[evidence.CitedLine],
+    cited: Sequence[Json],
     files: Mapping[str, str],
     shown: Collection[str],
 ) -> Target:
     """Return a function that maps an event to its proof on the page: an HTML id and a label."""
-    lines = {(c.item["source"], c.item["line"]): c.anchor for c in cited}
+    lines = {(c["item"]["source"], c["item"]["line"]): c["anchor"] for c in cited}
 
     def target(event: Json) -> tuple[str, str]:
         source, line = event["source"], event["line"]
@@ -122,11 +120,6 @@ def _targets(
         return f"evidence-{n}" if n else lines[source, line], f"{source}:{line}"
 
     return target
-
-
-def _events(diagnosis: Json, target: Target) -> list[dict[str, Any]]:
-    """Return the events with the proof that each links to."""
-    return [{**e, "target": target(e)} for e in diagnosis["timeline"]]
 
 
 def _good(diagnosis: Json) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzer import __version__
 from analyzer.render.decision import VERDICTS
-from analyzer.render.page.template import fill_with
+from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark
 from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
@@ -15,7 +15,7 @@ def page(summary: NightSummary) -> str:
     night = summary.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")
-    return fill_with(
+    return fill(
         "triage.html.j2",
         styles=("report.css", "triage.css"),
         scripts=("triage.js",),
