@@ -6,6 +6,7 @@ import json
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, case, func, select
@@ -80,12 +81,12 @@ class NightCounts(NamedTuple):
     """One night of the calendar: runs by verdict, and the groups that were new."""
 
     date: str
-    healthy: int
-    degraded: int
-    failed: int
-    inconclusive: int
-    broken: int
-    new: int
+    healthy: int = 0
+    degraded: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    broken: int = 0
+    new: int = 0
 
     @property
     def runs(self) -> int:
@@ -155,7 +156,7 @@ def summarize_night(
         found=found,
         waiting=waiting,
         unlisted=tuple(unlisted),
-        tonight=next((each for each in calendar if each.date == date), NightCounts(date, 0, 0, 0, 0, 0, 0)),
+        tonight=next((each for each in calendar if each.date == date), NightCounts(date)),
         groups=_groups(history, ours),
         states={each.fingerprint: each.status.state for each in ours},
         unknown=_unknown(history, histories, dates[-TREND_NIGHTS:][0]),
@@ -176,19 +177,9 @@ def runs_of_night(history: History, date: str) -> list[Run]:
 
 def run_from_row(row: Mapping[str, Any]) -> Run:
     """Return a row of the history as a run."""
-    return Run(
-        place=row["place"],
-        name=row["name"],
-        night=row["night"],
-        verdict=row["verdict"],
-        cause=row["cause"],
-        confidence=row["confidence"],
-        summary=row["summary"] or "",
-        fingerprint=row["fingerprint"],
-        culprits=tuple(json.loads(row["culprits"] or "[]")),
-        problem=row["problem"],
-        report=row["report"],
-    )
+    same = {name: row[name] for name in Run._fields}
+    culprits = tuple(json.loads(row["culprits"] or "[]"))
+    return Run(**same | {"summary": row["summary"] or "", "culprits": culprits})
 
 
 def _by_group(date: str) -> Select[Any]:
@@ -212,14 +203,7 @@ def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]])
     new: dict[str, int] = defaultdict(int)
     for night in first.values():
         new[night] += 1
-    return [_night(night, nights[night], new[night]) for night in sorted(nights)]
-
-
-def _night(date: str, runs: Mapping[str, int], new: int) -> NightCounts:
-    healthy, degraded, failed, inconclusive, broken = (
-        runs.get(kind, 0) for kind in ("healthy", "degraded", "failed", "inconclusive", "broken")
-    )
-    return NightCounts(date, healthy, degraded, failed, inconclusive, broken, new)
+    return [NightCounts(night, **nights[night], new=new[night]) for night in sorted(nights)]
 
 
 class _GroupHistory(NamedTuple):
@@ -234,7 +218,7 @@ def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str])
     """Return every group with its state; verdict, cause and rule are those of its latest run."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     last: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(counted, key=_night_of):
+    for row in sorted(counted, key=itemgetter("night")):
         group = row["fingerprint"]
         counts[group][row["night"]] = counts[group].get(row["night"], 0) + row["runs"]
         last[group] = row
@@ -244,10 +228,6 @@ def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str])
         )
         for group, row in last.items()
     ]
-
-
-def _night_of(row: Mapping[str, Any]) -> str:
-    return str(row["night"])
 
 
 _ORDER = ("new", "regressed", "known", "gone")
@@ -273,13 +253,10 @@ def _group(history: History, group: _GroupHistory) -> Group:
     wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MAX_RESTARTS)
     rows = history.rows(wanted)
     run = run_from_row(rows[0])
-    after = [each for row in sorted(rows, key=_ended) if (each := _next_run(history, row))]
+    rows.sort(key=lambda row: (row["ended"] or 0.0, row["place"]))
+    after = [each for row in rows if (each := _next_run(history, row))]
     helped = restart([(each["verdict"], each["fingerprint"]) for each in after], group.fingerprint)
-    return Group(group.fingerprint, group.verdict, group.cause, group.rule, group.status, run, helped)
-
-
-def _ended(row: Mapping[str, Any]) -> tuple[float, str]:
-    return row["ended"] or 0.0, row["place"]
+    return Group(*group, run, helped)
 
 
 def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | None:

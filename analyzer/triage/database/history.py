@@ -9,30 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Connection,
-    Engine,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    bindparam,
-    create_engine,
-    event,
-    func,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -48,61 +25,61 @@ MAX_TRIES = 3
 _ADVISORY_LOCK = 0x6D776D73
 """Key of the advisory lock on a database server ("mwms" in ASCII)."""
 
-_META = MetaData()
-ABOUT = Table("about", _META, Column("version", Integer, nullable=False))
-NIGHTS = Table(
+_META = sa.MetaData()
+ABOUT = sa.Table("about", _META, sa.Column("version", sa.Integer, nullable=False))
+NIGHTS = sa.Table(
     "nights",
     _META,
-    Column("date", String(10), primary_key=True),
-    Column("began", Float, nullable=False),
-    Column("ended", Float),
-    Column("found", Integer, nullable=False, default=0),
-    Column("waiting", Integer, nullable=False, default=0),
-    Column("unlisted", Text, nullable=False, default="[]"),
+    sa.Column("date", sa.String(10), primary_key=True),
+    sa.Column("began", sa.Float, nullable=False),
+    sa.Column("ended", sa.Float),
+    sa.Column("found", sa.Integer, nullable=False, default=0),
+    sa.Column("waiting", sa.Integer, nullable=False, default=0),
+    sa.Column("unlisted", sa.Text, nullable=False, default="[]"),
 )
-RUNS = Table(
+RUNS = sa.Table(
     "runs",
     _META,
-    Column("id", Integer, primary_key=True),
-    Column("place", Text, nullable=False),
-    Column("night", String(10), ForeignKey("nights.date"), nullable=False),
-    Column("latest", Boolean, nullable=False),
-    Column("told", Boolean, nullable=False),
-    Column("stamp", String(32), nullable=False),
-    Column("content", String(32), nullable=False),
-    Column("tries", Integer, nullable=False),
-    Column("problem", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("verdict", String(16)),
-    Column("cause", Text),
-    Column("rule", Text),
-    Column("confidence", Float),
-    Column("summary", Text),
-    Column("fingerprint", String(16)),
-    Column("culprits", Text),
-    Column("report", Text),
-    Column("owner", Text),
-    Column("job", Text),
-    Column("started", Float),
-    Column("ended", Float),
-    Index("runs_place", "place"),
-    Index("runs_night", "night"),
-    Index("runs_fingerprint", "fingerprint", "night"),
-    Index("runs_job", "job", "started"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("place", sa.Text, nullable=False),
+    sa.Column("night", sa.String(10), sa.ForeignKey("nights.date"), nullable=False),
+    sa.Column("latest", sa.Boolean, nullable=False),
+    sa.Column("told", sa.Boolean, nullable=False),
+    sa.Column("stamp", sa.String(32), nullable=False),
+    sa.Column("content", sa.String(32), nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("problem", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("verdict", sa.String(16)),
+    sa.Column("cause", sa.Text),
+    sa.Column("rule", sa.Text),
+    sa.Column("confidence", sa.Float),
+    sa.Column("summary", sa.Text),
+    sa.Column("fingerprint", sa.String(16)),
+    sa.Column("culprits", sa.Text),
+    sa.Column("report", sa.Text),
+    sa.Column("owner", sa.Text),
+    sa.Column("job", sa.Text),
+    sa.Column("started", sa.Float),
+    sa.Column("ended", sa.Float),
+    sa.Index("runs_place", "place"),
+    sa.Index("runs_night", "night"),
+    sa.Index("runs_fingerprint", "fingerprint", "night"),
+    sa.Index("runs_job", "job", "started"),
 )
 """One row for each run and night on which it was examined; only the `latest` row of a run counts.
 
 `told` is set once an exit status has reported the run. `tries` counts nights with a transient problem.
 """
-HOSTS = Table(
+HOSTS = sa.Table(
     "hosts",
     _META,
-    Column("run", Integer, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
-    Column("host", Text, nullable=False),
-    Column("workers", Integer, nullable=False),
-    Column("culprits", Integer, nullable=False),
-    Index("hosts_run", "run"),
-    Index("hosts_host", "host"),
+    sa.Column("run", sa.Integer, sa.ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("workers", sa.Integer, nullable=False),
+    sa.Column("culprits", sa.Integer, nullable=False),
+    sa.Index("hosts_run", "run"),
+    sa.Index("hosts_host", "host"),
 )
 """One row for each machine of a run, with its number of workers and of culprits among them."""
 
@@ -122,7 +99,7 @@ class KnownRun(NamedTuple):
 class History:
     """An open history; every method is one transaction."""
 
-    def __init__(self, engine: Engine, guard: Connection | None = None) -> None:
+    def __init__(self, engine: sa.Engine, guard: sa.Connection | None = None) -> None:
         self.engine = engine
         self._guard = guard
 
@@ -137,21 +114,21 @@ class History:
     def begin(self, date: str, now: float) -> None:
         """Begin a night, or continue the one of that date."""
         with self.engine.begin() as connection:
-            if connection.execute(select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
-                connection.execute(insert(NIGHTS).values(date=date, began=now))
+            if connection.execute(sa.select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
+                connection.execute(sa.insert(NIGHTS).values(date=date, began=now))
 
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
         """End a night after all outputs are written, and mark its runs as reported."""
         said = storable_text(json.dumps([list(each) for each in unlisted]))
         with self.engine.begin() as connection:
-            night = update(NIGHTS).where(NIGHTS.c.date == date)
+            night = sa.update(NIGHTS).where(NIGHTS.c.date == date)
             connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=said))
-            connection.execute(update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
+            connection.execute(sa.update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
         """Return what is known of those places that were examined before."""
-        wanted = select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
-            RUNS.c.latest, RUNS.c.place.in_(bindparam("places", expanding=True))
+        wanted = sa.select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
+            RUNS.c.latest, RUNS.c.place.in_(sa.bindparam("places", expanding=True))
         )
         with self.engine.connect() as connection:
             rows = connection.execute(wanted, {"places": list(places)})
@@ -165,22 +142,22 @@ class History:
 
     def unreported(self) -> list[tuple[str | None, str]]:
         """Return verdict and problem of every run that no exit status has reported yet."""
-        wanted = select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
+        wanted = sa.select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
         with self.engine.connect() as connection:
             return [(verdict, problem) for verdict, problem in connection.execute(wanted)]
 
     def expired_reports(self, before: str) -> list[str]:
         """Return the reports of nights before a date whose run was not examined again later."""
-        old = select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
+        old = sa.select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
         with self.engine.connect() as connection:
             return list(connection.execute(old).scalars())
 
     def forget_reports(self, before: str) -> None:
         """Clear the report paths of all nights before a date."""
         with self.engine.begin() as connection:
-            connection.execute(update(RUNS).where(RUNS.c.night < before).values(report=None))
+            connection.execute(sa.update(RUNS).where(RUNS.c.night < before).values(report=None))
 
-    def rows(self, statement: Select[Any]) -> list[dict[str, Any]]:
+    def rows(self, statement: sa.Select[Any]) -> list[dict[str, Any]]:
         """Return the rows of a query as dicts."""
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement).mappings()]
@@ -194,13 +171,13 @@ def open_history(url: str) -> History:
 
     """
     try:
-        engine = create_engine(make_url(url))
+        engine = sa.create_engine(make_url(url))
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         hint = "; the extra [postgres] brings the driver" if "postgres" in url else ""
         raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}{hint}") from error
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _configure_sqlite)
-        event.listen(engine, "begin", _begin_at_once)
+        sa.event.listen(engine, "connect", _configure_sqlite)
+        sa.event.listen(engine, "begin", _begin_at_once)
     try:
         guard = _acquire_lock(engine)
         with engine.begin() as connection:
@@ -234,20 +211,20 @@ def storable_text(given: str) -> str:
     return given.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
 
 
-def _store_run(connection: Connection, date: str, examined: ExaminedRun, report: str | None) -> None:
+def _store_run(connection: sa.Connection, date: str, examined: ExaminedRun, report: str | None) -> None:
     place = storable_text(examined.task.place)
     ours = RUNS.c.place == place
     if examined.outcome == "same":
         stamp = {"stamp": examined.task.stamp, "tries": 0}
-        connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(**stamp))
+        connection.execute(sa.update(RUNS).where(ours, RUNS.c.latest).values(**stamp))
         return
     tries = _tries(connection, examined, place)
-    connection.execute(update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
+    connection.execute(sa.update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
     values = _run_values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
-    (run,) = connection.execute(insert(RUNS).values(values)).inserted_primary_key or (0,)
+    (run,) = connection.execute(sa.insert(RUNS).values(values)).inserted_primary_key or (0,)
     if hosts := examined.summary.hosts if examined.summary else ():
-        connection.execute(insert(HOSTS), [_host(run, each) for each in hosts])
+        connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
 
 
 def _run_values(examined: ExaminedRun) -> dict[str, Any]:
@@ -257,61 +234,50 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
         "told": False,
         "stamp": task.stamp,
         "content": examined.content,
-        "problem": storable_text(examined.problem),
-        "name": storable_text(summary.name if summary else task.place.rstrip("/").rpartition("/")[2]),
+        "problem": examined.problem,
+        "name": task.place.rstrip("/").rpartition("/")[2],
     }
     if summary:
-        values |= {
-            "verdict": summary.verdict,
-            "cause": storable_text(summary.cause or "") or None,
-            "rule": storable_text(summary.rule or "") or None,
-            "confidence": summary.confidence,
-            "summary": storable_text(summary.summary),
-            "fingerprint": summary.fingerprint,
-            "culprits": storable_text(json.dumps(summary.culprits)),
-            "owner": summary.owner,
-            "job": storable_text(job_of(task.place) or "") or None,
-            "started": summary.started,
-            "ended": summary.ended,
-        }
-    return values
+        stated = {name: value for name, value in summary._asdict().items() if name != "hosts"}
+        values |= stated | {"culprits": json.dumps(summary.culprits), "job": job_of(task.place) or None}
+    return {name: storable_text(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def _host(run: int, host: Host) -> dict[str, Any]:
     return {"run": run, "host": storable_text(host.name), "workers": host.workers, "culprits": host.culprits}
 
 
-def _tries(connection: Connection, examined: ExaminedRun, place: str) -> int:
+def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
     if not examined.transient:
         return 0
-    before = select(func.max(RUNS.c.tries)).where(
+    before = sa.select(sa.func.max(RUNS.c.tries)).where(
         RUNS.c.place == place, RUNS.c.latest, RUNS.c.stamp == examined.task.stamp
     )
     return int(connection.execute(before).scalar() or 0) + 1
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: sa.Connection) -> None:
     """Create the tables, or upgrade old ones to this version, in one transaction."""
-    if not inspect(connection).has_table(ABOUT.name):
+    if not sa.inspect(connection).has_table(ABOUT.name):
         _META.create_all(connection)
-        connection.execute(insert(ABOUT).values(version=VERSION))
+        connection.execute(sa.insert(ABOUT).values(version=VERSION))
         return
-    version = connection.execute(select(ABOUT.c.version)).scalar_one()
+    version = connection.execute(sa.select(ABOUT.c.version)).scalar_one()
     if version > VERSION:
         raise UsageError(f"the history is of version {version}, and this program knows {VERSION} at most")
     for statements in UPGRADES[version - 1 :]:
         for statement in statements:
-            connection.execute(text(statement))
+            connection.execute(sa.text(statement))
     if version < VERSION:
-        connection.execute(update(ABOUT).values(version=VERSION))
+        connection.execute(sa.update(ABOUT).values(version=VERSION))
 
 
-def _acquire_lock(engine: Engine) -> Connection | None:
+def _acquire_lock(engine: sa.Engine) -> sa.Connection | None:
     """Return a connection that holds an advisory lock (PostgreSQL only): directories may share a history."""
     if engine.dialect.name != "postgresql":
         return None
     connection = engine.connect()
-    if not connection.execute(select(func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar():
+    if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar():
         connection.close()
         raise UsageError("--history: another mwms-triage is writing to it")
     connection.commit()
@@ -324,7 +290,7 @@ def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _begin_at_once(connection: Connection) -> None:
+def _begin_at_once(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

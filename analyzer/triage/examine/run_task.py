@@ -181,16 +181,14 @@ def _cached_rules(rules: tuple[str, ...], _digest: str) -> RulePack:
 
 
 def _run_summary(document: Mapping[str, Any]) -> RunSummary:
-    run, confidence = document["run"], float(document["confidence"])
+    run = document["run"]
+    same = {name: document[name] for name in ("verdict", "cause", "rule", "fingerprint")}
     return RunSummary(
+        **same,
         name=str(run["name"])[:_MAX_NAME],
-        verdict=document["verdict"],
-        cause=document["cause"],
-        rule=document["rule"],
         owner=document["action"]["owner"],
-        confidence=confidence,
+        confidence=float(document["confidence"]),
         summary=document["summary"][:_MAX_SUMMARY_CHARACTERS],
-        fingerprint=document["fingerprint"],
         culprits=tuple(document["culprits"]),
         started=run["started"],
         ended=run["ended"],

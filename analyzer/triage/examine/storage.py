@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -108,7 +109,7 @@ class ObjectStorage:
     def files(self, place: str) -> Iterator[File]:
         """Yield every object below a key, or the object itself."""
         base = self._object_key(place)
-        with _as_os_errors(place):
+        with _as_os_errors():
             found = self.system.find(base, detail=True)
         for key, what in sorted(found.items()):
             name = key[len(base) :].strip("/") or base.rpartition("/")[2]
@@ -125,7 +126,7 @@ class ObjectStorage:
         """Download one of the objects that `files` yielded to a local path."""
         base = self._object_key(place)
         key = f"{base}/{name}" if self.system.isdir(base) else base
-        with _as_os_errors(place):
+        with _as_os_errors():
             self.system.get_file(key, str(target))
 
     def _object_key(self, place: str) -> str:
@@ -133,7 +134,7 @@ class ObjectStorage:
 
     def _entries(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         base = self._object_key(place)
-        with _as_os_errors(place):
+        with _as_os_errors():
             found = self.system.ls(base, detail=True, refresh=True)
         for what in found:
             name = str(what["name"]).rstrip("/")[len(base) :].strip("/")
@@ -141,18 +142,15 @@ class ObjectStorage:
                 yield name, what
 
 
-class _as_os_errors:  # noqa: N801 - reads as a word of the sentence
-    """Converts the exceptions of drivers, each with a hierarchy of its own, to OSError."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, OSError):
-            raise OSError(f"{type(error).__name__}: {error}") from error
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """Convert the exceptions of drivers, each with a hierarchy of its own, to OSError."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 def storage_for(root: str) -> Storage:
