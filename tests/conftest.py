@@ -10,9 +10,12 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
 from tests.purity import UnitTestGuard
 from tests.recordings import SAMPLE_RUNS, Recordings
+from tests.rules import few_rules as few_rules
+from tests.rules import our_rules
+from tests.rules import package_of_few_rules as package_of_few_rules
 
 COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
@@ -86,5 +89,4 @@ def make_run(tmp_path: Path) -> Callable[[Mapping[str, str]], Path]:
 @pytest.fixture
 def tables_of(make_run: Callable[[Mapping[str, str]], Path]) -> Callable[[Mapping[str, str]], Tables]:
     """All tables, read and derived, of a run made of a few lines."""
-    pack = load_rules()
-    return lambda files: load_tables(discover([make_run(files)]), pack)
+    return lambda files: load_tables(discover([make_run(files)]), our_rules())

@@ -11,10 +11,12 @@ import yaml
 
 from analyzer.cli.analyze import main as analyze
 from analyzer.cli.rules import main
-from analyzer.engine import load_kept
 from analyzer.engine.rule_schema import file_schema
+from analyzer.pipeline import load_rules
 from analyzer.storage.package_files import resource
 from tests.recordings import ROOT, SAMPLE_RUNS
+
+pytestmark = pytest.mark.usefixtures("package_of_few_rules")
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 HEADINGS = [
@@ -67,7 +69,7 @@ def test_list_names_every_rule_in_columns(capsys: Said) -> None:
     heading, *lines = capsys.readouterr().out.splitlines()
     at = heading.index("title")
     assert heading.split() == ["id", "role", "cause", "status", "title"]
-    assert len(lines) == len(load_kept([resource("rules")]).rules)
+    assert len(lines) == len(load_rules().rules)
     assert all(line[at - 2 : at] == "  " and line[at] != " " for line in lines)
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import analyze, load_tables
 from tests.recordings import SAMPLE_RUNS, Recordings, sample_run_named
 from tests.relaid import belongs_to, rewrite, shifted, zoned
+from tests.rules import our_rules
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -42,7 +43,7 @@ def test_a_shifted_clock_is_found_within_its_residual(
     """Of three workers the odd one is told, be it the leader; logs and event files each have their clock."""
     run = shifted(sample_run_named(name) / "run", tmp_path / "run", worker, seconds)
     before = clocks(recordings.tables(sample_run_named(name)))
-    after = clocks(load_tables(discover([run]), load_rules()))
+    after = clocks(load_tables(discover([run]), our_rules()))
     assert before.keys() == after.keys()
     for key, clock in after.items():
         truth = seconds if key[0] == worker else 0

@@ -21,10 +21,11 @@ from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import analyze, load_tables
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 from tests.recordings import Recordings, sample_run_named
+from tests.rules import our_rules
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -85,7 +86,7 @@ def test_a_signal_without_words_of_its_own_makes_no_claim(make_run: MakeRun) -> 
     abort = "2026-11-21 01:45:40.605133: E tensorflow/core/common_runtime/base_collective_executor.cc:249] "
     abort += "BaseCollectiveExecutor::StartAbort INTERNAL: Collective instance 200 expected type 0 and data_type 9 "
     log = f"Epoch 1/3\n{abort}but got type 0 and data_type 1\n"
-    pack = load_rules()
+    pack = our_rules()
     made = analyze([make_run({"worker-0.log": "Epoch 1/3\n", "worker-1.log": log})], pack=pack).document
     (rule,) = (rule for rule in pack.rules if rule.id == made["rule"])
     names = {signal.name.replace("_", " ") for signal in rule.signals.values()}
@@ -155,7 +156,7 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
             "exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n",
         }
     )
-    tables = load_tables(discover([run]), load_rules())
+    tables = load_tables(discover([run]), our_rules())
     said = document("job", Decision(Verdict.FAILED, "unknown", 0.0), [], tables, made_with({}, ""))[
         "last_words"
     ]

@@ -12,15 +12,16 @@ import pytest
 
 from analyzer.diagnose.recipes import recipes
 from analyzer.discover import discover
-from analyzer.pipeline import analyze, load_rules
+from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 PAGE = (ROOT / "docs" / "collect.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^\| `([^`]+)` \| (\w+)(?: of (\S+))? \|", PAGE, re.MULTILINE)
 COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-WANTED = {kind for rule in load_rules().rules for kind in rule.requires}
+WANTED = {kind for rule in our_rules().rules for kind in rule.requires}
 
 
 @pytest.mark.parametrize(("name", "kind", "worker"), FILES)

@@ -61,7 +61,7 @@ def write(folder: Path, text: str) -> Path:
 def test_a_fault_is_told_with_its_line(old: str, new: str, line: int, what: str, tmp_path: Path) -> None:
     """Loading fails, for all that is wrong."""
     with pytest.raises(RuleError) as caught:
-        load([resource("rules"), write(tmp_path, FILE.replace(old, new))])
+        load([write(tmp_path, FILE.replace(old, new))])
     assert str(caught.value).startswith(f"mine/messages/mesh-calls.yaml:{line}: {what}")
 
 
@@ -74,7 +74,7 @@ def test_the_wording_of_a_users_own_program_names_a_peer(tmp_path: Path) -> None
     )
     named = {}
     for folders in ([], [write(tmp_path, FILE)]):
-        tables = load_tables(discover([run]), load([resource("rules"), *folders]))
+        tables = load_tables(discover([run]), load(folders))
         named[len(folders)] = tables["accusations"].select("worker", "kind").rows()
     assert named == {0: [], 1: [("worker:3", "down")]}
 

@@ -13,9 +13,9 @@ from analyzer.engine.load import load
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Finding, Outcome
 from analyzer.pipeline import load_tables
-from analyzer.storage.package_files import resource
+from tests.rules import our_rules
 
-MESSAGES = load([resource("rules")]).messages
+MESSAGES = our_rules().messages
 MakeRun = Callable[[Mapping[str, str]], Path]
 
 RULE = """\

@@ -21,11 +21,11 @@ def overlaid(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_it_switches_off_and_tunes(tmp_path: Path) -> None:
+def test_it_switches_off_and_tunes(few_rules: Path, tmp_path: Path) -> None:
     """The other rules stay as they are, and the pack says what was laid over it."""
-    plain = {rule.id: rule for rule in load([resource("rules")]).rules}
+    plain = {rule.id: rule for rule in load([few_rules]).rules}
     text = "switch_off: [plateau]\nstatus: {straggler: experimental}\nverdict: {nan-loss: degraded}\n"
-    pack = load([resource("rules"), overlaid(tmp_path, text)])
+    pack = load([few_rules, overlaid(tmp_path, text)])
     tuned = {rule.id: rule for rule in pack.rules}
     assert plain.keys() - tuned.keys() == {"plateau"}
     assert (tuned["straggler"].status, tuned["nan-loss"].verdict) == ("experimental", Verdict.DEGRADED)
@@ -52,10 +52,12 @@ def test_it_switches_off_and_tunes(tmp_path: Path) -> None:
         ("except: [worker-killed]\n", 1, "is to be a mapping"),
     ],
 )
-def test_a_fault_is_named_with_file_and_line(text: str, line: int, says: str, tmp_path: Path) -> None:
+def test_a_fault_is_named_with_file_and_line(
+    text: str, line: int, says: str, few_rules: Path, tmp_path: Path
+) -> None:
     """As in a rule."""
     with pytest.raises(RuleError) as raised:
-        load([resource("rules"), overlaid(tmp_path, text)])
+        load([few_rules, overlaid(tmp_path, text)])
     (fault,) = str(raised.value).splitlines()
     assert fault.startswith(f"{tmp_path.name}/overlay.yaml:{line}: ")
     assert says in fault
@@ -74,16 +76,16 @@ def test_rows_can_be_excepted(excepted: str, cause: bool, tmp_path: Path) -> Non
     assert (document["rule"] == "worker-killed") is cause
 
 
-def test_a_pack_is_named_with_its_version_and_its_digest(tmp_path: Path) -> None:
+def test_a_pack_is_named_with_its_version_and_its_digest(few_rules: Path, tmp_path: Path) -> None:
     """Ours carries the version of the program; one that states none is called like its directory."""
     mine, bare = tmp_path / "mine", tmp_path / "bare rules"
     for folder in (mine, bare):
         folder.mkdir()
         overlaid(folder, "switch_off: [plateau]\n")
     (mine / "pack.yaml").write_text('name: our-cluster\nversion: "2026.11"\n', encoding="utf-8")
-    before = load([resource("rules"), mine, bare]).packs
+    before = load([few_rules, mine, bare]).packs
     (mine / "overlay.yaml").write_text("switch_off: [straggler]\n", encoding="utf-8")
-    after = load([resource("rules"), mine, bare]).packs
+    after = load([few_rules, mine, bare]).packs
     assert [pack[:2] for pack in before] == [
         ("mwms-analyze", __version__),
         ("our-cluster", "2026.11"),
@@ -93,8 +95,8 @@ def test_a_pack_is_named_with_its_version_and_its_digest(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["name: x\n", "name: x\nversion: 2026.11\n", "name: x\nvrsion: 1\n"])
-def test_a_pack_that_is_described_wrongly_is_a_fault(text: str, tmp_path: Path) -> None:
+def test_a_pack_that_is_described_wrongly_is_a_fault(text: str, few_rules: Path, tmp_path: Path) -> None:
     """With file and line."""
     (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(RuleError, match=r"pack\.yaml:\d+: "):
-        load([resource("rules"), tmp_path])
+        load([few_rules, tmp_path])

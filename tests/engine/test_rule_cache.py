@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from analyzer.engine import load_kept
-from analyzer.storage.package_files import resource
 
 
 @pytest.fixture
-def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of our own, and a cache of this test's own."""
+def rules(few_rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a few of our own, and a cache of this test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return Path(shutil.copytree(resource("rules"), tmp_path / "rules"))
+    return Path(shutil.copytree(few_rules, tmp_path / "rules"))
 
 
 def test_a_rule_of_the_same_length_is_read_again(rules: Path) -> None:

@@ -10,13 +10,12 @@ from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
 from analyzer.engine.authoring.cases import tried
 from analyzer.engine.language import Case
-from analyzer.engine.load import load
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
-from analyzer.storage.package_files import resource
 from tests.recordings import ROOT, Recordings
+from tests.rules import our_rules
 
-PACK = load([resource("rules")])
+PACK = our_rules()
 
 
 def cases(*, recorded: bool) -> pytest.MarkDecorator:

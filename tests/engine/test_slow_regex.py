@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analyzer.discover import discover
-from analyzer.engine import RulePack
 from analyzer.engine.load import load
 from analyzer.ingest.matcher import Matcher
 from analyzer.model.run import Pattern
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
-from analyzer.storage.package_files import resource
 
 SLOW = Pattern("mine/said", ("E: a",), "(a+)+$")
 LINE = "E: " + "a" * 4000 + "!"
@@ -34,27 +32,18 @@ cases:
 SAYS = "rule mine, signal said: its regex took too long and was given up"
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """Eight workers that all print such lines."""
-    folder = tmp_path / "job-17"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def document(few_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The diagnosis of eight workers that all print such lines, with a regex that takes minutes."""
+    run, rules = tmp_path_factory.mktemp("job-17"), tmp_path_factory.mktemp("my-rules")
+    (rules / "mine.yaml").write_text(RULE, encoding="utf-8")
     for worker in range(8):
-        (folder / f"worker-{worker}.log").write_text("step 1 loss 0.5\n" + f"{LINE}\n" * 50, encoding="utf-8")
-    return folder
+        (run / f"worker-{worker}.log").write_text("step 1 loss 0.5\n" + f"{LINE}\n" * 50, encoding="utf-8")
+    return dict(analyze([run], pack=load([few_rules, rules])).document)
 
 
-@pytest.fixture
-def pack(tmp_path: Path) -> RulePack:
-    """The rules of the package and one with a regex that takes minutes."""
-    (tmp_path / "my-rules").mkdir()
-    (tmp_path / "my-rules" / "mine.yaml").write_text(RULE, encoding="utf-8")
-    return load([resource("rules"), tmp_path / "my-rules"])
-
-
-def test_every_report_names_it(run: Path, pack: RulePack) -> None:
+def test_every_report_names_it(document: dict[str, Any]) -> None:
     """Once for each log, which is not called damaged otherwise."""
-    document = analyze([run], pack=pack).document
     assert [(damage["source"], damage["what"]) for damage in document["damage"]] == [
         (f"worker-{worker}.log", SAYS) for worker in range(8)
     ]
@@ -84,7 +73,6 @@ def confirmations(matcher: Matcher, times: int) -> list[int]:
     return [len(matcher.confirm({"mine/said"}, LINE, None)) for _ in range(times)]
 
 
-def test_a_quick_regex_is_not_held_up_by_a_slow_one(run: Path, pack: RulePack) -> None:
+def test_a_quick_regex_is_not_held_up_by_a_slow_one(document: dict[str, Any]) -> None:
     """Every worker's step is read all the same."""
-    assert len(discover([run]).sources) == 8
-    assert {worker["last_step"]["step"] for worker in analyze([run], pack=pack).document["workers"]} == {1}
+    assert [worker["last_step"]["step"] for worker in document["workers"]] == [1] * 8

@@ -14,8 +14,9 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 pytestmark = pytest.mark.recordings
 
@@ -42,7 +43,7 @@ def laid(name: str, target: Path, lay: Lay) -> Path:
 
 def tables(run: Path) -> Tables:
     """All tables of a run."""
-    return load_tables(discover([run]), load_rules())
+    return load_tables(discover([run]), our_rules())
 
 
 def lives(found: Tables) -> dict[str, tuple[object, ...]]:

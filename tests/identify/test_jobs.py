@@ -10,8 +10,9 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
 from tests.recordings import SAMPLE_RUNS
+from tests.rules import our_rules
 
 pytestmark = pytest.mark.recordings
 
@@ -97,4 +98,4 @@ def test_names_may_count_anew_on_each_host(make_run: MakeRun) -> None:
 
 def one_job(run: Path) -> bool:
     """Whether it is read as one; what it is not raises."""
-    return bool(load_tables(discover([run]), load_rules()))
+    return bool(load_tables(discover([run]), our_rules()))

@@ -11,10 +11,11 @@ from analyzer import analyze
 from analyzer.discover import discover
 from analyzer.identify import identify
 from analyzer.ingest import ingest, reader_output
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
 from analyzer.render.explain import explain
 from analyzer.render.text import terminal
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 
 def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
@@ -23,7 +24,7 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
     run = make_run(
         {"worker-0.log": "step 1 loss 0.5\n", "worker-1.log": "step 1 loss 0.5\n", "kernel.log": killed}
     )
-    tables = load_tables(discover([run]), load_rules())
+    tables = load_tables(discover([run]), our_rules())
     assert tables["workers"]["worker"].to_list() == ["worker:0", "worker:1"]
     assert tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"].to_list() != []
     assert set(tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"]) == {None}
@@ -31,7 +32,7 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
 
 def workers_of(run: Path) -> dict[str, str | None]:
     """Source → the worker that it is given to."""
-    sources = load_tables(discover([run]), load_rules())["sources"]
+    sources = load_tables(discover([run]), our_rules())["sources"]
     return dict(sources.select("source", "worker").iter_rows())
 
 
@@ -45,7 +46,7 @@ def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str,
     run = make_run(
         {"trainer-1.log": LINE, "trainer-2.log": LINE, "exit_codes.txt": "worker-1 0\nworker-2 1\n"}
     )
-    tables = load_tables(discover([run]), load_rules())
+    tables = load_tables(discover([run]), our_rules())
     assert workers_of(run) == {
         "trainer-1.log": "worker:0",
         "trainer-2.log": "worker:1",
@@ -103,7 +104,7 @@ def test_a_log_that_tells_only_values_is_a_workers(
     """As any log is that no name gives to a worker; blank records at either end are not kept."""
     monkeypatch.setattr(reader_output, "MIN_COLUMN_ROWS", 1)
     blank, steps = "\n" * 70, "".join(f"step {step} loss 0.5\n" for step in range(5))
-    run, messages = make_run({"train.log": blank + steps + blank}), load_rules().messages
+    run, messages = make_run({"train.log": blank + steps + blank}), our_rules().messages
     tables = identify(ingest(discover([run]), [], messages), messages)
     assert not tables["records"].height
     assert set(tables["scalars"]["worker"]) == {"worker:0"}
@@ -114,7 +115,7 @@ def test_how_a_worker_was_found_is_a_fact_without_a_line(
 ) -> None:
     """Its basis is told of logs that no name gives to a worker, and of no others."""
     logs = {"alpha.log": LINE, "beta.log": SERVER.format("a") + LINE, "worker-7.log": LINE}
-    facts = load_tables(discover([make_run({**logs, "tf_config.json": CLUSTER})]), load_rules())["facts"]
+    facts = load_tables(discover([make_run({**logs, "tf_config.json": CLUSTER})]), our_rules())["facts"]
     told = facts.filter(facts["key"] == "attributed").select("source", "worker", "line", "value")
     assert told.rows() == [
         ("alpha.log", "worker:1", None, "by the order of the files"),
@@ -144,7 +145,7 @@ def test_a_gap_in_the_indices_is_a_missing_worker(make_run: Callable[[Mapping[st
     """It belongs to the job with that as the reason, and left nothing; a local device is no member."""
     logs = {f"worker-{index}.log": LINE for index in (0, 1, 2, 4)}
     logs["worker-0.log"] += "/job:localhost/replica:0/task:0/device:CPU:0 and /job:ps/replica:0/task:1\n"
-    workers = load_tables(discover([make_run(logs)]), load_rules())["workers"]
+    workers = load_tables(discover([make_run(logs)]), our_rules())["workers"]
     missing = workers.filter(~workers["seen"]).select("worker", "expected", "known_by").rows()
     gap = "a gap between the indices of its peers"
     assert missing == [

@@ -8,7 +8,7 @@ from analyzer.ingest.logs.collectors import detect_style, split_streams
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
 from analyzer.model.traceback_format import parse
-from analyzer.pipeline import load_rules
+from tests.rules import our_rules
 
 PLAIN = """\
 Traceback (most recent call last):
@@ -101,7 +101,7 @@ PREFIXES = {
 def read(text: str) -> list[Record]:
     """The tracebacks in a file."""
     physical = text.split("\n")
-    messages = wording(load_rules().messages)
+    messages = wording(our_rules().messages)
     found = [
         record
         for stream in split_streams(list(enumerate(physical, 1)), detect_style(physical))

@@ -4,9 +4,11 @@ import copy
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+from analyzer.render import render
 
 Json = Any
 DIAGNOSES = Path(__file__).parent / "diagnoses"
@@ -18,8 +20,8 @@ def load(name: str) -> Json:
     return json.loads((DIAGNOSES / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def many_workers(count: int = 64) -> Json:
-    """Make a run of many workers out of the one of four."""
+def many_workers(count: int = 64, steps: int = 240) -> Json:
+    """Make a run of many workers, with curves of some steps, out of the one of four."""
     made = load("r101")
     four, made["workers"] = made["workers"], []
     for i in range(count):
@@ -28,9 +30,9 @@ def many_workers(count: int = 64) -> Json:
             "host": f"node-{i}",
             "claimed": None,
         }
-        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(240)]
+        points = [[step, 5.0 / (step + 1) + i / 100, None] for step in range(steps)]
         worker["curves"] = [
-            {"tag": t, "scope": "local", "kept": 240, "total": 500, "points": points}
+            {"tag": t, "scope": "local", "kept": steps, "total": 500, "points": points}
             for t in ("loss", "step time")
         ]
         made["workers"].append(worker)
@@ -183,9 +185,15 @@ def document(name: str) -> Json:
     return made() if made else load(name)
 
 
+@cache
+def rendered(name: str, kind: str) -> str:
+    """Return the document of a name in a format, rendered once for all tests."""
+    return render(document(name), kind)
+
+
 _MADE: Mapping[str, Callable[[], Json]] = {
     "whole": whole,
-    "many-workers": many_workers,
+    "many-workers": partial(many_workers, steps=40),
     "long-line": partial(long_line, 1_000_000),
     "hostile-everywhere": hostile_everywhere,
 }

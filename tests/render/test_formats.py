@@ -13,30 +13,43 @@ import pytest
 from analyzer.render import FORMATS, decision, formatting, render
 from analyzer.render.text import terminal
 from analyzer.storage.package_files import resource
-from tests.render.documents import ALL, document, load, long_line
+from tests.render.documents import ALL, document, load, long_line, rendered
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 Json = Any
 
 
+CONTRACT = json.loads(resource("reports", "diagnosis.schema.json").read_text())
+
+
 @pytest.fixture(params=ALL)
-def diagnosis(request: pytest.FixtureRequest) -> Json:
+def name(request: pytest.FixtureRequest) -> str:
+    """Name every document in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def diagnosis(name: str) -> Json:
     """Every document in turn."""
-    return document(request.param)
+    return document(name)
+
+
+def test_the_contract_is_a_json_schema() -> None:
+    """It keeps to the schema of schemas."""
+    jsonschema.Draft202012Validator.check_schema(CONTRACT)
 
 
 def test_document_is_valid(diagnosis: Json) -> None:
     """Every document that the tests use keeps to the contract."""
-    jsonschema.validate(diagnosis, json.loads(resource("reports", "diagnosis.schema.json").read_text()))
+    assert list(jsonschema.Draft202012Validator(CONTRACT).iter_errors(diagnosis)) == []
 
 
 def test_rows_of_the_contract_hold_single_values() -> None:
     """What `ordered` leaves as it is has no keys to be put in order."""
-    contract = json.loads(resource("reports", "diagnosis.schema.json").read_text())
-    rows = list(prefix_items(contract))
+    rows = list(prefix_items(CONTRACT))
     assert len(rows) >= 5
     for row in rows:
-        meant = contract["$defs"][row["$ref"].removeprefix("#/$defs/")] if "$ref" in row else row
+        meant = CONTRACT["$defs"][row["$ref"].removeprefix("#/$defs/")] if "$ref" in row else row
         assert not {"properties", "items", "prefixItems"} & meant.keys(), row
         kinds = meant.get("type", "")
         assert not {"object", "array"} & {*([kinds] if isinstance(kinds, str) else kinds)}, row
@@ -54,17 +67,17 @@ def prefix_items(schema: Json) -> Iterator[dict[str, Json]]:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_same_bytes(diagnosis: Json, kind: str) -> None:
+def test_same_bytes(name: str, diagnosis: Json, kind: str) -> None:
     """The same document gives the same bytes, and is not changed by rendering."""
     before = json.dumps(diagnosis)
-    assert render(diagnosis, kind) == render(json.loads(before), kind)
+    assert render(diagnosis, kind) == rendered(name, kind)
     assert json.dumps(diagnosis) == before
 
 
 @pytest.mark.parametrize("kind", ["html", "junit", "markdown", "sarif", "text"])
-def test_nothing_invisible(diagnosis: Json, kind: str) -> None:
+def test_nothing_invisible(name: str, kind: str) -> None:
     """No control or bidirectional character of a run reaches the reader."""
-    assert not CONTROL.search(render(diagnosis, kind))
+    assert not CONTROL.search(rendered(name, kind))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +90,9 @@ def test_nothing_invisible(diagnosis: Json, kind: str) -> None:
         ("text", 60_000),
     ],
 )
-def test_small_whatever_the_run(diagnosis: Json, kind: str, most: int) -> None:
+def test_small_whatever_the_run(name: str, kind: str, most: int) -> None:
     """No run makes a report that a ticket refuses."""
-    assert len(render(diagnosis, kind).encode()) < most
+    assert len(rendered(name, kind).encode()) < most
 
 
 def test_json_is_canonical(diagnosis: Json) -> None:

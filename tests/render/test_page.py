@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
@@ -12,15 +13,15 @@ from urllib.parse import unquote
 import pytest
 
 from analyzer.render import render
-from tests.render.documents import ALL, document, load
+from tests.render.documents import ALL, document, load, rendered
 
 Json = Any
 
 
 @pytest.fixture(params=ALL)
-def diagnosis(request: pytest.FixtureRequest) -> Json:
-    """Every document in turn."""
-    return document(request.param)
+def name(request: pytest.FixtureRequest) -> str:
+    """Name every document in turn."""
+    return str(request.param)
 
 
 class Page(HTMLParser):
@@ -47,12 +48,18 @@ class Page(HTMLParser):
         return [a["id"] for _, a in self.tags if "id" in a]
 
 
-def test_nothing_from_outside(diagnosis: Json) -> None:
+@cache
+def page_of(name: str) -> Page:
+    """Return the page of a document, parsed once for all tests."""
+    return Page(rendered(name, "html"))
+
+
+def test_nothing_from_outside(name: str) -> None:
     """Nothing on the page loads anything; a link leads to the page itself or, on a click, to https."""
-    text = render(diagnosis, "html")
-    for tag, attrs in Page(text).tags:
+    text = rendered(name, "html")
+    for tag, attrs in page_of(name).tags:
         assert "src" not in attrs
-        assert not any(name.startswith("on") or name == "style" for name in attrs)
+        assert not any(key.startswith("on") or key == "style" for key in attrs)
         href = attrs.get("href", "#")
         assert (
             href.startswith("#")
@@ -75,27 +82,28 @@ def test_policy_names_the_style_and_the_script() -> None:
             assert base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() in policy
 
 
-def test_only_our_elements(diagnosis: Json) -> None:
+def test_only_our_elements(name: str) -> None:
     """Text of a run never becomes an element."""
-    page = Page(render(diagnosis, "html"))
-    names = {tag for tag, _ in page.tags}
-    assert not names & {"img", "iframe", "object", "embed", "form", "base", "b:b"}
+    page = page_of(name)
+    elements = {tag for tag, _ in page.tags}
+    assert not elements & {"img", "iframe", "object", "embed", "form", "base", "b:b"}
     assert [a.get("type", "") for t, a in page.tags if t == "script"] == ["application/json", ""]
 
 
-def test_json_is_embedded(diagnosis: Json) -> None:
+def test_json_is_embedded(name: str) -> None:
     """The diagnosis that the page shows is in it once, as a download that needs no script."""
-    page = Page(render(diagnosis, "html"))
+    page = page_of(name)
     (link,) = (a["href"] for _, a in page.tags if a.get("id") == "diagnosis")
     assert not set(" \n\t#'<>`") & set(link)
     read = json.loads(unquote(link.removeprefix("data:application/json,")))
+    diagnosis = document(name)
     assert read["verdict"] == diagnosis["verdict"]
     assert read["culprits"] == diagnosis["culprits"]
 
 
-def test_anchors(diagnosis: Json) -> None:
+def test_anchors(name: str) -> None:
     """Ids are unique, and every link inside the page finds its place."""
-    page = Page(render(diagnosis, "html"))
+    page = page_of(name)
     assert len(page.ids) == len(set(page.ids))
     wanted = {a["href"][1:] for t, a in page.tags if t == "a" and a.get("href", "").startswith("#")}
     assert wanted <= set(page.ids)
@@ -107,9 +115,9 @@ def test_stable_anchors() -> None:
     assert {"worker-1", "finding-user-exception", "finding-nan-loss", "evidence-1", "event-1"} <= ids
 
 
-def test_headings_in_order(diagnosis: Json) -> None:
+def test_headings_in_order(name: str) -> None:
     """One heading of level one, and no level is jumped over."""
-    levels = [int(t[1]) for t, _ in Page(render(diagnosis, "html")).tags if re.fullmatch("h[1-6]", t)]
+    levels = [int(t[1]) for t, _ in page_of(name).tags if re.fullmatch("h[1-6]", t)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(b - a <= 1 for a, b in pairwise(levels))

@@ -17,7 +17,7 @@ from analyzer.storage import archives
 from tests.storage.test_decompress import PACK
 
 Make = Callable[[Path, dict[str, bytes]], Path]
-LOG = b"".join(b"step %d loss 0.%06d\n" % (step, step * step % 999_983) for step in range(20_000))
+LOG = b"".join(b"step %d loss 0.%06d\n" % (step, step * step % 999_983) for step in range(5_000))
 
 
 def sources(archive: Path) -> dict[str, str]:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,18 @@ import zstandard
 from analyzer.discover import discover
 from analyzer.ingest.scan.line_selection import SamplingBudget
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
 from analyzer.storage import decompress
 from analyzer.storage.decompress import read_whole
 from tests.ingest.test_hostile import event_file, trace
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lambda data: lzma.compress(data, preset=0),
-    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "gz": cache(gzip.compress),
+    "bz2": cache(bz2.compress),
+    "xz": cache(lambda data: lzma.compress(data, preset=0)),
+    "zst": cache(zstandard.ZstdCompressor(write_checksum=True).compress),
 }
 LOG = (ROOT / "sample_runs" / "worker-exception" / "run" / "worker-0.log").read_bytes()
 MUCH = b"".join(b"%06d\n" % (number * number % 999_983) for number in range(300_000))
@@ -34,7 +36,7 @@ formats = pytest.mark.parametrize("pack", PACK.values(), ids=PACK)
 
 def tables(folder: Path) -> Tables:
     """The tables of a directory."""
-    return load_tables(discover([folder]), load_rules())
+    return load_tables(discover([folder]), our_rules())
 
 
 @formats

@@ -9,10 +9,10 @@ import pytest
 
 from analyzer.diagnose.log_lines.telling_lines import FIRST, hints
 from analyzer.diagnose.recipes import recipes
-from analyzer.engine import load_kept
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 PLAIN = "starting up\n" + "".join(f"step {n} loss {1 / n:.4f}\n" for n in range(1, 6))
@@ -52,6 +52,6 @@ def test_a_healthy_run_and_one_that_is_explained_have_none() -> None:
 @pytest.mark.parametrize("hint", hints(), ids=lambda hint: hint.causes[0])
 def test_a_hint_speaks_for_known_causes_and_a_file_that_can_be_collected(hint: object) -> None:
     """`rules/causes.yaml` and `analyzer/diagnose/recipes.yaml` have them."""
-    causes = load_kept([ROOT / "rules"]).causes
+    causes = our_rules().causes
     assert set(hint.causes) <= set(causes)  # type: ignore[attr-defined]
     assert hint.decided_by in recipes()  # type: ignore[attr-defined]

@@ -9,11 +9,10 @@ import pytest
 from analyzer.engine.authoring import pages
 from analyzer.engine.authoring.coverage import is_recorded
 from analyzer.engine.language import Case, Rule
-from analyzer.engine.load import load
 from analyzer.engine.rule_schema import file_schema
-from analyzer.storage.package_files import resource
+from tests.rules import our_rules
 
-PACK = load([resource("rules")])
+PACK = our_rules()
 RULES = {rule.id: rule for rule in PACK.rules}
 
 

@@ -15,7 +15,7 @@ from analyzer.ingest import ingest
 from analyzer.ingest.logs import exports
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.pipeline import load_rules
+from tests.rules import our_rules
 
 ENTRIES = [
     {"textPayload": f"step {n} loss 0.{n}", "timestamp": f"2026-11-21T01:40:3{n // 2}Z"} for n in range(1, 9)
@@ -28,7 +28,7 @@ TablesOf = Callable[[Mapping[str, str]], Tables]
 def read(folder: Path, text: str, name: str = "worker-1.json") -> Tables:
     """The tables of a run with one such file."""
     (folder / name).write_text(text, encoding="utf-8")
-    messages = load_rules().messages
+    messages = our_rules().messages
     return identify(ingest(discover([folder]), [], messages), messages)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
-from analyzer.pipeline import load_rules
+from tests.rules import our_rules
 
 STATUS = """\
 2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: Socket closed
@@ -45,7 +45,7 @@ Collective ops is aborted by: Socket closed
 
 def read(text: str) -> list[Record]:
     """The records of a text, empty ones left out."""
-    found = records(lines(enumerate(text.split("\n"), 1)), 2026, wording(load_rules().messages))
+    found = records(lines(enumerate(text.split("\n"), 1)), 2026, wording(our_rules().messages))
     return [record for record in found if record.text.strip()]
 
 

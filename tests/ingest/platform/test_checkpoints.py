@@ -10,7 +10,8 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import analyze, load_tables
+from tests.rules import our_rules
 
 LATEST = """\
 model_checkpoint_path: "ckpt-5"
@@ -30,7 +31,7 @@ def tables(folder: Path, files: Mapping[str, bytes]) -> Tables:
     for name, content in {"worker-0.log": b"step 1 loss 0.5\n", **files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    return load_tables(discover([folder]), load_rules())
+    return load_tables(discover([folder]), our_rules())
 
 
 def told(found: Tables) -> list[tuple[str, str, str]]:
@@ -86,7 +87,7 @@ def test_a_checkpoint_that_is_named_and_not_there(packed: bool, tmp_path: Path) 
         with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
             for name, content in files.items():
                 archive.writestr(name, content)
-        found = load_tables(discover([tmp_path / "run.zip"]), load_rules())
+        found = load_tables(discover([tmp_path / "run.zip"]), our_rules())
     else:
         found = tables(tmp_path, files)
     assert damage(found) == [("ckpts/checkpoint", 1, "names the checkpoint ckpt-5, whose index is not there")]

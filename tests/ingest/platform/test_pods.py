@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from analyzer.discover import discover
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import analyze, load_tables
+from tests.rules import our_rules
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 
@@ -97,7 +98,7 @@ Containers:
 def test_exit_codes_hosts_and_reasons(make_run: MakeRun, name: str, text: str) -> None:
     """Each is that of the worker whose pod it is, with its line; init containers and earlier lives do not count."""
     run = make_run({**LOGS, name: text})
-    tables = load_tables(discover([run]), load_rules())
+    tables = load_tables(discover([run]), our_rules())
     facts = tables["facts"].filter(tables["facts"]["source"] == name)
     told = {(row["worker"], row["key"]): row for row in facts.iter_rows(named=True)}
     assert {key: row["value"] for key, row in told.items()} == {
@@ -147,9 +148,7 @@ def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
         "lastState": {"terminated": {"exitCode": 139, "reason": "Error"}},
         "state": {"running": {"startedAt": "2026-11-21T02:00:00Z"}},
     }
-    tables = load_tables(
-        discover([make_run({**LOGS, "pod.json": json.dumps(again, indent=4)})]), load_rules()
-    )
+    tables = load_tables(discover([make_run({**LOGS, "pod.json": json.dumps(again, indent=4)})]), our_rules())
     codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
     assert codes.select("worker", "value").rows() == [("worker:1", "-11")]
 
@@ -165,7 +164,7 @@ def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
 )
 def test_json_that_breaks_off_is_damage(make_run: MakeRun, name: str, text: str, expected: list[int]) -> None:
     """Several objects may follow one another, and YAML may end with any line."""
-    tables = load_tables(discover([make_run({**LOGS, name: text})]), load_rules())
+    tables = load_tables(discover([make_run({**LOGS, name: text})]), our_rules())
     lines = tables["damage"].filter(tables["damage"]["source"] == name)["line"].to_list()
     assert len(lines) == len(expected)
     assert all("is no JSON" in what for what in tables["damage"]["what"])

@@ -16,7 +16,8 @@ from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
 from analyzer.ingest.profiler.spans import Span, Trace
 from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures_binary"
 PLANE, CHROME = FIXTURES / "both.xplane.pb", FIXTURES / "both.trace.json.gz"
@@ -45,7 +46,7 @@ def tables(folder: Path, files: Mapping[str, bytes]) -> Tables:
     for name, content in {"worker-0.log": b"step 1 loss 0.5\n", **files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    return load_tables(discover([folder]), load_rules())
+    return load_tables(discover([folder]), our_rules())
 
 
 @pytest.mark.parametrize("piece", [1 << 20, 700])

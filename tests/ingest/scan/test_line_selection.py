@@ -26,8 +26,9 @@ from analyzer.ingest.scan.line_selection import (
 )
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.model.run import Tables
-from analyzer.pipeline import analyze, load_rules, load_tables
+from analyzer.pipeline import analyze, load_tables
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 RUNS = ("worker-killed", "worker-exception", "nan-loss", "healthy-fit", "collective-stalled")
 PEAK = """
@@ -193,7 +194,7 @@ def told(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def tables(folder: Path) -> Tables:
     """The tables of a directory."""
-    return load_tables(discover([folder]), load_rules())
+    return load_tables(discover([folder]), our_rules())
 
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["plain", "gz"])

@@ -13,7 +13,8 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.tensorboard.event_pb2 import Event
 from analyzer.model.run import Tables
-from analyzer.pipeline import load_rules, load_tables
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
 
 EVENTS = "events.out.tfevents.1795225200.vm.7.0.v2"
 TRAINED, VALIDATED = (2.0, 1.5, 1.2, 1.1), (2.5, 2600.0, 2700.0, 2800.0)
@@ -39,7 +40,7 @@ def scalar(tag: str, step: int, value: float) -> Any:
 @pytest.fixture
 def tables_with(make_run: Callable[[Mapping[str, str]], Path]) -> Write:
     """All tables of a run of event files: folder → tag → its values."""
-    pack = load_rules()
+    pack = our_rules()
 
     def write(folders: Mapping[str, Mapping[str, Sequence[float]]]) -> Tables:
         run = make_run({f"{folder}/{EVENTS}": "" for folder in folders})
