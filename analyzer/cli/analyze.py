@@ -75,49 +75,26 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXIT_CODES,
         formatter_class=_help_formatter,
     )
-    parser.add_argument(
-        "paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input"
+    add = parser.add_argument
+    add("paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input")
+    add("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
+    add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
+    lowest = "lowest severity that exits non-zero (default: degraded)"
+    add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)
+    add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
+    masked = (
+        "what is masked in every output; topology: hosts, addresses, users, directories too "
+        "(default: secrets)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output"
-    )
-    parser.add_argument("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
-    parser.add_argument(
-        "--fail-on",
-        choices=("failed", "degraded"),
-        default="degraded",
-        help="lowest severity that exits non-zero (default: degraded)",
-    )
-    parser.add_argument(
-        "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
-    )
-    parser.add_argument(
-        "--redact",
-        choices=("secrets", "topology"),
-        default="secrets",
-        help="what is masked in every output; topology: hosts, addresses, users, directories too "
-        "(default: secrets)",
-    )
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colours in the terminal"
-    )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="print how the verdict follows from the files",
-    )
-    parser.add_argument(
-        "--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it"
-    )
-    parser.add_argument(
-        "--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN"
-    )
-    parser.add_argument(
-        "--xprof",
-        action="store_true",
-        help=f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`",
-    )
-    parser.add_argument("--version", action="version", version=f"mwms-analyze {__version__}")
+    add("--redact", choices=("secrets", "topology"), default="secrets", help=masked)
+    colours = ("auto", "always", "never")
+    add("--color", choices=colours, default="auto", help="colours in the terminal")
+    add("--explain", action="store_true", help="print how the verdict follows from the files")
+    add("--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it")
+    add("--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN")
+    quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
+    add("--xprof", action="store_true", help=quoted)
+    add("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
 

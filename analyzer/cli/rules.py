@@ -8,7 +8,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command
@@ -26,6 +26,8 @@ from analyzer.model.run import Tables
 from analyzer.pipeline import diagnose_tables, load_rules, load_tables
 from analyzer.storage.package_files import resource
 
+Command = Callable[[argparse.Namespace], int]
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 1 if a case fails or a cause has no rule, 2 if a rule or the usage is wrong."""
@@ -42,34 +44,31 @@ def _parser() -> argparse.ArgumentParser:
         prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="list all rules")
+
+    def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text)
+        made.set_defaults(command=work)
+        return made
+
+    listing = command("list", _list, "list all rules")
     listing.add_argument("--json", action="store_true", help="for programs")
-    listing.set_defaults(command=_list)
-    show = commands.add_parser("show", help="print one rule as a page")
+    show = command("show", _print_terminal_page, "print one rule as a page")
     show.add_argument("id", metavar="ID", help="the rule's id")
-    show.set_defaults(command=_print_terminal_page)
-    lint = commands.add_parser("lint", help="report every fault of every rule file")
-    lint.set_defaults(command=_lint)
-    test = commands.add_parser("test", help="run every case of every rule")
-    test.set_defaults(command=_test)
-    covered = commands.add_parser("coverage", help="show causes and rules without tests or recordings")
-    covered.add_argument(
-        "--runs", metavar="DIR", type=Path, help="a directory of runs to evaluate the rules on"
-    )
-    covered.set_defaults(command=_coverage)
-    schema = commands.add_parser("schema", help="print the JSON Schema of a rule file")
-    schema.set_defaults(command=_schema)
-    new = commands.add_parser("new", help="draft a rule for a run that no rule explains")
+    lint = command("lint", _lint, "report every fault of every rule file")
+    test = command("test", _test, "run every case of every rule")
+    covered = command("coverage", _coverage, "show causes and rules without tests or recordings")
+    runs = "a directory of runs to evaluate the rules on"
+    covered.add_argument("--runs", metavar="DIR", type=Path, help=runs)
+    command("schema", _schema, "print the JSON Schema of a rule file")
+    new = command("new", _new, "draft a rule for a run that no rule explains")
     new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
     new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
-    new.set_defaults(command=_new)
-    causes = commands.add_parser("causes", help="list all causes with their meaning")
-    causes.set_defaults(command=_causes)
-    for command in (lint, test):
-        help_text = "your own rules (default: those of the package)"
-        command.add_argument("directories", nargs="*", metavar="DIR", help=help_text)
-    for command in (listing, show, covered, new, causes):
-        command.add_argument(
+    causes = command("causes", _causes, "list all causes with their meaning")
+    for each in (lint, test):
+        own = "your own rules (default: those of the package)"
+        each.add_argument("directories", nargs="*", metavar="DIR", help=own)
+    for each in (listing, show, covered, new, causes):
+        each.add_argument(
             "--rules", dest="directories", metavar="DIR", action="append", default=[],
             help="another directory of rules",
         )  # fmt: skip
@@ -77,12 +76,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    rows = [coverage.described(rule) for rule in _cached_rules(arguments).rules]
-    if arguments.json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-        return 0
+    rules = _cached_rules(arguments).rules
     names = ("id", "role", "cause", "status", "title")
-    print(pages.table([names, *([row[name] or "-" for name in names] for row in rows)]))
+    if arguments.json:
+        rows = [{name: getattr(rule, name) for name in (*names, "file")} for rule in rules]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        print(pages.table([names, *([getattr(rule, name) or "-" for name in names] for rule in rules)]))
     return 0
 
 
@@ -147,9 +147,8 @@ def _coverage(arguments: argparse.Namespace) -> int:
     _print_list("rules without a firing case from a recorded run", coverage.rules_without_recording(pack))
     if arguments.runs:
         fired = _fired_rules(pack, arguments.runs)
-        _print_list(
-            f"rules that fired on no run of {arguments.runs}", coverage.rules_never_fired(pack, fired)
-        )
+        idle = [rule.id for rule in pack.rules if rule.id not in fired]
+        _print_list(f"rules that fired on no run of {arguments.runs}", idle)
     return 1 if causes else 0
 
 

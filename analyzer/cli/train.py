@@ -50,52 +50,39 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="list | run | record | matrix | score")
-    listing = commands.add_parser("list", help="name the scenarios")
-    listing.set_defaults(command=_list)
-    run = commands.add_parser("run", help="run a scenario and hand over its run directory")
-    run.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="the run directory (default: ./SCENARIO)"
+
+    def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Callable[..., object]:
+        parser = commands.add_parser(name, help=text)
+        parser.set_defaults(command=work)
+        return parser.add_argument
+
+    command("list", _list, "name the scenarios")
+    run = command("run", _run, "run a scenario and hand over its run directory")
+    run("-o", "--output", type=Path, metavar="DIR", help="the run directory (default: ./SCENARIO)")
+    record = command("record", _record, "run scenarios and keep them under sample_runs/")
+    home = {"type": Path, "metavar": "DIR", "default": catalogue.SAMPLE_RUNS}
+    record("-o", "--output", **home, help="keep them there instead")
+    record("--name", help="call the recording so, not like its scenario")
+    matrix = command(
+        "matrix", _matrix, "record scenarios × versions × guilty × numbers of workers, then score"
     )
-    run.set_defaults(command=_run)
-    record = commands.add_parser("record", help="run scenarios and keep them under sample_runs/")
-    record.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="DIR",
-        default=catalogue.SAMPLE_RUNS,
-        help="keep them there instead",
-    )
-    record.add_argument("--name", help="call the recording so, not like its scenario")
-    record.set_defaults(command=_record)
-    matrix = commands.add_parser(
-        "matrix", help="record scenarios × versions × guilty × numbers of workers, then score"
-    )
-    matrix.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
-    matrix.add_argument("--guilty", type=_numbers, default=(), metavar="INDEX[,INDEX]")
-    matrix.add_argument("--workers", type=_numbers, default=(), metavar="N[,N]")
-    matrix.add_argument("--python", type=Path, action="append", metavar="PATH", help="once for each version")
-    matrix.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
-    matrix.set_defaults(command=_matrix)
-    score = commands.add_parser("score", help="how the analyzer does on recordings")
-    score.add_argument("home", type=Path, nargs="?", default=catalogue.SAMPLE_RUNS, metavar="DIR")
-    score.add_argument(
-        "--first-tries",
-        type=Path,
-        metavar="FILE",
-        help="keep what was said of recordings that the file does not name yet",
-    )
-    score.set_defaults(command=_score)
-    for command in (run, record):
-        command.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
-        command.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH")
-        command.add_argument(
-            "--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker"
-        )
-        command.add_argument("--guilty", type=int, metavar="INDEX", help="make another worker guilty")
-        command.add_argument("--stall-timeout", type=int, metavar="SECONDS", help="how long silence may last")
-        command.add_argument("--communication", choices=["auto", "ring", "nccl"], default="auto")
-        command.add_argument("--keep-going", action="store_true", help="a scenario that fails ends nothing")
+    matrix("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
+    matrix("--guilty", type=_numbers, default=(), metavar="INDEX[,INDEX]")
+    matrix("--workers", type=_numbers, default=(), metavar="N[,N]")
+    matrix("--python", type=Path, action="append", metavar="PATH", help="once for each version")
+    matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
+    score = command("score", _score, "how the analyzer does on recordings")
+    score("home", nargs="?", **home)
+    unnamed = "keep what was said of recordings that the file does not name yet"
+    score("--first-tries", type=Path, metavar="FILE", help=unnamed)
+    for add in (run, record):
+        add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
+        add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
+        add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
+        add("--guilty", type=int, metavar="INDEX", help="make another worker guilty")
+        add("--stall-timeout", type=int, metavar="SECONDS", help="how long silence may last")
+        add("--communication", choices=["auto", "ring", "nccl"], default="auto")
+        add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     return parser
 
 

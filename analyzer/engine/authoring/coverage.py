@@ -1,11 +1,10 @@
-"""Reports gaps of the rules: causes without a rule, rules without a recording, rules that never fired."""
+"""Reports gaps of the rules: causes without a rule, rules without a recording."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
-from analyzer.engine.language import Case, Rule, RulePack
+from analyzer.engine.language import Case, RulePack
 
 _VERDICTS = frozenset({"healthy", "unknown"})
 """Entries of causes.yaml that are verdicts; no rule can name them."""
@@ -27,20 +26,3 @@ def rules_without_recording(pack: RulePack) -> list[str]:
 def is_recorded(case: Case) -> bool:
     """Return True if a case names its recorded run, as `run` or in its origin."""
     return bool(case.run or _RECORDED.search(case.origin))
-
-
-def rules_never_fired(pack: RulePack, fired: Collection[str]) -> list[str]:
-    """Return the rules that are not in `fired`."""
-    return [rule.id for rule in pack.rules if rule.id not in fired]
-
-
-def described(rule: Rule) -> dict[str, str | None]:
-    """Return the fields of a rule that the list of rules shows."""
-    return {
-        "id": rule.id,
-        "role": rule.role.value,
-        "cause": rule.cause,
-        "status": rule.status,
-        "title": rule.title,
-        "file": rule.file,
-    }
