@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -18,27 +18,25 @@ from google.protobuf.message import DecodeError
 
 from analyzer.ingest.tensorboard.event_pb2 import Event
 from analyzer.ingest.tensorboard.event_scalars import Scalar, event_scalars
-from analyzer.ingest.tensorboard.record_runs import (
+from analyzer.ingest.tensorboard.record_tables import (
     FOOTER_BYTES,
+    FRAME_BYTES,
     HEADER_BYTES,
-    Layout,
-    decode_run,
-    layouts_of,
+    Columns,
+    RecordTables,
+    in_order,
     mask_checksum,
     masked_checksum,
+    others,
 )
 
 CHUNK_BYTES = 1 << 19
 """Bytes read at once."""
 MAX_RECORD_BYTES = 8 << 20
 """Size of a record that may hold scalars; larger ones hold images, audio or graphs."""
-RUN_FILE_BYTES = 4 << 20
-"""Size of a file from which on runs of similar records are decoded at once, which needs numpy."""
-_RECORDS_BEFORE_RUN = 64
-"""Records of one length with one scalar each that make it likely that many follow."""
-_MAX_RUN_TAGS = 8
+TABLE_FILE_BYTES = 2 << 20
+"""Size of a file from which on records are decoded as tables, which needs numpy."""
 
-_FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 _PLAUSIBLE_HEADER = re.compile(rb".{3}\0{5}.{4}\t", re.DOTALL)
 _CUT_SHORT = "the file ends inside a record: cut short, or still being written"
 _FOREIGN = "not a TensorBoard event file"
@@ -76,6 +74,13 @@ class EventFile:
             self.times.append(time)
             self.values.append(value)
 
+    def extend(self, columns: Columns) -> None:
+        """Append columns."""
+        self.tags.extend(columns.tags)
+        self.steps.extend(columns.steps)
+        self.times.extend(columns.times)
+        self.values.extend(columns.values)
+
 
 def read_scalars(path: Path) -> EventFile:
     """Read every scalar of an event file, in file order, neither sampled nor purged.
@@ -101,15 +106,14 @@ class _Reader:
         self.file, self.size = file, size
         self.buffer, self.base, self.pos = b"", 0, 0
         self.found = EventFile()
-        self.similar: dict[str, bytes] = {}
-        """Tag → payload, of the latest records with one scalar each and payloads of one length."""
-        self.similar_count = 0
+        self.tables = RecordTables() if size >= TABLE_FILE_BYTES else None
 
     def run(self) -> None:
         if not self.size:
             self._add_damage(0, 0, "the file is empty")
         while self._has(1):
-            self._read_next()
+            if not (self.tables and self.base + self.pos and self._read_batch(self.tables)):
+                self._read_next()
 
     def _has(self, count: int) -> bool:
         """Buffer `count` more bytes if the file, as long as it was when it was opened, holds them."""
@@ -133,12 +137,12 @@ class _Reader:
         (length,) = struct.unpack_from("<Q", self.buffer, self.pos)
         if not self._is_header():
             self._resync(start)
-        elif start + length + _FRAME_BYTES > self.size:
+        elif start + length + FRAME_BYTES > self.size:
             self._end(start)
         elif length > MAX_RECORD_BYTES:
             self._skip_large(start, length)
-        elif self._has(length + _FRAME_BYTES):
-            self._read_record(start, length)
+        elif self._has(length + FRAME_BYTES):
+            self.found.add(self._read_record(start, length))
         else:
             self._end(start)
 
@@ -148,47 +152,42 @@ class _Reader:
         self.size = self.base + len(self.buffer)
         self.pos = len(self.buffer)
 
-    def _read_record(self, start: int, length: int) -> None:
+    def _read_batch(self, tables: RecordTables) -> bool:
+        """Read all complete records of the buffer at once; return False if there are none."""
+        self._has(CHUNK_BYTES)
+        offsets = tables.offsets(self.buffer, self.pos)
+        if len(offsets) == 1:
+            return False
+        columns = tables.decode(self.buffer, offsets)
+        rows = []
+        for number in others(columns, len(offsets) - 1):
+            self.pos = offsets[number]
+            length = offsets[number + 1] - self.pos - FRAME_BYTES
+            rows += [(number, *scalar) for scalar in self._read_record(self.base + self.pos, length)]
+        if rows:
+            columns.append(Columns(*zip(*rows, strict=True)))
+        if columns:
+            self.found.extend(in_order(columns))
+        self.pos = offsets[-1]
+        return True
+
+    def _read_record(self, start: int, length: int) -> list[Scalar]:
+        """Return the scalars of the next record, which the buffer holds."""
         end = self.pos + HEADER_BYTES + length
         payload = self.buffer[end - length : end]
         (check,) = struct.unpack_from("<I", self.buffer, end)
         self.pos = end + FOOTER_BYTES
         if masked_checksum(payload) != check:
             self._add_bad_data(start, length)
-            return
+            return []
         try:
             event = Event.FromString(payload)
         except DecodeError:
-            self._add_damage(start, length + _FRAME_BYTES, "the record is no Event message")
-            return
+            self._add_damage(start, length + FRAME_BYTES, "the record is no Event message")
+            return []
         if not start and not event.file_version.startswith(b"brain.Event"):
-            self._add_damage(0, length + _FRAME_BYTES, f"{_FOREIGN}: its first record names no version")
-        scalars = list(event_scalars(event))
-        self.found.add(scalars)
-        if self.size >= RUN_FILE_BYTES:
-            self._look_for_run(scalars, payload)
-
-    def _look_for_run(self, scalars: list[Scalar], payload: bytes) -> None:
-        """Read the records that follow at once, after many similar ones."""
-        if len(scalars) != 1 or len(payload) != len(next(iter(self.similar.values()), payload)):
-            self.similar, self.similar_count = {}, 0
-            return
-        self.similar[scalars[0][0]] = payload
-        self.similar_count += 1
-        if self.similar_count >= _RECORDS_BEFORE_RUN:
-            if len(self.similar) <= _MAX_RUN_TAGS:
-                self._read_run(layouts_of(self.similar.values()))
-            self.similar, self.similar_count = {}, 0
-
-    def _read_run(self, layouts: Sequence[Layout]) -> None:
-        """Read the records that follow with these layouts."""
-        while layouts and (run := decode_run(self.buffer, self.pos, layouts)):
-            self.found.tags.extend(run.tags)
-            self.found.steps.extend(run.steps)
-            self.found.times.extend(run.times)
-            self.found.values.extend(run.values)
-            self.pos += len(run.steps) * (len(layouts[0].payload) + _FRAME_BYTES)
-            self._has(CHUNK_BYTES)
+            self._add_damage(0, length + FRAME_BYTES, f"{_FOREIGN}: its first record names no version")
+        return list(event_scalars(event))
 
     def _skip_large(self, start: int, length: int) -> None:
         """Check a record too large for scalars without holding it."""
@@ -230,7 +229,7 @@ class _Reader:
         return bool(masked_checksum(self.buffer[self.pos : self.pos + 8]) == check)
 
     def _add_bad_data(self, start: int, length: int) -> None:
-        self._add_damage(start, length + _FRAME_BYTES, "a record fails its checksum")
+        self._add_damage(start, length + FRAME_BYTES, "a record fails its checksum")
 
     def _add_damage(self, offset: int, length: int, what: str) -> None:
         """Note damage; adjoining damage of the same kind becomes one."""

@@ -204,8 +204,8 @@ def test_the_records_of_a_large_file_are_read_as_those_of_a_small_one(
             data = bytearray(sound)
             for _ in range(flaws):
                 data[chance.randrange(len(data))] = chance.randrange(256)
-            monkeypatch.setattr(event_files, "RUN_FILE_BYTES", 1 << 60)
+            monkeypatch.setattr(event_files, "TABLE_FILE_BYTES", 1 << 60)
             one_by_one = read(tmp_path, bytes(data))
-            monkeypatch.setattr(event_files, "RUN_FILE_BYTES", 0)
+            monkeypatch.setattr(event_files, "TABLE_FILE_BYTES", 0)
             assert repr(read(tmp_path, bytes(data))) == repr(one_by_one)
             assert flaws or len(one_by_one.scalars) == 3_000
