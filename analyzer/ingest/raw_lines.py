@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from analyzer.ingest.logs.collectors import Stream, detect_style, split_streams
+from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.log_template import template_of
@@ -49,11 +50,19 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> 
 
 def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
     """Split the requested lines, with possible continuation lines, into streams by writer."""
-    file_blocks = split_into_blocks(Utf8(Chunks(path)))
+    file_blocks = _blocks(path)
     first = next(file_blocks, b"")
     style = detect_style(_text(first).split("\n"))
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
     return split_streams(list(_numbered(chain([first], file_blocks), near)), style)
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Yield the contents of a log; the entries of an export, one a line, as its line numbers count them."""
+    entries = entries_of(path).lines
+    if entries is None:
+        return split_into_blocks(Utf8(Chunks(path)))
+    return split_into_blocks(f"{entry}\n".encode(errors="replace") for entry in entries)
 
 
 def _numbered(file_blocks: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
@@ -86,7 +95,7 @@ def line_templates(run: RunDir) -> frozenset[str]:
 
 def _all_lines(source: Source) -> Iterator[str]:
     with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
-        file_blocks = split_into_blocks(Utf8(Chunks(source.path)))
+        file_blocks = _blocks(source.path)
         first = next(file_blocks, b"")
         style, read = detect_style(_text(first).split("\n")), 0
         for block in chain([first], file_blocks):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collector_timestamps import entry_time
@@ -35,6 +35,16 @@ _LIST_KEYS = ("events", "entries")
 Entry = dict[str, Any]
 
 
+class Export(NamedTuple):
+    """The entries of an export, one a line, oldest first; `lines` is None if the file is read as it is."""
+
+    lines: Sequence[str] | None = None
+    damage: str = ""
+    """Why a file that is an export is read as it is."""
+    skip: str = ""
+    """Why it cannot be read at all."""
+
+
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
     """Read one log or log export.
 
@@ -42,49 +52,56 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
         OSError: the file cannot be read or decompressed.
 
     """
-    with source.path.open("rb") as file:
+    export = entries_of(source.path)
+    if export.lines is not None:
+        return _read_reordered(source, matcher, export.lines)
+    if export.skip:
+        output = SourceRows(source)
+        output.skip(export.skip)
+        return [output]
+    outputs = log_reader.read(source, matcher, scan)
+    if export.damage:
+        outputs[0].add_damage(export.damage)
+    return outputs
+
+
+def entries_of(path: Path) -> Export:
+    """Return the entries of a file; line numbers of its quotes count them.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
+    with path.open("rb") as file:
         opening = file.read(_OPENING_BYTES)
-    if (
-        _YAML.match(opening)
-        and source.path.stat().st_size <= MAX_YAML_BYTES
-        and (found := _documents(source.path))
-    ):
-        return _read_reordered(source, matcher, (json.dumps(entry) for entry in _oldest_first(found)))
+    is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
+    if is_small_yaml and (found := _documents(path)):
+        return _oldest_first(found)
     if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
-        return log_reader.read(source, matcher, scan)
-    if not _ARRAY.match(opening):
-        return _read_lines(source, matcher, scan)
-    if source.path.stat().st_size > MAX_BYTES:
-        return [_skip_large(source)]
-    entries = _entries(source.path)
-    if entries is None:
-        outputs = log_reader.read(source, matcher, scan)
-        outputs[0].add_damage("a JSON array that is broken, read as lines")
-        return outputs
-    return _read_reordered(source, matcher, (json.dumps(entry) for entry in _oldest_first(entries)))
+        return Export()
+    return _array(path) if _ARRAY.match(opening) else _reversed_lines(path)
 
 
-def _skip_large(source: Source) -> SourceRows:
-    output = SourceRows(source)
-    output.skip(f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
-    return output
+def _array(path: Path) -> Export:
+    if path.stat().st_size > MAX_BYTES:
+        return Export(skip=f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
+    found = _entries(path)
+    return _oldest_first(found) if found else Export(damage="a JSON array that is broken, read as lines")
 
 
-def _read_lines(source: Source, matcher: Matcher, scan: ScanLog | None) -> list[SourceRows]:
-    """Read entries one per line, reversed if the first is newer than the last."""
-    first, last = _first_and_last_time(source.path)
+def _reversed_lines(path: Path) -> Export:
+    """Reverse entries that are one a line if the first is newer than the last."""
+    first, last = _first_and_last_time(path)
     if first is None or last is None or first <= last:
-        return log_reader.read(source, matcher, scan)
-    if source.path.stat().st_size > MAX_BYTES:
-        outputs = log_reader.read(source, matcher, scan)
-        outputs[0].add_damage("is newest first, and too large to be turned over; export it oldest first")
-        return outputs
-    with source.path.open("rb") as file:
+        return Export()
+    if path.stat().st_size > MAX_BYTES:
+        return Export(damage="is newest first, and too large to be turned over; export it oldest first")
+    with path.open("rb") as file:
         lines = [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
-    return _read_reordered(source, matcher, reversed(lines))
+    return Export(lines[::-1])
 
 
-def _read_reordered(source: Source, matcher: Matcher, lines: Iterator[str]) -> list[SourceRows]:
+def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:
     """Read the given lines as if they were the content of the source."""
     from analyzer.storage.scratch import ScratchDirectory
 
@@ -118,7 +135,11 @@ def _documents(path: Path) -> list[Entry] | None:
     return [entry for entry in documents if isinstance(entry, dict)] or None
 
 
-def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
+def _oldest_first(entries: Sequence[Entry]) -> Export:
+    return Export([json.dumps(entry) for entry in _by_time(entries)])
+
+
+def _by_time(entries: Sequence[Entry]) -> list[Entry]:
     """Sort entries by time; those of equal time keep the order in which they were printed."""
     times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
