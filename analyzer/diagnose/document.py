@@ -15,33 +15,15 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.endings import end_of
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.fingerprint import fingerprint
+from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
+from analyzer.diagnose.log_lines.final_lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.recipes import recipes
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
-from analyzer.model.contract import (
-    ActionTaken,
-    Alternative,
-    BarrierArrivals,
-    BaselineDiff,
-    ClockOffset,
-    CollectRecipe,
-    DamagedRange,
-    DiagnosisDocument,
-    EvidencePlace,
-    FactValues,
-    MadeWith,
-    NextStep,
-    Owner,
-    Part,
-    PauseInterval,
-    Retry,
-    RunSummary,
-    SourceReport,
-    WorkerReport,
-)
-from analyzer.model.findings import Action, Finding, Outcome, Step, Verdict
+from analyzer.model import contract
+from analyzer.model.findings import Action, Finding, Outcome, Verdict
 from analyzer.model.run import Tables
 
 UNSURE = 0.5
@@ -54,16 +36,20 @@ def document(
     decision: Decision,
     findings: Sequence[Finding],
     tables: Tables,
-    made_with: MadeWith,
+    made_with: contract.MadeWith,
     good: BaselineRun | None = None,
-) -> DiagnosisDocument:
+) -> contract.DiagnosisDocument:
     """Return the whole diagnosis; independent of the current time and the run's location."""
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
     events, left_out = timeline(tables, parts, paused)
     called, calls_left_out = collectives(tables)
-    said = _last_words(decision, tables)
-    told = telling_lines(tables, findings) if _is_unsure(decision) else []
+    unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
+    told = telling_lines(tables, findings) if unsure else []
+    unexplained = decision.verdict is not Verdict.HEALTHY and decision.chosen is None
+    said = last_words(tables) if unexplained else []
+    context = {(each["source"], number) for each in said for number, _ in each["context"]}
+    shown = context | {(each["source"], each["line"]) for each in said}
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -76,17 +62,19 @@ def document(
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
         "summary": phrasing.summary(decision, tables),
         "why": phrasing.why(decision, tables),
-        "next": [_step(step) for step in phrasing.next_steps(decision, tables)],
+        "next": [
+            {"text": step.text, "command": step.command} for step in phrasing.next_steps(decision, tables)
+        ],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables),
         "workers": _workers(tables, parts, paused),
-        "clocks": cast(list[ClockOffset], tables["clocks"].to_dicts()),
+        "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
-        "odd_lines": _odd_lines(decision, tables, said),
+        "odd_lines": odd_lines(tables, told=shown) if unexplained else [],
         "telling_lines": described(told),
-        "deciding_file": deciding_file(told, tables) if _is_unsure(decision) else None,
-        "against": _baseline_diff(tables, good),
+        "deciding_file": deciding_file(told, tables) if unsure else None,
+        "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables["records"]),
@@ -97,51 +85,15 @@ def document(
         "collectives": called,
         "collectives_left_out": calls_left_out,
         "facts": _facts(tables),
-        "sources": _sources(tables),
-        "damage": cast(list[DamagedRange], tables["damage"].select(_DAMAGE).to_dicts()),
+        "sources": cast(list[contract.SourceReport], tables["sources"].rename({"source": "name"}).to_dicts()),
+        "damage": cast(list[contract.DamagedRange], tables["damage"].select(_DAMAGE).to_dicts()),
         "made_with": made_with,
     }
 
 
-def _step(step: Step) -> NextStep:
-    return {"text": step.text, "command": step.command}
-
-
-def _last_words(decision: Decision, tables: Tables) -> list[EvidencePlace]:
-    if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
-        return []
-    from analyzer.diagnose.log_lines.final_lines import last_words
-
-    return last_words(tables)
-
-
-def _is_unsure(decision: Decision) -> bool:
-    """Return True if no cause was found, or only one at low confidence."""
-    return decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
-
-
-def _odd_lines(decision: Decision, tables: Tables, said: list[EvidencePlace]) -> list[EvidencePlace]:
-    if decision.chosen is not None or decision.verdict is Verdict.HEALTHY:
-        return []
-    from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
-
-    told = {(each["source"], number) for each in said for number in (each["line"], *_numbers(each))}
-    return odd_lines(tables, told=told)
-
-
-def _numbers(evidence: EvidencePlace) -> list[int]:
-    return [number for number, _ in evidence["context"]]
-
-
-def _baseline_diff(tables: Tables, good: BaselineRun | None) -> BaselineDiff | None:
-    if good is None:
-        return None
-    return against(tables, good)
-
-
-def _barriers(barriers: pl.DataFrame) -> list[BarrierArrivals]:
+def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
     """Return the barriers with the workers that arrived, were missing or are unknown."""
-    found: list[BarrierArrivals] = []
+    found: list[contract.BarrierArrivals] = []
     for (barrier, place), rows in barriers.group_by("barrier", "place", maintain_order=True):
         came: dict[bool | None, list[str]] = {True: [], False: [], None: []}
         for worker, arrived in rows.select("worker", "arrived").iter_rows():
@@ -161,25 +113,17 @@ def _barriers(barriers: pl.DataFrame) -> list[BarrierArrivals]:
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
     """Return worker → its part in the failure."""
     chosen = decision.chosen
-    culprits, suspects = (chosen.culprits, chosen.suspects) if chosen else ((), ())
+    named = dict.fromkeys(chosen.suspects, "suspect") if chosen else {}
+    named |= dict.fromkeys(chosen.culprits, "culprit") if chosen else {}
     told = set(tables["accusations"].filter("counts")["accuser"].to_list())
     parts = {}
-    for life in tables["lifetimes"].iter_rows(named=True):
-        worker = life["worker"]
-        noticed = life["ended"] == "aborted_by_peer" or worker in told
-        parts[worker] = (
-            "culprit"
-            if worker in culprits
-            else "suspect"
-            if worker in suspects
-            else "witness"
-            if noticed and chosen
-            else "bystander"
-        )
+    for worker, ended in tables["lifetimes"].select("worker", "ended").iter_rows():
+        noticed = ended == "aborted_by_peer" or worker in told
+        parts[worker] = named.get(worker) or ("witness" if noticed and chosen else "bystander")
     return parts
 
 
-def _run(name: str, tables: Tables) -> RunSummary:
+def _run(name: str, tables: Tables) -> contract.RunSummary:
     job = tables["job"].row(0, named=True)
     versions = tables["workers"]["tensorflow"].drop_nulls().unique().sort().to_list()
     return {
@@ -193,7 +137,7 @@ def _run(name: str, tables: Tables) -> RunSummary:
     }
 
 
-def _action(decision: Decision, tables: Tables) -> ActionTaken:
+def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     chosen = decision.chosen
     action = (
         chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
@@ -202,8 +146,8 @@ def _action(decision: Decision, tables: Tables) -> ActionTaken:
     resume_from = last_checkpoint(tables)
     exclude = hosts.drop_nulls().to_list() if action.retry == "exclude_host" else []
     return {
-        "retry": cast(Retry, action.retry),
-        "owner": cast(Owner, action.owner),
+        "retry": cast(contract.Retry, action.retry),
+        "owner": cast(contract.Owner, action.owner),
         "exclude": exclude,
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
@@ -211,15 +155,15 @@ def _action(decision: Decision, tables: Tables) -> ActionTaken:
 
 
 def _workers(
-    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[PauseInterval]]
-) -> list[WorkerReport]:
+    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[contract.PauseInterval]]
+) -> list[contract.WorkerReport]:
     read = tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source")
     sources: dict[str | None, list[str]] = {}
     for owner, source in read.iter_rows():
         sources.setdefault(owner, []).append(source)
     curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
-    rows: list[WorkerReport] = []
+    rows: list[contract.WorkerReport] = []
     for worker in tables["workers"].iter_rows(named=True):
         name, life = worker["worker"], lives[worker["worker"]]
         rows.append(
@@ -227,7 +171,7 @@ def _workers(
                 "id": name,
                 "host": worker["host"],
                 "claimed": worker["claims"],
-                "part": cast(Part, parts[name]),
+                "part": cast(contract.Part, parts[name]),
                 "expected": worker["expected"],
                 "seen": worker["seen"],
                 "attempts": life["attempts"],
@@ -249,26 +193,22 @@ def _workers(
     return rows
 
 
-def _alternatives(decision: Decision) -> list[Alternative]:
+def _alternatives(decision: Decision) -> list[contract.Alternative]:
     """Return other possible causes, without effects and repetitions of the chosen one."""
     chosen = decision.chosen
     blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
     return [
-        _alternative(finding, against)
+        {
+            "cause": finding.cause or "",
+            "rule": finding.rule,
+            "confidence": finding.confidence,
+            "culprits": list(finding.culprits),
+            "against": against,
+        }
         for finding, against in decision.rejected
         if not finding.explained_by
         and not (finding.cause == decision.cause and blamed.issuperset(finding.culprits + finding.suspects))
     ]
-
-
-def _alternative(finding: Finding, against: str) -> Alternative:
-    return {
-        "cause": finding.cause or "",
-        "rule": finding.rule,
-        "confidence": finding.confidence,
-        "culprits": list(finding.culprits),
-        "against": against,
-    }
 
 
 def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
@@ -279,7 +219,7 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
+def _collect(findings: Iterable[Finding]) -> list[contract.CollectRecipe]:
     """Return recipes for collecting the files that rules lacked."""
     lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
     return [
@@ -296,8 +236,8 @@ def _collect(findings: Iterable[Finding]) -> list[CollectRecipe]:
     ]
 
 
-def _facts(tables: Tables) -> list[FactValues]:
-    made: list[FactValues] = []
+def _facts(tables: Tables) -> list[contract.FactValues]:
+    made: list[contract.FactValues] = []
     for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
         values = {
             row["worker"]: row["value"] if row["holds"] is None else row["holds"]
@@ -312,8 +252,3 @@ def _facts(tables: Tables) -> list[FactValues]:
             }
         )
     return made
-
-
-def _sources(tables: Tables) -> list[SourceReport]:
-    rows = tables["sources"].rename({"source": "name"}).to_dicts()
-    return cast(list[SourceReport], rows)
