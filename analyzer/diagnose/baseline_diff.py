@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.diagnose.endings import wording
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
-from analyzer.diagnose.phrasing import LABELS
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
 from analyzer.model.numbers import json_number
 from analyzer.model.run import Tables
@@ -41,10 +41,10 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
 
 def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
     """Return the worker and job facts that the two runs state differently."""
-    ours, theirs = _fact_values(here), _fact_values(there)
+    ours, theirs, labels = _fact_values(here), _fact_values(there), wording()["labels"]
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key] != theirs[key]:
-            yield {"key": key, "label": LABELS.get(key, key), "here": ours[key], "there": theirs[key]}
+            yield {"key": key, "label": labels.get(key, key), "here": ours[key], "there": theirs[key]}
 
 
 def _fact_values(tables: Tables) -> dict[str, list[str]]:

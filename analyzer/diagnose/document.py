@@ -12,7 +12,7 @@ from analyzer.diagnose.baseline_diff import BaselineRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.endings import end_of
+from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
@@ -246,7 +246,7 @@ def _facts(tables: Tables) -> list[contract.FactValues]:
         made.append(
             {
                 "key": key,
-                "label": phrasing.LABELS.get(str(key), str(key).rpartition(":")[2]),
+                "label": wording()["labels"].get(str(key), str(key).rpartition(":")[2]),
                 "equal": bool(group["equal"].all()),
                 "values": values,
             }

@@ -1,39 +1,28 @@
-"""Describes in words how a worker ended."""
+"""The words of the diagnosis, from `wording.yaml`, and how a worker ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from signal import Signals
 from typing import Any
 
-ENDED = {
-    "finished": "reached its planned end",
-    "exception": "raised an exception of its own",
-    "aborted_by_peer": "stopped because it lost a peer",
-    "signal": "was ended by a signal",
-    "exited": "left before its planned end",
-    "vanished": "fell silent without a word",
-    "stopped": "was stopped while it waited",
-    "running": "was still running when the files were collected",
-    "never_started": "left no file at all",
-    "unknown": "does not say how it ended",
-}
-_SIGNALS = {
-    1: "SIGHUP",
-    2: "SIGINT",
-    4: "SIGILL",
-    6: "SIGABRT",
-    7: "SIGBUS",
-    9: "SIGKILL",
-    11: "SIGSEGV",
-    15: "SIGTERM",
-}
+from analyzer.storage.disk_cache import cached_yaml
+
+
+@cache
+def wording() -> Mapping[str, Any]:
+    """Return `wording.yaml`, the words of the diagnosis for what no rule says."""
+    words: Mapping[str, Any] = cached_yaml(Path(__file__).with_name("wording.yaml"))
+    return words
 
 
 def how_it_ended(life: Mapping[str, Any]) -> str:
     """Describe how a worker ended, e.g. `was ended by a signal (SIGKILL)`."""
-    text = ENDED[life["ended"]]
-    if life["signal"]:
-        text += f" ({_SIGNALS.get(life['signal'], 'signal ' + str(life['signal']))})"
+    text: str = wording()["ends"][life["ended"]]
+    if number := life["signal"]:
+        text += f" ({Signals(number).name if number in {*Signals} else f'signal {number}'})"
     elif life["exit_code"] is not None and life["ended"] != "finished":
         text += f" (exit code {life['exit_code']})"
     return text
@@ -44,4 +33,4 @@ def end_of(life: Mapping[str, Any], part: str) -> str:
     text = how_it_ended(life)
     if part != "culprit" or life["ended"] != "aborted_by_peer":
         return text
-    return text.replace(ENDED["aborted_by_peer"], "ended with an error")
+    return text.replace(wording()["ends"]["aborted_by_peer"], "ended with an error")

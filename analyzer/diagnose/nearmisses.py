@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.endings import wording
 from analyzer.model.contract import NearMiss
 from analyzer.model.findings import Finding, MissingSignal, Outcome, Role, Verdict
 from analyzer.model.run import Tables
@@ -18,25 +18,6 @@ _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
 """What a job is; a rule that lacks only this speaks of another kind of job."""
 
 
-class _MissingFile(NamedTuple):
-    """Kinds of file that fill a table, and what to ask for if they are missing."""
-
-    kinds: tuple[str, ...]
-    ask: str
-
-
-_MISSING_FILES: Mapping[str, _MissingFile] = {
-    "matches": _MissingFile(("log",), "the complete output of {worker}, stdout and stderr"),
-    "exceptions": _MissingFile(("log",), "the complete output of {worker}, stdout and stderr"),
-    "accusations": _MissingFile(
-        ("log",), "the complete output of the workers that are missing, stdout and stderr"
-    ),
-    "scalars": _MissingFile(("log", "event_file"), "the TensorBoard event files of {worker}"),
-    "curves": _MissingFile(("log", "event_file"), "the TensorBoard event files of {worker}"),
-    "waits": _MissingFile(("trace",), "a profile of some steps, of every worker at once"),
-    "spans": _MissingFile(("trace",), "a profile of some steps, of every worker at once"),
-    "cluster": _MissingFile(("tf_config",), "the TF_CONFIG of every worker"),
-}
 _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 
@@ -70,12 +51,15 @@ def _collect(near: MissingSignal, tables: Tables) -> str | None:
     if near.table == "lifetimes" and _ENDS & set(near.columns):
         own = lives.filter(pl.col("worker") == near.worker) if near.worker else lives
         return f"the exit code of {worker}" if own["exit_code"].null_count() else None
-    missing_file = _MISSING_FILES.get(near.table)
+    missing_file = wording()["missing_files"].get(near.table)
     if missing_file is None:
         return None
-    read = tables["sources"].filter(pl.col("kind").is_in(missing_file.kinds) & (pl.col("read") != "skipped"))
+    read = tables["sources"].filter(
+        pl.col("kind").is_in(missing_file["kinds"]) & (pl.col("read") != "skipped")
+    )
     needed = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"].to_list())
-    return None if needed <= set(read["worker"].to_list()) else missing_file.ask.format(worker=worker)
+    here = needed <= set(read["worker"].to_list())
+    return None if here else str(missing_file["ask"].format(worker=worker))
 
 
 def _document(finding: Finding, near: MissingSignal, collect: str | None) -> NearMiss:

@@ -8,50 +8,10 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.endings import how_it_ended
+from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 
-LABELS = {
-    "tensorflow": "TensorFlow",
-    "python": "Python",
-    "replicas": "Replicas in sync",
-    "num_workers": "Workers",
-    "communication": "Collective communication",
-    "strategy": "Strategy",
-    "host": "Host",
-    "claims": "Claims to be",
-    "cluster_spec": "Cluster",
-    "cluster_size": "Tasks in its cluster",
-    "loopback": "Only loopback addresses",
-    "evaluator_listed": "Evaluator in the cluster",
-    "tf_config": "Cluster configuration seen",
-    "gpu": "GPU",
-    "start_up": "Assembles by",
-    "server_address": "Own address",
-    "batch_size": "Batch size",
-    "tensorflow_release": "TensorFlow release",
-    "gpu_driver": "GPU driver",
-    "cuda": "CUDA",
-    "gpu_model": "GPU model",
-    "workers": "Tasks of the job",
-}
-_OUTPUT = Step("Collect the complete output of every worker, stdout and stderr, and run the analysis again.")
-_EXIT_CODES = Step(
-    "Collect the exit code of every worker; on Kubernetes, with the reason of its end.",
-    "kubectl get pods -o custom-columns=NAME:.metadata.name,"
-    "EXIT:.status.containerStatuses[0].state.terminated.exitCode,"
-    "REASON:.status.containerStatuses[0].state.terminated.reason",
-)
-_UNBUFFERED = Step(
-    "Start workers with unbuffered output, so that the last lines of one that is killed are not lost.",
-    "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1",
-)
-_NEW_RULE = Step(
-    "Once you know what it was, write it down as a rule, and the next run like this one is explained.",
-    "mwms-rules new --from RUN --id ID",
-)
-_DUMP = 'py-spy dump --native --pid "$(pgrep -f SCRIPT.py | head -1)"'
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
 
 
@@ -105,10 +65,10 @@ def next_steps(decision: Decision, tables: Tables) -> list[Step]:
         return [*decision.chosen.next, *map(_next_time, decision.chosen.collect)]
     if decision.verdict is Verdict.HEALTHY:
         return []
-    return [*_while_it_hangs(tables), *_to_collect(tables), _NEW_RULE]
+    return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables))]
 
 
-def _while_it_hangs(tables: Tables) -> Iterator[Step]:
+def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
     """Yield how to inspect a job that still hangs, starting with the workers the others wait for."""
     running = (
         tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
@@ -118,20 +78,23 @@ def _while_it_hangs(tables: Tables) -> Iterator[Step]:
     stalled = [worker for worker in running if worker in {*late, *first}] or running
     if stalled:
         where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
-        yield Step(f"If the job still hangs, see where {where} stands before anybody kills it.", _DUMP)
+        look = wording()["steps"]["look"]
+        yield {**look, "text": look["text"].format(worker=where)}
 
 
 def _next_time(collect: str) -> Step:
     return Step(f"To be surer next time, collect this: {collect[:1].lower()}{collect[1:]}")
 
 
-def _to_collect(tables: Tables) -> Iterator[Step]:
-    """Yield what to collect: missing output, exit codes or unbuffered logs."""
+def _to_collect(tables: Tables) -> Iterator[Mapping[str, str]]:
+    """Yield what to collect: missing output, exit codes or unbuffered logs; at last, how to write a rule."""
+    steps = wording()["steps"]
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
     if not set(lives["worker"].to_list()) <= set(logs["worker"].to_list()):
-        yield _OUTPUT
+        yield steps["output"]
     if lives["exit_code"].null_count():
-        yield _EXIT_CODES
+        yield steps["exit_codes"]
     if lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
-        yield _UNBUFFERED
+        yield steps["unbuffered"]
+    yield steps["new_rule"]

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from analyzer.diagnose.endings import end_of
+from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.log_lines.lines import Lines
 from analyzer.model.contract import PauseInterval, TimelineEvent
 from analyzer.model.run import Tables
@@ -48,11 +48,11 @@ def timeline(
     order = _SortKey(events, tables, clock)
     events.sort(key=order.key)
     if len(events) <= MOST_EVENTS:
-        return _with_excerpts(_with_numbers(events), tables), 0
+        return _with_excerpts(events, tables), 0
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
     shown = [events[i] for i in sorted(kept[:MOST_EVENTS])]
-    return _with_excerpts(_with_numbers(shown), tables), len(events) - len(shown)
+    return _with_excerpts(shown, tables), len(events) - len(shown)
 
 
 def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
@@ -63,16 +63,15 @@ def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
     return found
 
 
-def _with_numbers(events: Sequence[Event]) -> list[Event]:
-    return [{"n": number, **event} for number, event in enumerate(events, 1)]
-
-
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
-    """Add to each event the text of its line (for exit codes, the code)."""
+    """Add to each event its number and the text of its line (for exit codes, the code)."""
     lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
     codes = tables["facts"].filter(pl.col("key") == "exit_code")
     told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
-    return [cast(TimelineEvent, event | {"excerpt": _excerpt(event, lines, told)}) for event in events]
+    return [
+        cast(TimelineEvent, {"n": number, **event, "excerpt": _excerpt(event, lines, told)})
+        for number, event in enumerate(events, 1)
+    ]
 
 
 def _excerpt(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
@@ -100,7 +99,10 @@ class _SortKey:
         self._dated: dict[str, tuple[list[int], list[float]]] = {
             str(source): (
                 part["line"].to_list(),
-                [clock.time(worker, str(source), near) or near for worker, near in _workers_and_times(part)],
+                [
+                    clock.time(worker, str(source), near) or near
+                    for worker, near in part.select("worker", "near").iter_rows()
+                ],
             )
             for (source,), part in records.partition_by("source", as_dict=True).items()
         }
@@ -124,10 +126,6 @@ class _SortKey:
         return guess if first_seen is None else max(guess, first_seen)
 
 
-def _workers_and_times(records: pl.DataFrame) -> Iterator[tuple[str | None, float]]:
-    yield from records.select("worker", "near").iter_rows()
-
-
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
     return {
         "time": row.get("time"),
@@ -140,11 +138,7 @@ def _event(row: dict[str, Any], kind: str, text: str) -> Event:
 
 
 def _milestones(tables: Tables) -> Iterator[Event]:
-    told = {
-        "server_address": ("server_up", "gRPC server up at {}"),
-        "agent_connected": ("joined", "accepted by the coordination service"),
-        "sigterm": ("signal", "caught SIGTERM"),
-    }
+    told = wording()["milestones"]
     for row in tables["facts"].filter(pl.col("key").is_in(list(told))).iter_rows(named=True):
         kind, text = told[row["key"]]
         yield _event(row, kind, text.format(row["value"]))
@@ -154,14 +148,8 @@ def _starts(tables: Tables) -> Iterator[Event]:
     first = _edges(tables, last=False)
     for life in tables["lifetimes"].filter(pl.col("first_seen").is_not_null()).iter_rows(named=True):
         source, line = first.get(life["worker"], (None, None))
-        yield {
-            "time": life["first_seen"],
-            "worker": life["worker"],
-            "kind": "start",
-            "text": "first sign of life",
-            "source": source,
-            "line": line,
-        }
+        row = {"time": life["first_seen"], "worker": life["worker"], "source": source, "line": line}
+        yield _event(row, "start", "first sign of life")
 
 
 def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
@@ -213,14 +201,8 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
         silent = life["ended"] in {"vanished", "never_started"}
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
-        yield {
-            "time": life["last_seen"],
-            "worker": worker,
-            "kind": "silence" if silent else "end",
-            "text": end_of(life, parts[worker]),
-            "source": source,
-            "line": line,
-        }
+        row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
+        yield _event(row, "silence" if silent else "end", end_of(life, parts[worker]))
 
 
 def _checkpoints(tables: Tables) -> Iterator[Event]:

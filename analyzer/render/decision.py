@@ -1,45 +1,23 @@
 """The decision that a diagnosis asks for: restart, exclude a machine, resume from where, who fixes it."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.render.formatting import confidence, duration, instant, names, percent, plural
 from analyzer.render.sanitize import one_line
+from analyzer.storage.disk_cache import cached_yaml
 
-VERDICTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "failed": ("✕", "Failed"),
-        "degraded": ("▲", "Degraded"),
-        "healthy": ("✓", "Healthy"),
-        "inconclusive": ("?", "Inconclusive"),
-    }
-)
-OWNERS: Mapping[str, str] = MappingProxyType(
-    {
-        "user_code": "The training code",
-        "data": "The data and the input pipeline",
-        "config": "The job's configuration",
-        "platform": "The platform: scheduler, network, storage",
-        "hardware": "The hardware",
-        "unknown": "Unknown (not enough data)",
-    }
-)
-_RETRY: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "as_is": ("Yes", "start it again as it is"),
-        "after_fix": ("No", "fix the cause first; it would fail again"),
-        "exclude_host": ("No", "exclude the machine first"),
-        "unknown": ("Unknown (not enough data)", ""),
-    }
-)
-_RETRY_DEGRADED: Mapping[str, tuple[str, str]] = {
-    **_RETRY,
-    "after_fix": ("No", "fix the cause first; it would degrade again"),
-    "exclude_host": ("Yes", "it did not fail; no machine needs to be excluded yet"),
-}
 _EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
 _TRAINS = ("worker", "chief")
+
+
+@cache
+def wording() -> Mapping[str, Any]:
+    """Return `wording.yaml`, the words that the renderers share."""
+    words: Mapping[str, Any] = cached_yaml(Path(__file__).with_name("wording.yaml"))
+    return words
 
 
 class Answer(NamedTuple):
@@ -74,8 +52,8 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if diagnosis["verdict"] == "healthy":
         return _healthy_answers(diagnosis)
     action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
-    retry, why = (_RETRY_DEGRADED if degraded else _RETRY)[action["retry"]]
-    owner = OWNERS[action["owner"]]
+    retry, why = wording()["retry_degraded" if degraded else "retry"][action["retry"]]
+    owner = wording()["owners"][action["owner"]]
     return [
         Answer("Restart as is?", retry, why),
         _later_exclusion(action) if degraded else _exclusion(action),

@@ -46,7 +46,9 @@ def _job_case(d: Json) -> Case:
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
     title, workers = decision.blamed(d)
     said = ", ".join(part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part)
-    message = f"{decision.VERDICTS[d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
+    message = (
+        f"{decision.wording()['verdicts'][d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
+    )
     return Case("job", outcome, d["cause"] or d["verdict"], message, text.render(d) if outcome else "")
 
 

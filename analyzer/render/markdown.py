@@ -71,7 +71,7 @@ def _longest_run(text: str) -> int:
 
 
 def _heading(d: Json) -> str:
-    sign, verdict = decision.VERDICTS[d["verdict"]]
+    sign, verdict = decision.wording()["verdicts"][d["verdict"]]
     title, workers = decision.blamed(d)
     known = prose(d["cause"]) if d["cause"] not in (None, "healthy") else ""
     said = " · ".join(

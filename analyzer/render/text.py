@@ -58,7 +58,7 @@ class _Page(NamedTuple):
 
     def decision(self) -> Iterator[str]:
         d = self.diagnosis
-        sign, verdict = decision.VERDICTS[d["verdict"]]
+        sign, verdict = decision.wording()["verdicts"][d["verdict"]]
         title, workers = decision.blamed(d)
         known = d["cause"] if d["cause"] not in (None, "healthy") else ""
         parts = [

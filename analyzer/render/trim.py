@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from analyzer.render.decision import wording
+
 Json = Any
 _LEAVES = frozenset({int, float, bool, type(None)})
 """Scalar types, checked first: `isinstance` of `Mapping` is slow."""
@@ -16,9 +18,6 @@ _LONG = frozenset(
 )
 _KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
 _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
-_NOUNS = {"timeline": "events", "workers": "workers", "sources": "files", "evidence": "places of evidence"}
-_NOUNS |= {"trace": "workers of the trace", "context": "lines of context", "why": "reasons"}
-_NOUNS |= {"next": "steps of what to do", "lines": "lines that a good run lacks"}
 
 
 class Limits(NamedTuple):
@@ -62,8 +61,9 @@ class Trimmed:
 
     def notes(self) -> list[str]:
         """Return a sentence for each kind of item that was removed."""
+        nouns = wording()["trimmed"]
         said = [
-            f"{count:,} {_NOUNS.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
+            f"{count:,} {nouns.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
         ]
         if self.shortened:
             longest = f"the longest had {max(self.shortened):,} characters"

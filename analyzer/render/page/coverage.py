@@ -3,17 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from analyzer.render.decision import wording
 from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
-_KINDS = {
-    "log": "Log",
-    "tf_config": "Cluster configuration",
-    "exit_codes": "Exit code",
-    "event_file": "Event files",
-    "trace": "Trace",
-    "pods": "Pods",
-}
 
 
 def coverage(diagnosis: Json) -> dict[str, Any]:
@@ -22,16 +15,17 @@ def coverage(diagnosis: Json) -> dict[str, Any]:
     `kinds` are the columns, `rows` (worker, counts), and `absent` the kinds of which nobody left a file;
     `even` is True if every worker left every kind.
     """
+    kinds = wording()["source_kinds"]
     read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]
     workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
-    counts = {w["id"]: {kind: _count(w, kind, read) for kind in _KINDS} for w in workers}
-    used = [kind for kind in _KINDS if any(row[kind] for row in counts.values())]
+    counts = {w["id"]: {kind: _count(w, kind, read) for kind in kinds} for w in workers}
+    used = [kind for kind in kinds if any(row[kind] for row in counts.values())]
     known = {*used, *(s["kind"] for s in read)}
     rows = [(worker, [row[kind] for kind in used]) for worker, row in counts.items()]
     return {
-        "kinds": [_KINDS[kind] for kind in used],
+        "kinds": [kinds[kind] for kind in used],
         "rows": rows,
-        "absent": [name for kind, name in _KINDS.items() if kind not in known],
+        "absent": [name for kind, name in kinds.items() if kind not in known],
         "even": all(all(row) for _, row in rows),
     }
 

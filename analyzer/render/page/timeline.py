@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.render import formatting
+from analyzer.render.decision import wording
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
@@ -19,12 +20,6 @@ _EXPECTED_AT_END = {
     "running": frozenset({"end", "signal"}),
 }
 """Event kinds that are expected for each way to end, so they are not the first sign of trouble."""
-PAUSES: Mapping[str, str] = {
-    "compile": "compiles",
-    "checkpoint": "writes a checkpoint",
-    "evaluation": "evaluates",
-    "pause": "makes no step",
-}
 _LABEL_PRIORITY = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
@@ -167,7 +162,8 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> dict
 def _pause(pause: Json, axis: Axis) -> dict[str, Any]:
     """Return a part of a lane without steps, and what the worker did instead."""
     start, end = axis(pause["start"]), axis(pause["end"])
-    said = PAUSES.get(pause["kind"], PAUSES["pause"])
+    pauses = wording()["pauses"]
+    said = pauses.get(pause["kind"], pauses["pause"])
     took = formatting.duration(pause["end"] - pause["start"])
     title = f"{said}: {took}, from {formatting.instant(pause['start'], date=False)}"
     return {"kind": pause["kind"], "x": start, "width": round(max(end - start, 2.0), 1), "title": title}

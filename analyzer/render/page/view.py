@@ -12,19 +12,6 @@ from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
 _OUTCOMES = ("fired", "error", "not-applicable", "quiet")
-_LEGEND = (
-    ("start", "start"),
-    ("server_up", "server up"),
-    ("joined", "joined"),
-    ("first_step", "first and last step"),
-    ("error", "error"),
-    ("accusation", "blames another"),
-    ("signal", "signal"),
-    ("checkpoint", "last checkpoint"),
-    ("compile", "compiles"),
-    ("silence", "silence"),
-    ("end", "end"),
-)
 
 
 def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
@@ -40,8 +27,8 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     return {
         "d": diagnosis,
         "run": diagnosis["run"],
-        "sign": decision.VERDICTS[diagnosis["verdict"]][0],
-        "verdict": decision.VERDICTS[diagnosis["verdict"]][1],
+        "sign": decision.wording()["verdicts"][diagnosis["verdict"]][0],
+        "verdict": decision.wording()["verdicts"][diagnosis["verdict"]][1],
         "blamed": decision.blamed(diagnosis),
         "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
         "answers": decision.answers(diagnosis),
@@ -56,7 +43,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "file_anchors": files,
         "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
         "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
-        "pause_legend": timeline.PAUSES,
+        "pause_legend": decision.wording()["pauses"],
         "telling_lines": [evidence.place(n, e) for n, e in enumerate(phrasing.telling_lines(diagnosis), 1)],
         "deciding_file": phrasing.deciding_file(diagnosis),
         "odd_lines": [evidence.place(n, e) for n, e in enumerate(diagnosis.get("odd_lines", ()), 1)],
@@ -83,7 +70,6 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "consequences": phrasing.consequences(diagnosis),
         "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
         "nav": list(_nav(diagnosis)),
-        "legend": _LEGEND,
         "long_run": _long(diagnosis["run"]),
         "cuts": trimmed.notes(),
         "document": document,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer import __version__
-from analyzer.render.decision import VERDICTS
+from analyzer.render.decision import wording
 from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark
@@ -23,7 +23,7 @@ def page(summary: NightSummary) -> str:
             "t": summary,
             "worst": worst,
             "headline": headline(summary),
-            "verdicts": VERDICTS,
+            "verdicts": wording()["verdicts"],
             "states": STATES,
             "calendar": calendar(summary.nights, summary.date),
             "sparks": [spark(cause.by_night) for cause in summary.causes],
