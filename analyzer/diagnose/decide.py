@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -58,23 +59,30 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 def cap_guessed(
     findings: Sequence[Finding], decision: Decision, workers: pl.DataFrame
 ) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence if it blames a worker whose index is guessed; the chosen cause stays."""
+    """Cap the confidence if it blames a worker whose index is guessed; the chosen cause stays.
+
+    The worker of a lone log is only suspected: without the other logs, its number cannot be told from theirs.
+    """
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
     if not guessed:
         return findings, decision
-    chosen, rejected = decision.chosen, decision.rejected
-    return [_capped(each, guessed) for each in findings], decision._replace(
-        chosen=_capped(chosen, guessed) if chosen else None,
-        confidence=_capped(chosen, guessed).confidence if chosen else decision.confidence,
-        rejected=tuple((_capped(each, guessed), against) for each, against in rejected),
+    doubted = partial(_doubted, guessed=guessed, alone=workers["seen"].sum() == 1)
+    chosen = doubted(decision.chosen) if decision.chosen else None
+    return [doubted(each) for each in findings], decision._replace(
+        chosen=chosen,
+        confidence=chosen.confidence if chosen else decision.confidence,
+        rejected=tuple((doubted(each), against) for each, against in decision.rejected),
     )
 
 
-def _capped(finding: Finding, guessed: AbstractSet[str]) -> Finding:
+def _doubted(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Finding:
+    """Return the finding with its blame no surer than the index of the worker that it blames."""
     unsure = [worker for worker in finding.culprits if worker in guessed]
     if not unsure:
         return finding
     why = f"at most {_CAP_GUESSED:.2f}, for the index of {unsure[0]} is guessed"
+    if alone:
+        finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
     return _at_most(_CAP_GUESSED, why, finding)
 
 

@@ -34,7 +34,8 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
         return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
         title = "one of" if len(suspects) > 1 else "suspect"
-        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", names(suspects))
+        named = names(suspects) + _guess(diagnosis, suspects)
+        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", named)
     return ("", "")
 
 
