@@ -218,12 +218,15 @@ def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
         return
     last = values.group_by("worker", "epoch", "step").agg(pl.col("value").last())
     finite = last.filter(pl.col("value").is_finite())
-    steps = finite.group_by("epoch", "step").agg(pl.col("worker").n_unique(), pl.col("value").n_unique())
+    steps = finite.group_by("epoch", "step").agg(
+        pl.col("worker").n_unique(), pl.col("value").n_unique(), printed=pl.col("value").first()
+    )
     shared = steps.filter(pl.col("worker") == len(group))
-    equal = shared.filter(pl.col("value") == 1).height
+    alike = shared.filter(pl.col("value") == 1)
+    equal, distinct = alike.height, alike["printed"].n_unique()
     differing = _locally_different(group, equal, shared.height)
     for row in group:
-        row.update(common=shared.height, equal=equal, unequal=shared.height - equal)
+        row.update(common=shared.height, equal=equal, distinct=distinct, unequal=shared.height - equal)
         if differing and row["scope"] == "unknown":
             row["scope"] = "local"
 
