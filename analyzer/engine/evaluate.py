@@ -178,10 +178,10 @@ def _fired(
 def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (culprits, suspects). Nobody is blamed if all training workers fulfil the rule.
 
-    Only workers with files are compared, because one without a log may be no different. A single worker with
-    files is only a suspect if the cause may affect all workers.
+    Only workers whose files show how they ended are compared, because one without them may be no different.
+    A single such worker is only a suspect if the cause may affect all workers.
     """
-    seen = {worker for worker in roster.training if roster.lives.get(worker, {}).get("seen", True)}
+    seen = {worker for worker in roster.training if _shows_its_end(roster.lives.get(worker, {}))}
     alike = len(seen) > 1 and seen <= set(workers)
     alone = (
         seen == set(workers)
@@ -191,6 +191,12 @@ def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
+
+
+def _shows_its_end(life: Row) -> bool:
+    """Return False if no file is of the worker, or it exited with an error that none of its files holds."""
+    silent = life.get("ended") == "exited" and life.get("no_exception") and (life.get("exit_code") or 0) > 0
+    return bool(life.get("seen", True)) and not silent
 
 
 def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
