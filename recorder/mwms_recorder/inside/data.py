@@ -1,0 +1,86 @@
+"""Notes datasets that are handed to a strategy, waits for input, and digests of first batches."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import count
+from typing import TYPE_CHECKING, Any, Iterator
+
+from mwms_recorder.inside.phases import phase
+from mwms_recorder.inside.watch import caller, watch, wrap
+from mwms_recorder.progress import INPUT
+
+if TYPE_CHECKING:
+    from mwms_recorder.inside.hook import Hook
+
+FINGERPRINTED_BATCHES = 8
+
+
+def install(hook: Hook, tf: Any) -> None:
+    """Wrap what distributes datasets, and what makes their iterators."""
+    inputs = _Inputs(hook, tf)
+    for name in ("experimental_distribute_dataset", "distribute_datasets_from_function"):
+        wrap(tf.distribute.Strategy, name, inputs.distributed(name))
+    wrap(tf.data.Dataset, "__iter__", inputs.iterated)
+
+
+class _Inputs:
+    """Datasets, iterators and batches of this process."""
+
+    def __init__(self, hook: Hook, tf: Any) -> None:
+        self.hook, self.tf = hook, tf
+        self.numbers = count()
+
+    def distributed(self, name: str) -> Any:
+        """Return what notes the dataset of a call, and follows its iterators."""
+
+        def note(result: Any, _strategy: Any, dataset: Any, *_rest: Any, **_named: Any) -> Any:
+            with self.hook.guarded(name):
+                self.hook.note("dataset", function=name, at=caller(), **self.described(dataset))
+                wrap(type(result), "__iter__", self.iterated)
+            return result
+
+        return note
+
+    def described(self, dataset: Any) -> dict[str, Any]:
+        """Return a dataset's public options; nothing of a function that makes one."""
+        if not isinstance(dataset, self.tf.data.Dataset):
+            return {}
+        options = dataset.options()
+        policy = options.experimental_distribute.auto_shard_policy
+        deterministic = getattr(options, "deterministic", None)
+        known = {"auto_shard_policy": policy.name, "deterministic": deterministic}
+        return {**known, "element": str(dataset.element_spec)[:500]}
+
+    def iterated(self, iterator: Any, *_dataset: Any) -> Any:
+        """Watch the class of an iterator that was made."""
+        with self.hook.guarded("iterator"):
+            if self.hook.settings.fingerprint_data:
+                wrap(type(iterator), "__next__", self._fingerprint)
+            else:
+                watch(type(iterator), "__next__", phase(self.hook, INPUT, "next"))
+        return iterator
+
+    def _fingerprint(self, batch: Any, iterator: Any) -> Any:
+        """Note the digest of one of an iterator's first batches."""
+        with self.hook.guarded("fingerprint"):
+            number, index = getattr(iterator, "_mwms_recorder", None) or (next(self.numbers), 0)
+            if index < FINGERPRINTED_BATCHES and self.tf.executing_eagerly():
+                iterator._mwms_recorder = (number, index + 1)  # noqa: SLF001 - our own mark
+                self.hook.note(
+                    "batch", index=index, iterator=number, sha256=self._digest(batch), source="iterator"
+                )
+        return batch
+
+    def _digest(self, batch: Any) -> str:
+        digest = hashlib.sha256()
+        for part in self._parts(batch):
+            digest.update(part)
+        return digest.hexdigest()
+
+    def _parts(self, batch: Any) -> Iterator[bytes]:
+        """Yield the bytes of this worker's tensors."""
+        strategy = self.tf.distribute.get_strategy()
+        for value in self.tf.nest.flatten(batch):
+            for tensor in strategy.experimental_local_results(value):
+                yield self.tf.io.serialize_tensor(tensor).numpy()

@@ -1,0 +1,102 @@
+"""Counts calls of the outermost `tf.function` of each thread, and how long they take."""
+
+from __future__ import annotations
+
+import functools
+from _thread import get_ident
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any, Callable
+
+from mwms_recorder.progress import (
+    BEGIN,
+    CALLS,
+    COMPUTE,
+    END,
+    FUNCTION,
+    MAIN_THREAD,
+    OTHER,
+    PHASE,
+    TOTAL,
+    add_slot,
+)
+
+if TYPE_CHECKING:
+    from mwms_recorder.inside.hook import Hook
+
+MAX_KNOWN = 1_000
+"""Functions whose slot is remembered; later ones are looked up by name at each call."""
+
+
+class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
+    """A call of a `tf.function` that has not ended; its deletion is the end."""
+
+    functions: Functions
+    thread: int
+    slot: int
+    begin: int
+    phase: int
+
+    def __del__(self) -> None:
+        self.functions.end(self)
+
+
+class Functions:
+    """The class of all `tf.function` objects looks `__call__` up here; see `watch.Watched`."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+        self.words = hook.words
+        self.main = hook.words[MAIN_THREAD]
+        self.inside: set[int] = set()
+        self.slots: dict[int, int] = {}
+        self.names: dict[str, int] = {}
+        self.after: list[Callable[[int, int], None]] = []
+        """Called with slot and number of calls after each call."""
+        self.original: Any = None
+
+    def install(self, _hook: Hook, tf: Any) -> None:
+        """Watch the class that `tf.function` makes objects of."""
+        kind = type(tf.function(lambda: None))
+        self.original = kind.__call__
+        kind.__call__ = self  # type: ignore[assignment]
+
+    def __get__(self, function: Any, owner: type | None = None) -> Any:
+        bound = self.original.__get__(function, owner)
+        thread = get_ident()
+        if function is None or thread in self.inside:
+            return bound
+        call = FunctionCall(bound)
+        call.functions, call.thread = self, thread
+        call.slot = slot = self.slots.get(id(function)) or self.slot_of(function)
+        self.inside.add(thread)
+        words = self.words
+        call.phase = words[PHASE]
+        if thread == self.main:
+            words[PHASE] = COMPUTE
+        call.begin = words[slot + BEGIN] = monotonic_ns()
+        return call
+
+    def end(self, call: FunctionCall) -> None:
+        """Count a call that ended."""
+        words, slot, now = self.words, call.slot, monotonic_ns()
+        words[slot + END] = now
+        words[slot + TOTAL] += now - call.begin
+        words[slot + CALLS] += 1
+        if call.thread == self.main:
+            words[PHASE] = call.phase or OTHER
+        for after in self.after:
+            after(slot, words[slot + CALLS])
+        self.inside.discard(call.thread)
+
+    def slot_of(self, function: Any) -> int:
+        """Return the slot of a function that was not called before: that of its name."""
+        name = getattr(getattr(function, "python_function", function), "__name__", "function")
+        slot = self.names.get(name) or self.names.setdefault(name, add_slot(self.words, name, FUNCTION))
+        if len(self.slots) < MAX_KNOWN:
+            self.slots[id(function)] = slot
+        return slot
+
+    def forget(self) -> None:
+        """Count no more in the parent's page."""
+        self.words = self.hook.words
+        self.inside.clear()

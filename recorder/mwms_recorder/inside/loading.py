@@ -1,0 +1,80 @@
+"""Waits for the import of TensorFlow and Keras, and installs the hook when it is complete."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Callable, Sequence
+
+from mwms_recorder.inside.watch import End, Watched
+from mwms_recorder.settings import Settings, decoded
+
+Installer = Callable[[ModuleType, float], None]
+KERAS = ("keras", "tf_keras")
+
+
+def load_from_environment() -> None:
+    """Install the hook where a supervisor asked for it."""
+    settings = decoded(os.environ)
+    if settings:
+        load(settings)
+
+
+def load(settings: Settings) -> None:
+    """Install the hook into TensorFlow and Keras now, where they are imported, or when they are."""
+
+    def install(module: ModuleType, seconds: float) -> None:
+        from mwms_recorder.inside.hook import hook_of
+
+        hook_of(settings).install(module, seconds)
+
+    waiting: dict[str, Installer] = {}
+    for name in ("tensorflow", *KERAS):
+        module = sys.modules.get(name)
+        if module is None:
+            waiting[name] = install
+        else:
+            install(module, 0.0)
+    if waiting:
+        sys.meta_path.insert(0, ImportWatch(waiting))
+
+
+class ImportWatch(MetaPathFinder):
+    """Finds modules as the other finders do, and calls an installer after some of them were imported."""
+
+    def __init__(self, waiting: dict[str, Installer]) -> None:
+        self.waiting = waiting
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module that is waited for; its loader tells when the module is complete."""
+        if name not in self.waiting:
+            return None
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, specs), None)
+        if spec and spec.loader and name in self.waiting:
+            self._watch(spec.loader, name)
+        return spec
+
+    def _watch(self, loader: Any, name: str) -> None:
+        """Watch `exec_module` of one loader, which Python looks up once more before it calls it."""
+        kind = type(loader)
+
+        def begin(_loader: Any) -> End:
+            started = time.monotonic()
+
+            def end() -> None:
+                module = sys.modules.get(name)
+                if hasattr(module, "__version__") and name in self.waiting:
+                    loader.__class__ = kind
+                    self.waiting.pop(name)(module, time.monotonic() - started)  # type: ignore[arg-type]
+
+            return end
+
+        watched = {"exec_module": Watched(kind.exec_module, begin), "__module__": kind.__module__}
+        loader.__class__ = type(kind.__name__, (kind,), watched)

@@ -1,0 +1,37 @@
+"""Says where the main thread is, for as long as a call lasts."""
+
+from __future__ import annotations
+
+import time
+from _thread import get_ident
+from typing import TYPE_CHECKING, Any
+
+from mwms_recorder.inside.watch import Begin, End
+from mwms_recorder.progress import EVALUATION, MAIN_THREAD, OTHER, PHASE, PHASES, SAVE
+
+if TYPE_CHECKING:
+    from mwms_recorder.inside.hook import Hook
+
+RECORDED = {SAVE, EVALUATION}
+"""Phases whose duration is written; the others are too frequent."""
+
+
+def phase(hook: Hook, number: int, function: str) -> Begin:
+    """Return what notes that the main thread is in a phase during a call."""
+
+    def begin(_instance: Any) -> End | None:
+        words = hook.words
+        before = words[PHASE]
+        if get_ident() != words[MAIN_THREAD] or before == number:
+            return None
+        words[PHASE], started = number, time.monotonic()
+
+        def end() -> None:
+            hook.words[PHASE] = before or OTHER
+            if number in RECORDED:
+                seconds = round(time.monotonic() - started, 6)
+                hook.note("span", phase=PHASES[number], seconds=seconds, function=function)
+
+        return end
+
+    return begin

@@ -1,0 +1,60 @@
+"""Starts a recording from inside the program, by a line of code instead of a prefix of the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from mwms_recorder import __version__
+from mwms_recorder.inside.loading import load
+from mwms_recorder.journal import Journal
+from mwms_recorder.masking import masked_command
+from mwms_recorder.outside.recording import SCHEMA, make_pages
+from mwms_recorder.outside.task import make_directory, task_name
+from mwms_recorder.settings import VARIABLE, Settings
+
+
+def start(out: str, **options: Any) -> bool:
+    """Record this process into `out`; return whether it is recorded.
+
+    Options are those of the command line. Output is not copied, and nobody learns the exit status; otherwise
+    the recording is that of `mwms-recorder run`. A process that this command started is recorded already.
+    """
+    if VARIABLE in os.environ:
+        return True
+    if "ipykernel" in sys.modules:
+        return _refuse("a notebook's kernel outlives the jobs that it runs; record a script")
+    try:
+        _start(Settings(out=out, **options))
+    except OSError as error:
+        return _refuse(str(error))
+    return True
+
+
+def _start(settings: Settings) -> None:
+    named_task = task_name(os.environ, settings.task)
+    settings = settings.at(os.path.abspath(make_directory(settings.out, named_task["task"])), make_pages())
+    Journal(os.path.join(settings.directory, "recording.jsonl")).append(
+        "recording",
+        schema=SCHEMA,
+        version=__version__,
+        **named_task,
+        command=masked_command([sys.executable, *sys.argv]),
+        pid=os.getpid(),
+        host=os.uname().nodename,
+        directory=os.getcwd(),
+        streams={},
+        options=settings.changed(),
+    )
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    watcher = [sys.executable, "-m", "mwms_recorder.outside.attached", settings.encoded(), str(os.getpid())]
+    variables = {**os.environ, "PYTHONPATH": root}
+    subprocess.run(watcher, env=variables, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
+    load(settings)
+
+
+def _refuse(reason: str) -> bool:
+    sys.stderr.write(f"mwms-recorder: not recording: {reason}\n")
+    return False

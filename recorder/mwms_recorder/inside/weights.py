@@ -1,0 +1,108 @@
+"""Takes checksums of this worker's own trainable variables: at the first step, and every N steps if asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from mwms_recorder.inside.watch import watch
+from mwms_recorder.progress import CALLS
+
+if TYPE_CHECKING:
+    from mwms_recorder.inside.hook import Hook
+
+MAX_TAPES = 64
+"""Gradients that are looked at for variables; outside of functions there is one a step."""
+PATIENCE_SECONDS = 20.0
+
+
+class Weights:
+    """Variables that gradients were taken of, and when their checksums are due."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+        self.known: dict[int, Any] = {}
+        self.strategy: Any = None
+        self.tf: Any = None
+        self.tapes = 0
+        self.slot = 0
+
+    def install(self, hook: Hook, tf: Any) -> None:
+        """Look at the variables of each of the first gradients, before any of them is applied."""
+        if hook.settings.records("weights"):
+            self.tf = tf
+            watch(tf.GradientTape, "gradient", self._see_tape)
+            if hook.settings.check_weights:
+                hook.functions.after.append(self._check)
+
+    def _see_tape(self, tape: Any) -> None:
+        if self.tapes >= MAX_TAPES or not self.hook.active:
+            return
+        self.tapes += 1
+        with self.hook.guarded("weights"):
+            new = [
+                v
+                for v in tape.watched_variables()
+                if getattr(v, "trainable", True) and id(v) not in self.known
+            ]
+            self.known.update((id(variable), weakref.ref(variable)) for variable in new)
+            self.strategy = self.tf.distribute.get_strategy()
+            if new:
+                self._take(0, new)
+
+    def _check(self, slot: int, calls: int) -> None:
+        every = self.hook.settings.check_weights
+        self.slot = self.slot if self.hook.words[self.slot + CALLS] > calls and self.slot else slot
+        if self.known and slot == self.slot and calls % every == 0:
+            alive = (reference() for reference in self.known.values())
+            self._take(calls, [variable for variable in alive if variable is not None])
+
+    def _take(self, step: int, variables: list[Any]) -> None:
+        """Read in a thread of its own: there no tape records the reading, and no graph is being built."""
+        thread = threading.Thread(target=self._read, args=(step, variables), daemon=True)
+        thread.start()
+        thread.join(PATIENCE_SECONDS)
+
+    def _read(self, step: int, variables: list[Any]) -> None:
+        with self.hook.guarded("weights"):
+            begin, left = time.monotonic(), self.hook.settings.weights_mib << 20
+            rows = []
+            for variable in variables:
+                row = self._row(variable, left)
+                left -= row["bytes"] if "crc32" in row else 0
+                rows.append(row)
+            beyond = len([row for row in rows if "crc32" not in row])
+            self.hook.note(
+                "weights",
+                step=step,
+                variables=rows,
+                left_out=beyond,
+                seconds=round(time.monotonic() - begin, 6),
+            )
+
+    def _row(self, variable: Any, left: int) -> dict[str, Any]:
+        shape = [int(size) for size in variable.shape]
+        count = 1
+        for size in shape:
+            count *= size
+        row = {
+            "name": variable.name,
+            "shape": shape,
+            "dtype": variable.dtype.name,
+            "bytes": count * variable.dtype.size,
+        }
+        if row["bytes"] > left:
+            return row
+        value = self._value(variable)
+        return row if value is None else {**row, "crc32": zlib.crc32(value)}
+
+    def _value(self, variable: Any) -> bytes | None:
+        """Return the bytes of the component on this worker; None of a variable without a value yet."""
+        local = self.strategy.experimental_local_results(variable)[0]
+        try:
+            return bytes(local.numpy().tobytes())
+        except self.tf.errors.FailedPreconditionError:
+            return None

@@ -1,0 +1,61 @@
+"""Starts the command as a child of the supervisor, as the shell would have started it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from typing import Mapping, NoReturn, Sequence
+
+from mwms_recorder.outside.streams import Stream
+from mwms_recorder.settings import VARIABLE, Settings
+
+BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap")
+NOTEBOOKS = {"jupyter", "jupyter-notebook", "jupyter-lab", "ipykernel", "ipykernel_launcher"}
+
+
+def serves_notebooks(command: Sequence[str]) -> bool:
+    """Return whether the command is a notebook server or kernel, which outlives the jobs that it runs."""
+    names = {os.path.basename(argument) for argument in command[:3]}
+    return bool(names & NOTEBOOKS) and "nbconvert" not in command
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return the command's environment: this one, and what loads the hook into its Python processes."""
+    if not settings.records("hook"):
+        return dict(os.environ)
+    path = [BOOTSTRAP, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, VARIABLE: settings.encoded(), "PYTHONPATH": os.pathsep.join(path)}
+
+
+def start(command: Sequence[str], settings: Settings, streams: list[Stream]) -> int:
+    """Start the command with default signal handling and the streams as its output; return its process id."""
+    variables = environment(settings)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _connect(streams)
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            execute(command, variables)
+        finally:
+            os._exit(126)
+    return pid
+
+
+def _connect(streams: list[Stream]) -> None:
+    for stream in streams:
+        for number in stream.writers:
+            os.dup2(stream.child_end, number)
+
+
+def execute(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
+    """Replace this process by the command, or end with a shell's status where that fails."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these two
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(command[0], list(command), variables)  # noqa: S606 - the user's command
+    except OSError as error:
+        sys.stderr.write(f"mwms-recorder: {command[0]}: {error.strerror}\n")
+        sys.stderr.flush()
+    os._exit(126 if shutil.which(command[0]) else 127)

@@ -1,0 +1,154 @@
+"""Watches the command from a process of its own: passes its output on, takes samples, notices stalls."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+import traceback
+from typing import Callable, NamedTuple, NoReturn
+
+from mwms_recorder.journal import Journal
+from mwms_recorder.outside import cgroup, facts, proc
+from mwms_recorder.outside.reach import reach
+from mwms_recorder.outside.samples import Sampler
+from mwms_recorder.outside.signals import Witness, forwarded
+from mwms_recorder.outside.stalls import Stalls
+from mwms_recorder.outside.streams import Pump, Stream
+from mwms_recorder.outside.task import own_task, peers, tf_config
+from mwms_recorder.settings import Settings
+
+DRAINED = b"D"
+"""Said to the supervisor when all output up to the command's end is passed on and written."""
+TICK_SECONDS = 1.0
+RETRIES = (10.0, 30.0, 90.0)
+"""Seconds after the start at which addresses are asked again until all answer."""
+REACH_SECONDS = 3.0
+
+
+class Link(NamedTuple):
+    """Pipes between supervisor and observer."""
+
+    told: int
+    said: int
+
+
+def observe(settings: Settings, pid: int, streams: list[Stream], witness: Witness, link: Link) -> NoReturn:
+    """Watch the command until it has ended; the body of the observer's process."""
+    try:
+        for number in forwarded():
+            signal.signal(number, witness.count)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        Observer(settings, pid).run(streams, link)
+    finally:
+        os._exit(0)
+
+
+class Observer:
+    """The observer of one command, or of the process that called `mwms_recorder.start()`."""
+
+    def __init__(self, settings: Settings, pid: int) -> None:
+        self.settings, self.pid = settings, pid
+        self.journal = Journal(os.path.join(settings.directory, "recording.jsonl"))
+        self.begin = time.monotonic()
+        self.ended = threading.Event()
+        self.peers = peers(tf_config(os.environ)) if settings.records("reach") else []
+        self.sampler = Sampler(settings, pid)
+        self.stalls = Stalls(settings, self.journal, lambda: self.ask("stall", REACH_SECONDS))
+
+    def run(self, streams: list[Stream], link: Link) -> None:
+        """Pass output on until its end; meanwhile watch from other threads."""
+        self.start()
+        pump = Pump(streams, self.settings.directory, self.journal)
+        listening = [link.told]
+        while pump.open or listening or not self.ended.is_set():
+            ready = select.select([*pump.open, *listening], [], [], None if listening else TICK_SECONDS)[0]
+            for stream in [pump.open[number] for number in ready if number in pump.open]:
+                if not pump.pump(stream):
+                    _say(link, bytes([stream.target]))
+            if link.told in ready:
+                listening = []
+                self._hear(os.read(link.told, 1), pump, link)
+            elif not listening and not self.ended.is_set():
+                self.end_unless_alive()
+        pump.flush(REACH_SECONDS)
+
+    def watch(self) -> None:
+        """Watch a process that started its own recording, until it has ended."""
+        self.start()
+        while not self.ended.wait(TICK_SECONDS):
+            self.end_unless_alive()
+
+    def start(self) -> None:
+        """Start what is done beside passing on the output."""
+        for part in (self._write_facts, self._ask_at_start, self._tick):
+            threading.Thread(target=self._guarded, args=(part,), daemon=True).start()
+
+    def _guarded(self, part: Callable[[], None]) -> None:
+        """Run a part; its failure is recorded and stops nothing else."""
+        try:
+            part()
+        except Exception:  # noqa: BLE001 - any failure: the command goes on
+            self.journal.append("recorder_failed", part=part.__name__, error=traceback.format_exc(limit=-4))
+
+    def _write_facts(self) -> None:
+        self.journal.append("facts", **facts.facts(self.settings, self.pid))
+
+    def _ask_at_start(self) -> None:
+        reason = "start"
+        for wait in (*RETRIES, 0.0):
+            if not self.peers or self.ask(reason, REACH_SECONDS):
+                return
+            if self.ended.wait(max(0.0, self.begin + wait - time.monotonic())):
+                return
+            reason = "retry"
+
+    def ask(self, reason: str, timeout: float) -> bool:
+        """Record who answers; return whether all do."""
+        own = own_task(tf_config(os.environ))
+        targets = reach(self.peers, ":".join(own) if own else None, timeout)
+        if targets:
+            self.journal.append("reach", reason=reason, targets=targets)
+        return all(target["outcome"] == "open" for target in targets)
+
+    def _tick(self) -> None:
+        """Take a sample every interval, and look for stalls every second."""
+        due = self.begin
+        while not self.ended.is_set():
+            now = time.monotonic()
+            pages = self.sampler.pages()
+            self.stalls.look(pages, now)
+            if now >= due:
+                self.sampler.take(pages)
+                due = max(due + self.settings.interval, now)
+            self.ended.wait(TICK_SECONDS)
+
+    def _hear(self, word: bytes, pump: Pump, link: Link) -> None:
+        """Take the supervisor's word that the command ended, or its silence when it was killed."""
+        if not word:
+            self.journal.append("supervisor_lost", pid=os.getppid())
+            return
+        self.ended.set()
+        pump.drain()
+        self.sampler.take(self.sampler.pages(ended=True))
+        pump.flush(REACH_SECONDS)
+        _say(link, DRAINED)
+        if word == b"F" and self.peers:
+            self.ask("end", 1.0)
+        os.close(link.said)
+
+    def end_unless_alive(self) -> None:
+        """Write the end of a command whose status nobody learned, once it has ended."""
+        if not proc.alive(self.pid):
+            self.ended.set()
+            self.sampler.take(self.sampler.pages(ended=True))
+            gone = {"exit_code": None, "signal": None, "unknown": True, "cgroup": cgroup.read()}
+            self.journal.append("end", **gone, seconds=round(time.monotonic() - self.begin, 3))
+
+
+def _say(link: Link, word: bytes) -> None:
+    with contextlib.suppress(OSError):
+        os.write(link.said, word)

@@ -1,0 +1,143 @@
+"""Reads processes, threads and network counters from /proc."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from typing import Any, Iterator, NamedTuple
+
+from mwms_recorder.masking import masked_command
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class ProcessStat(NamedTuple):
+    """One process at one moment."""
+
+    parent: int
+    state: str
+    cpu_seconds: float
+    threads: int
+    resident_bytes: int
+
+
+def text_of(path: str) -> str:
+    """Return the text of a file, empty where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def stat(pid: int) -> ProcessStat:
+    """Return the state of a process.
+
+    Raises:
+        ProcessLookupError: there is no such process.
+
+    """
+    fields = text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    if not fields:
+        raise ProcessLookupError(pid)
+    cpu = (int(fields[11]) + int(fields[12])) / TICKS
+    return ProcessStat(int(fields[1]), fields[0], cpu, int(fields[17]), int(fields[21]) * PAGE)
+
+
+def alive(pid: int) -> bool:
+    """Return whether a process exists and has not ended."""
+    try:
+        return stat(pid).state not in "ZX"
+    except ProcessLookupError:
+        return False
+
+
+def family(pid: int) -> Iterator[int]:
+    """Yield a process and its descendants."""
+    yield pid
+    for task in _listed(f"/proc/{pid}/task"):
+        for child in text_of(f"/proc/{pid}/task/{task}/children").split():
+            yield from family(int(child))
+
+
+def usage(pid: int) -> dict[str, Any]:
+    """Return the resources of a process and its descendants, summed."""
+    total: Counter[str] = Counter()
+    cpu = 0.0
+    for member in family(pid):
+        with contextlib.suppress(ProcessLookupError):
+            now = stat(member)
+            cpu += now.cpu_seconds
+            total.update(processes=1, threads=now.threads, resident_bytes=now.resident_bytes)
+            total.update(open_files=len(_listed(f"/proc/{member}/fd")), **_io(member))
+    return {**total, "cpu_seconds": round(cpu, 2)} if total else {}
+
+
+def _io(pid: int) -> dict[str, int]:
+    numbers = dict(line.split(": ") for line in text_of(f"/proc/{pid}/io").splitlines())
+    names = {"read_bytes": "disk_read_bytes", "write_bytes": "disk_written_bytes"}
+    return {names[name]: int(value) for name, value in numbers.items() if name in names}
+
+
+def network() -> dict[str, int]:
+    """Return bytes received and sent by all interfaces but the loopback, and TCP segments sent again."""
+    rows = [line.split(":") for line in text_of("/proc/net/dev").splitlines()[2:]]
+    counts = [[int(field) for field in row[1].split()] for row in rows if row[0].strip() != "lo"]
+    tcp = [line.split() for line in text_of("/proc/net/snmp").splitlines() if line.startswith("Tcp:")]
+    again = dict(zip(*tcp)).get("RetransSegs") if len(tcp) == 2 else None
+    totals = {"received_bytes": sum(row[0] for row in counts), "sent_bytes": sum(row[8] for row in counts)}
+    return {**totals, "retransmits": int(again)} if again else totals
+
+
+def memory() -> dict[str, int]:
+    """Return /proc/meminfo in bytes."""
+    rows = (line.split() for line in text_of("/proc/meminfo").splitlines())
+    return {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows if len(row) == 3}
+
+
+def described(pid: int) -> dict[str, Any]:
+    """Return a process's command line, masked, its user and the names of its parents."""
+    command = text_of(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
+    known = {"pid": pid, "command": " ".join(masked_command(command))[:500]}
+    with contextlib.suppress(OSError):
+        known["uid"] = os.stat(f"/proc/{pid}").st_uid
+    return {**known, "parents": list(_parents(pid))[:8]}
+
+
+def _parents(pid: int) -> Iterator[str]:
+    with contextlib.suppress(ProcessLookupError):
+        while pid > 1:
+            pid = stat(pid).parent
+            yield text_of(f"/proc/{pid}/comm").strip()
+
+
+def waits(pid: int) -> list[dict[str, Any]]:
+    """Return how many threads of a process are in which state, and in which kernel function they wait."""
+    found = Counter(_wait(pid, task) for task in _listed(f"/proc/{pid}/task"))
+    return [
+        {"name": name, "state": state, **({"wchan": wchan} if wchan else {}), "count": count}
+        for (name, state, wchan), count in found.most_common(50)
+    ]
+
+
+def _wait(pid: int, task: str) -> tuple[str, str, str]:
+    name, _, rest = text_of(f"/proc/{pid}/task/{task}/stat").partition("(")[2].rpartition(")")
+    wchan = text_of(f"/proc/{pid}/task/{task}/wchan")
+    return name, (rest.split() or ["?"])[0], "" if wchan == "0" else wchan
+
+
+def catches(pid: int, number: int) -> bool:
+    """Return whether a process has a handler for a signal."""
+    for line in text_of(f"/proc/{pid}/status").splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []

@@ -1,0 +1,62 @@
+"""Asks each address of TF_CONFIG whether it accepts a TCP connection."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+import time
+from typing import Any
+
+from mwms_recorder.outside.task import Peer
+
+UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH}
+
+
+def reach(peers: list[Peer], own: str | None, timeout: float) -> list[dict[str, Any]]:
+    """Return the outcome for each peer, all asked at once; `own` is this task as `role:index`."""
+    found: dict[Peer, dict[str, Any]] = {}
+
+    def ask(peer: Peer) -> None:
+        found[peer] = asked(peer.address, timeout)
+
+    threads = [threading.Thread(target=ask, args=(peer,), daemon=True) for peer in peers]
+    for thread in threads:
+        thread.start()
+    ends = time.monotonic() + timeout + 0.5
+    for thread in threads:
+        thread.join(max(0.0, ends - time.monotonic()))
+    late = {"outcome": "timed_out", "detail": "name resolution did not answer"}
+    return [_row(peer, own, found.get(peer, late)) for peer in peers]
+
+
+def _row(peer: Peer, own: str | None, answer: dict[str, Any]) -> dict[str, Any]:
+    return {"task": peer.task, "address": peer.address, "own": peer.task == own, **answer}
+
+
+def asked(address: str, timeout: float) -> dict[str, Any]:
+    """Return whether one `host:port` accepts a connection; no byte is sent."""
+    host, _, port = address.rpartition(":")
+    begin = time.monotonic()
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    except (OSError, ValueError, UnicodeError) as error:
+        return {"outcome": "unresolvable", "detail": str(error)}
+    family, kind, protocol, _, place = found[0]
+    outcome = _connected(socket.socket(family, kind, protocol), place, timeout)
+    return {**outcome, "resolved": str(place[0]), "seconds": round(time.monotonic() - begin, 4)}
+
+
+def _connected(connection: socket.socket, place: Any, timeout: float) -> dict[str, Any]:
+    with connection:
+        connection.settimeout(timeout)
+        try:
+            connection.connect(place)
+        except socket.timeout:
+            return {"outcome": "timed_out"}
+        except ConnectionRefusedError:
+            return {"outcome": "refused"}
+        except OSError as error:
+            return {"outcome": "unreachable" if error.errno in UNREACHABLE else "error", "detail": str(error)}
+        to_itself = connection.getsockname() == connection.getpeername()  # TCP allows that on a free port
+    return {"outcome": "refused" if to_itself else "open"}

@@ -1,0 +1,93 @@
+"""Takes a sample of resources and progress every few seconds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from mwms_recorder import progress
+from mwms_recorder.journal import Journal
+from mwms_recorder.outside import cgroup, gpus, proc
+from mwms_recorder.progress import Page
+from mwms_recorder.settings import Settings
+
+
+class Sampler:
+    """Writes samples of one command and its descendants."""
+
+    def __init__(self, settings: Settings, pid: int) -> None:
+        self.settings, self.pid = settings, pid
+        self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
+        self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
+
+    def pages(self, ended: bool = False) -> list[Page]:
+        """Return the pages of the command's Python processes: those that are alive, or all at the end."""
+        directory, found = self.settings.pages, []
+        with contextlib.suppress(OSError):
+            names = [name for name in sorted(os.listdir(directory)) if name.endswith(".page")]
+            alive = [name for name in names if ended or proc.alive(int(name[:-5]))]
+            found = [progress.read(os.path.join(directory, name)) for name in alive]
+        return [page for page in found if page]
+
+    def take(self, pages: list[Page]) -> None:
+        """Write one sample."""
+        values = {**proc.usage(self.pid), **_machine(), **proc.network(), **_space(self.settings.directory)}
+        devices = self.gpus.latest() if self.gpus else []
+        steps = [_progress(page) for page in pages]
+        self.journal.append("sample", **values, **_filled(gpus=devices, progress=steps))
+
+
+def _filled(**values: list[Any]) -> dict[str, list[Any]]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _machine() -> dict[str, Any]:
+    memory, group = proc.memory(), cgroup.read()
+    throttled = group.get("cpu_stat", {})
+    seconds = throttled.get("throttled_usec", throttled.get("throttled_time", 0) / 1000) / 1e6
+    values = {
+        "cgroup_bytes": group.get("memory_current_bytes"),
+        "throttled_seconds": round(seconds, 3) if throttled else None,
+        "memory_available_bytes": memory.get("MemAvailable"),
+        "swap_used_bytes": memory.get("SwapTotal", 0) - memory.get("SwapFree", 0),
+        "load": os.getloadavg()[0],
+        "pressure": _pressure(),
+    }
+    return {name: value for name, value in values.items() if value not in (None, {})}
+
+
+def _pressure() -> dict[str, float]:
+    """Return the share of the last 10 s in which some task was stalled, in percent."""
+    lines = {kind: proc.text_of(f"/proc/pressure/{kind}") for kind in ("cpu", "memory", "io")}
+    return {
+        kind: float(text.split("avg10=")[1].split()[0]) for kind, text in lines.items() if "avg10=" in text
+    }
+
+
+def _space(directory: str) -> dict[str, int]:
+    places = {"disk_free_bytes": directory, "shared_memory_free_bytes": "/dev/shm"}  # noqa: S108 - only measured
+    found = {}
+    for name, path in places.items():
+        with contextlib.suppress(OSError):
+            space = os.statvfs(path)
+            found[name] = space.f_bavail * space.f_frsize
+    return found
+
+
+def _progress(page: Page) -> dict[str, Any]:
+    step = page.step()
+    phase = progress.PHASES[min(page.phase, progress.OTHER)]
+    if not step:
+        return {"pid": page.pid, "steps": 0, "phase": phase}
+    times = {
+        name: round(at / 1e9, 6) or None for name, at in (("last_begin", step.begin), ("last_end", step.end))
+    }
+    return {
+        "pid": page.pid,
+        "steps": step.calls,
+        "function": step.name,
+        "inside": step.inside,
+        **times,
+        "phase": phase,
+    }

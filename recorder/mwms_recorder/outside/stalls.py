@@ -1,0 +1,104 @@
+"""Notices that a process makes no more steps, and captures where its threads are, twice."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Callable
+
+from mwms_recorder.journal import Journal
+from mwms_recorder.outside.stacks import stacks
+from mwms_recorder.progress import OTHER, PHASES, Page
+from mwms_recorder.settings import Settings
+
+STEPS_WITHOUT_PROGRESS = 20
+"""A stall is as long as this many median steps."""
+SECOND_CAPTURE_SECONDS = 15.0
+REMEMBERED_STEPS = 500
+
+
+@dataclass
+class Process:
+    """The pace of one process, and its stall if it has one."""
+
+    calls: int = 0
+    end: int = 0
+    steps: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED_STEPS))
+    stalled_at: float | None = None
+    """Monotonic time at which the stall was noticed."""
+    idle_since: float = 0.0
+    captures: int = 0
+
+    def follow(self, page: Page) -> None:
+        """Remember how long the steps since the last look took, on average."""
+        step = page.step()
+        if step and step.calls > self.calls:
+            if self.calls and step.end > self.end:
+                self.steps.append((step.end - self.end) / 1e9 / (step.calls - self.calls))
+            self.calls, self.end = step.calls, step.end
+
+    def threshold(self, least: float) -> float:
+        """Return after how many seconds without progress the process stalls."""
+        return max(least, STEPS_WITHOUT_PROGRESS * median(self.steps)) if self.steps else least
+
+
+class Stalls:
+    """Watches the pages of all processes of the command."""
+
+    def __init__(self, settings: Settings, journal: Journal, ask_peers: Callable[[], object]) -> None:
+        self.settings, self.journal, self.ask_peers = settings, journal, ask_peers
+        self.processes: dict[int, Process] = {}
+        self.said = False
+
+    def look(self, pages: list[Page], now: float) -> None:
+        """Record stalls that begin, go on or end."""
+        for page in pages:
+            process = self.processes.setdefault(page.pid, Process())
+            process.follow(page)
+            idle = now - page.last_sign() / 1e9
+            if idle < process.threshold(self.settings.stall):
+                self._resume(page, process)
+            elif process.stalled_at is None:
+                self._begin(page, process, now, idle)
+            elif process.captures == 1 and now - process.stalled_at >= SECOND_CAPTURE_SECONDS:
+                self._capture(page, process)
+
+    def _begin(self, page: Page, process: Process, now: float, idle: float) -> None:
+        process.stalled_at, process.idle_since = now, now - idle
+        step = page.step()
+        self.journal.append(
+            "stall",
+            pid=page.pid,
+            steps=process.calls,
+            seconds=round(idle, 3),
+            threshold=round(process.threshold(self.settings.stall), 3),
+            median_step=round(median(process.steps), 6) if process.steps else None,
+            phase=PHASES[min(page.phase, OTHER)],
+            **({"function": step.name, "inside": step.inside} if step else {}),
+        )
+        self._say(process, idle)
+        self._capture(page, process)
+        self.ask_peers()
+
+    def _say(self, process: Process, idle: float) -> None:
+        """Tell the user once; a job that has made no step yet may just be slow to start."""
+        if process.calls and not self.said:
+            self.said = True
+            line = f"no training step for {idle:.0f} s after step {process.calls}; see {self.journal.path}"
+            sys.stderr.write(f"mwms-recorder: {line}\n")
+            sys.stderr.flush()
+
+    def _capture(self, page: Page, process: Process) -> None:
+        process.captures += 1
+        if self.settings.records("stacks"):
+            self.journal.append(
+                "stacks", pid=page.pid, capture=process.captures, **stacks(page, self.settings.pages)
+            )
+
+    def _resume(self, page: Page, process: Process) -> None:
+        if process.stalled_at is not None:
+            seconds = round(page.last_sign() / 1e9 - process.idle_since, 3)
+            self.journal.append("resumed", pid=page.pid, steps=process.calls, seconds=seconds)
+            process.stalled_at, process.captures = None, 0

@@ -1,0 +1,222 @@
+"""The parent of the command: starts it, passes signals and the exit status through, writes how it ended.
+
+    supervisor ──fork──→ command
+        └──────fork────→ observer: output, samples, reachability, stalls
+
+The supervisor does nothing that could block. It starts the observer again when that is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+import time
+from typing import Any, NoReturn, Sequence
+
+from mwms_recorder import __version__
+from mwms_recorder.journal import Journal
+from mwms_recorder.masking import masked_command
+from mwms_recorder.outside import cgroup, launch, observer, proc
+from mwms_recorder.outside.kernel_log import kernel_lines
+from mwms_recorder.outside.recording import SCHEMA, make_pages
+from mwms_recorder.outside.signals import SI_KERNEL, Witness, forwarded, named
+from mwms_recorder.outside.streams import NAMES, Pump, Stream, copy_size, open_streams
+from mwms_recorder.outside.task import make_directory, task_name
+from mwms_recorder.settings import Settings
+
+MAX_OBSERVERS = 3
+LAST_WORDS_SECONDS = 1.5
+"""How long a failed command's status may be held back while the observer asks who still answers."""
+
+
+def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
+    """Run the command under a recording, or without one where none can be written, and end as it ends."""
+    try:
+        named_task = task_name(os.environ, settings.task)
+        directory = make_directory(settings.out, named_task["task"])
+        settings = settings.at(os.path.abspath(directory), make_pages())
+    except OSError as error:
+        sys.stderr.write(f"mwms-recorder: not recording: {error}\n")
+        sys.stderr.flush()
+        launch.execute(command, os.environ)
+    Supervisor(settings, command, named_task).run()
+
+
+class Supervisor:
+    """One command under a recording."""
+
+    def __init__(self, settings: Settings, command: Sequence[str], named_task: dict[str, str]) -> None:
+        self.settings, self.command, self.named_task = settings, command, named_task
+        self.journal = Journal(os.path.join(settings.directory, "recording.jsonl"))
+        self.begin = time.monotonic()
+        self.witness = Witness()
+        self.asked = False
+        self.observers = 0
+
+    def run(self) -> NoReturn:
+        """Start the command, wait for it, and end as it ended."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, forwarded() | {signal.SIGCHLD})
+        self.streams: list[Stream] = open_streams() if self.settings.records("streams") else []
+        self.pid = launch.start(self.command, self.settings, self.streams)
+        for stream in self.streams:
+            os.close(stream.child_end)
+        self._start_observer()
+        self._record_start()
+        status, usage = self._wait()
+        self._end_observer(failed=status != 0)
+        self._record_end(status, usage)
+        shutil.rmtree(self.settings.pages, ignore_errors=True)
+        end_like(status)
+
+    def _start_observer(self) -> None:
+        """Fork the observer; what it says back are the numbers of streams that nobody reads any more."""
+        told, self._tell = os.pipe()
+        self._hear, said = os.pipe()
+        os.set_blocking(self._hear, False)
+        self.observers += 1
+        self.observer = os.fork()
+        if self.observer == 0:
+            os.close(self._tell)
+            os.close(self._hear)
+            observer.observe(self.settings, self.pid, self.streams, self.witness, observer.Link(told, said))
+        os.close(told)
+        os.close(said)
+
+    def _record_start(self) -> None:
+        self.journal.append(
+            "recording",
+            schema=SCHEMA,
+            version=__version__,
+            **self.named_task,
+            command=masked_command(self.command),
+            pid=self.pid,
+            recorder_pid=os.getpid(),
+            observer_pid=self.observer,
+            host=os.uname().nodename,
+            boot_id=proc.text_of("/proc/sys/kernel/random/boot_id").strip(),
+            directory=os.getcwd(),
+            streams={NAMES[number]: f"{s.name}.log" for s in self.streams for number in s.writers},
+            options=self.settings.changed(),
+        )
+
+    def _wait(self) -> tuple[int, resource.struct_rusage]:
+        """Return the command's wait status and usage; meanwhile forward signals and reap what ended."""
+        wanted: set[int] = {*forwarded(), signal.SIGCHLD}
+        while True:
+            ended = self._reap()
+            if ended:
+                return ended
+            received = signal.sigtimedwait(wanted, 1.0)
+            if received and received.si_signo != signal.SIGCHLD:
+                self._receive(received)
+            self._close_unread()
+
+    def _reap(self) -> tuple[int, resource.struct_rusage] | None:
+        """Collect ended children, also those that this process inherits as the first of a container."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if pid == self.pid:
+                    return status, usage
+                if pid == self.observer:
+                    self._replace_observer()
+                elif pid == 0:
+                    break
+        return None
+
+    def _replace_observer(self) -> None:
+        self.journal.append("recorder_failed", part="observer", error="it ended before the command")
+        os.close(self._tell)
+        os.close(self._hear)
+        if self.observers < MAX_OBSERVERS:
+            self._start_observer()
+
+    def _receive(self, received: Any) -> None:
+        number = received.si_signo
+        group = received.si_code == SI_KERNEL or self.witness.reached_all(number)
+        for stream in self.streams if number == signal.SIGWINCH else []:
+            copy_size(stream.target, stream.reader)
+        if not group:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+        self.asked = True
+        self.journal.append(
+            "signal",
+            signal=named(number),
+            sender={**proc.described(received.si_pid), "uid": received.si_uid}
+            if received.si_pid
+            else {"pid": 0},
+            from_kernel=received.si_code == SI_KERNEL,
+            delivery="group" if group else "forwarded",
+        )
+
+    def _close_unread(self) -> None:
+        """Close a stream that nobody reads, so that the command gets the error that it would have got."""
+        with contextlib.suppress(OSError):
+            for target in os.read(self._hear, 16):
+                for stream in [stream for stream in self.streams if stream.target == target]:
+                    self.streams.remove(stream)
+                    os.close(stream.reader)
+
+    def _end_observer(self, failed: bool) -> None:
+        """Have the observer pass on what the command wrote last; do it here when there is none."""
+        with contextlib.suppress(OSError):
+            os.write(self._tell, b"F" if failed else b"E")
+        os.set_blocking(self._hear, True)
+        while True:
+            said = b""
+            with contextlib.suppress(OSError):
+                said = os.read(self._hear, 1)
+            if said == observer.DRAINED or not said:
+                break
+        if not said:
+            Pump(self.streams, self.settings.directory, self.journal).drain()
+        elif failed:
+            select.select([self._hear], [], [], LAST_WORDS_SECONDS)
+
+    def _record_end(self, status: int, usage: resource.struct_rusage) -> None:
+        by_signal = os.WIFSIGNALED(status)
+        self.journal.append(
+            "end",
+            exit_code=None if by_signal else os.WEXITSTATUS(status),
+            signal=named(os.WTERMSIG(status)) if by_signal else None,
+            core_dumped=os.WCOREDUMP(status),
+            asked=self.asked,
+            usage=used(usage),
+            cgroup=cgroup.read(),
+            kernel=kernel_lines(self.begin) if status else [],
+            seconds=round(time.monotonic() - self.begin, 3),
+        )
+
+
+def used(usage: resource.struct_rusage) -> dict[str, Any]:
+    """Return resource usage in seconds and bytes."""
+    return {
+        "user_seconds": round(usage.ru_utime, 3),
+        "system_seconds": round(usage.ru_stime, 3),
+        "max_resident_bytes": usage.ru_maxrss * 1024,
+        "major_faults": usage.ru_majflt,
+        "blocks_read": usage.ru_inblock,
+        "blocks_written": usage.ru_oublock,
+        "voluntary_switches": usage.ru_nvcsw,
+        "involuntary_switches": usage.ru_nivcsw,
+    }
+
+
+def end_like(status: int) -> NoReturn:
+    """End this process by the same signal or with the same exit code."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+        os.kill(os.getpid(), number)
+        os._exit(128 + number)  # the first process of a container cannot be ended by its own signal
+    os._exit(os.WEXITSTATUS(status))
