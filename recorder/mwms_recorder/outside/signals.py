@@ -33,8 +33,8 @@ def named(number: int) -> dict[str, Any]:
 class Witness:
     """Counts in shared memory which signals the observer got.
 
-    The observer is in the process group of the supervisor and of the command. A signal that it got too was sent
-    to all of them, so the command has it already; forwarding it would deliver it twice.
+    The observer is in the process group of the supervisor and of the command. A signal that it got too
+    was sent to all of them, so the command has it already; forwarding it would deliver it twice.
     """
 
     def __init__(self) -> None:

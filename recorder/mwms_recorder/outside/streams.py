@@ -1,9 +1,9 @@
 """Passes the command's output on, byte for byte, and keeps a copy with an index of times.
 
-The command writes into a pipe, or into a pseudo-terminal where it was given a terminal. The observer empties it;
-the supervisor holds its reading end too: when either is killed, the command goes on. Straight into files would
-survive more, but then a full disk of the recording would fail the command's own `print`, and a launcher would see
-no output.
+The command writes into a pipe, or into a pseudo-terminal where it was given a terminal. The observer
+empties it; the supervisor holds its reading end too: when either is killed, the command goes on. Straight
+into files would survive more, but then a full disk of the recording would fail the command's own `print`,
+and a launcher would see no output.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ class Log:
         while True:
             chunk = self._chunks.get()
             if isinstance(chunk, threading.Event):
+                self._report_gap()
                 chunk.set()
                 continue
             try:

@@ -1,0 +1,89 @@
+"""Runs commands under the recorder, and reads what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any, Sequence
+
+RECORDER = Path(__file__).resolve().parents[1]
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Return the events of a file of JSON lines; a last line that was cut is left out."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def output(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    """Return the reading end of a process's output."""
+    assert process.stdout
+    return process.stdout
+
+
+class Recording:
+    """One task's directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Return all events of a name, of all files."""
+        files = [file for file in sorted(self.path.glob("*.jsonl")) if not file.name.endswith(".index.jsonl")]
+        return [row for file in files for row in rows(file) if row["event"] == name]
+
+    def last(self, name: str) -> dict[str, Any]:
+        """Return the last event of a name."""
+        return self.events(name)[-1]
+
+
+class Recorder:
+    """Runs commands under the recorder."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+
+    def command(self, *command: str, options: Sequence[str] = ()) -> list[str]:
+        """Return the command line that records another one."""
+        return [sys.executable, "-m", "mwms_recorder", "run", "-o", str(self.out), *options, "--", *command]
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """Return an environment in which the recorder is found, without the launcher's variables."""
+        kept = {name: value for name, value in os.environ.items() if name not in ("TF_CONFIG", "PYTHONPATH")}
+        return {**kept, "PYTHONPATH": str(RECORDER), "TF_CPP_MIN_LOG_LEVEL": "3", **variables}
+
+    def run(
+        self, *command: str, options: Sequence[str] = (), **variables: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a command under the recorder to its end."""
+        given = self.command(*command, options=options)
+        return subprocess.run(
+            given, capture_output=True, env=self.environment(**variables), timeout=120, check=False
+        )
+
+    def start(self, *command: str, options: Sequence[str] = (), **variables: str) -> subprocess.Popen[bytes]:
+        """Start a command under the recorder, as the leader of a process group."""
+        given = self.command(*command, options=options)
+        pipe, variables = subprocess.PIPE, self.environment(**variables)
+        return subprocess.Popen(given, env=variables, start_new_session=True, stdout=pipe, stderr=pipe)
+
+    def recording(self, task: str | None = None) -> Recording:
+        """Return the only recording, or that of a task."""
+        found = sorted(path for path in self.out.iterdir() if task in (None, path.name))
+        assert len(found) == 1, found
+        return Recording(found[0])
+
+
+def interpreters() -> list[str]:
+    """Return this interpreter and those of the oldest and newest supported version, where they are there."""
+    found = [shutil.which(name) for name in ("python3.8", "python3.13")]
+    works = [
+        path
+        for path in found
+        if path and not subprocess.run([path, "-c", ""], capture_output=True).returncode
+    ]
+    return [sys.executable, *works]
