@@ -37,11 +37,9 @@ def barriers(
         *_checkpoint_rows(lives, facts),
         *_end_rows(lives),
     ]
-    return frame("barriers", (row | {"time": _time(row, clock)} for row in rows))
-
-
-def _time(row: Mapping[str, Any], clock: CommonClock) -> float | None:
-    return clock.time(row["worker"], row.get("source"), row.get("time"))
+    for row in rows:
+        row["time"] = clock.time(row["worker"], row.get("source"), row.get("time"))
+    return frame("barriers", rows)
 
 
 def _startup_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ files are compared separately because a log may use local time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import median_low
 from typing import Any, NamedTuple
 
@@ -84,13 +84,13 @@ def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
     found = dict(_offsets_from(first, marks))
     if not found:
         return {}
-    found[first] = _Offset(0.0, min(each.residual for each in found.values()), _max_steps(found))
+    residual, steps = (
+        min(each.residual for each in found.values()),
+        max(each.steps for each in found.values()),
+    )
+    found[first] = _Offset(0.0, residual, steps)
     middle = median_low(each.seconds for each in found.values()) if len(found) > 2 else 0.0
     return {worker: each._replace(seconds=each.seconds - middle) for worker, each in found.items()}
-
-
-def _max_steps(found: Mapping[str, _Offset]) -> int:
-    return max(each.steps for each in found.values())
 
 
 def _offsets_from(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offset]]:

@@ -133,15 +133,7 @@ def _strategy(workers: pl.DataFrame, facts: pl.DataFrame) -> str | None:
     named = facts.filter(pl.col("key") == "strategy")["value"].to_list()
     if "ps" in workers["role"].to_list():
         return "ParameterServerStrategy"
-    if "MultiWorkerMirroredStrategy" in named or _is_multi_worker(facts, workers):
+    serving = facts["key"].is_in(["server_address", "agent_connected"]).any()
+    if "MultiWorkerMirroredStrategy" in named or (serving and workers.height > 1):
         return "MultiWorkerMirroredStrategy"
-    return _commonest(named)
-
-
-def _is_multi_worker(facts: pl.DataFrame, workers: pl.DataFrame) -> bool:
-    signs = facts.filter(pl.col("key").is_in(["server_address", "agent_connected"]))
-    return bool(signs.height) and workers.height > 1
-
-
-def _commonest(named: Sequence[Any]) -> str | None:
     return max(sorted(set(named)), key=named.count) if named else None

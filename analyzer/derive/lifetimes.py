@@ -54,6 +54,11 @@ class Life:
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
     @property
+    def attempt(self) -> int:
+        """Return the number of the last attempt, from 1."""
+        return max(1, self.attempts)
+
+    @property
     def exit_code(self) -> int | None:
         """Return the exit code; None if it was not collected or the worker was still running."""
         code = self.fact("exit_code")
@@ -90,20 +95,21 @@ def _last_attempts(
         row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0))
         for row in workers.iter_rows(named=True)
     }
-    for table, add in (("facts", _add_fact), ("records", _add_record)):
+    for table in ("facts", "records"):
         for row in tables[table].iter_rows(named=True):
-            if (life := lives.get(row["worker"])) and row["attempt"] == max(1, life.attempts):
-                add(life, row)
+            if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
+                (life.facts[row["key"]] if table == "facts" else life.records).append(row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     done = completion_lines(dated(tables["records"]), last_progress(tables["scalars"]), messages)
     for life in lives.values():
-        key = (life.worker, max(1, life.attempts))
+        key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         life.times = _span(tables["sources"], life, clock)
-        life.joined = _joined_at(life, clock)
+        joined = life.facts["agent_connected"]
+        life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
     for row in exceptions.iter_rows(named=True):
         life = lives.get(row["worker"])
-        if life and row["attempt"] == max(1, life.attempts) and row["final"]:
+        if life and row["attempt"] == life.attempt and row["final"]:
             if life.exception is None or not comes_after(life.exception, row):
                 life.exception = row
             life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
@@ -126,14 +132,6 @@ def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
         if life.stepped and together and life.row["trains"]:
             seen_tasks |= tasks_of(specs.get(life.worker, {})) & trainers
     return seen_tasks & {life.worker for life in lives}
-
-
-def _add_fact(life: Life, row: dict[str, Any]) -> None:
-    life.facts[row["key"]].append(row)
-
-
-def _add_record(life: Life, row: dict[str, Any]) -> None:
-    life.records.append(row)
 
 
 def _end_of(life: Life) -> tuple[str, bool]:
@@ -222,22 +220,14 @@ def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
         return "finished"
     if life.stepped:
         return "training"
-    if life.place is not None:
+    if life.place is not None or life.fact("replicas") not in {None, "1"}:
         return "joined"
-    if life.fact("replicas") not in {None, "1"}:
+    server, accepted = life.facts["server_address"], life.facts["agent_connected"]
+    if accepted and (life.facts["assembled"] or _went_on(life, accepted, starting_up)):
         return "joined"
-    server = life.facts["server_address"]
-    if life.facts["agent_connected"] and (
-        life.facts["assembled"] or _went_on(life, life.facts["agent_connected"], starting_up)
-    ):
+    if server and not accepted and _went_on(life, server, starting_up):
         return "joined"
-    if server:
-        return (
-            "joined"
-            if not life.facts["agent_connected"] and _went_on(life, server, starting_up)
-            else "server_up"
-        )
-    return "starting"
+    return "server_up" if server else "starting"
 
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: Collection[str]) -> bool:
@@ -248,7 +238,7 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: Co
 
 
 def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict[str, Any]:
-    place, code = life.place, life.exit_code
+    place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
     end = life.closing or (
         {"source": place.source, "line": place.line, "until": place.time}
         if place and how == "finished"
@@ -267,8 +257,8 @@ def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict
         "sure": sure,
         "exit_code": code,
         "signal": -code if code is not None and code < 0 else None,
-        "sigterm": bool(life.facts["sigterm"]),
-        "went_on": _went_on_training(life),
+        "sigterm": bool(caught),
+        "went_on": bool(caught and place and comes_after(place._asdict(), caught[0])),
         "first_seen": life.times[0],
         "joined": life.joined,
         "last_seen": life.times[1],
@@ -284,11 +274,6 @@ def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict
         "end_line": end.get("line"),
         "end_time": end.get("until"),
     }
-
-
-def _went_on_training(life: Life) -> bool:
-    caught, place = life.facts["sigterm"], life.place
-    return bool(caught and place and comes_after(place._asdict(), caught[0]))
 
 
 def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
@@ -332,8 +317,3 @@ def _span(sources: pl.DataFrame, life: Life, clock: CommonClock) -> tuple[float 
             time = clock.time(life.worker, row["source"], row[end])
             times.extend([] if time is None else [time])
     return min(known[0], default=None), max(known[1], default=None)
-
-
-def _joined_at(life: Life, clock: CommonClock) -> float | None:
-    accepted = life.facts["agent_connected"]
-    return clock.time(life.worker, accepted[-1]["source"], accepted[-1]["time"]) if accepted else None

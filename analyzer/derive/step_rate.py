@@ -59,7 +59,9 @@ def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
             {
                 "worker": worker,
                 **_pace(steps.get(worker, [])),
-                **_event_lag(event, last_log.get(worker)),
+                "last_event": event,
+                "last_log": (log := last_log.get(worker)),
+                "event_behind": None if event is None or log is None else log - event,
                 **_evaluation_columns(tests.get(worker, []), last),
             }
             for worker, last, event in ends.iter_rows()
@@ -133,12 +135,6 @@ def _change_columns(change: Change | None) -> dict[str, Any]:
         return {}
     factor = change.after / change.before
     return {"changed_step": change.step, "before": change.before, "after": change.after, "factor": factor}
-
-
-def _event_lag(event: float | None, log: float | None) -> dict[str, Any]:
-    """Compare the time of the last event with that of the last log line."""
-    behind = None if event is None or log is None else log - event
-    return {"last_event": event, "last_log": log, "event_behind": behind}
 
 
 def _evaluation_times(dated: pl.DataFrame) -> dict[str, list[float]]:

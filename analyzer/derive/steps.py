@@ -6,7 +6,7 @@ The rest is idle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -83,12 +83,7 @@ def _intervals(spans: pl.DataFrame) -> list[Interval]:
     return list(spans.select("start", "end").iter_rows())
 
 
-def share(rows: pl.DataFrame, spent: str) -> float | None:
-    """Return the share of step time spent on one kind; None without complete steps."""
+def shares(rows: pl.DataFrame) -> dict[str, float | None]:
+    """Return kind → share of step time, including `idle`; None without complete steps."""
     seconds = float(rows["seconds"].sum())
-    return float(rows[spent].sum()) / seconds if seconds else None
-
-
-def shares(rows: pl.DataFrame) -> Mapping[str, float | None]:
-    """Return kind → share of step time, including `idle`."""
-    return {spent: share(rows, spent) for spent in (*SPENT, "idle")}
+    return {kind: float(rows[kind].sum()) / seconds if seconds else None for kind in (*SPENT, "idle")}

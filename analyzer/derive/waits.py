@@ -35,13 +35,6 @@ _AROUND = 60.0
 """Seconds by which a trace may begin before the first line of a log, or after its last one."""
 
 
-class Window(NamedTuple):
-    """Time range of a worker's trace on the run's clock; None where the trace has no date."""
-
-    start: float | None
-    end: float | None
-
-
 def waits(
     read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, paces: pl.DataFrame, common: CommonClock
 ) -> pl.DataFrame:
@@ -61,17 +54,17 @@ def waits(
             "open": collectives.filter((pl.col("worker") == worker) & pl.col("end").is_null()),
             "steps": steps.filter(pl.col("worker") == worker),
         }
-        window = _window(read["sources"], worker)
+        begun, ended = _traced_time(read["sources"], worker)
         made = [time for (who, _), time in progress.items() if who == worker and time is not None]
-        last = _on_its_clock(read["sources"], worker, window, max(made, default=None), common)
+        last = _on_its_clock(read["sources"], worker, begun, max(made, default=None), common)
         in_steps = _in_steps(own["steps"], own["spans"])
         rows.append(
             {"worker": worker}
             | _in_collectives(worker, stays, own["shared"])
-            | _left_open(own["open"], own["spans"], window, in_steps["step_time"])
+            | _left_open(own["open"], own["spans"], ended, in_steps["step_time"])
             | in_steps
             | {"outside_factor": _ratio(dated.get(worker), in_steps["step_time"])}
-            | {"covers_end": _covers(window, last)}
+            | {"covers_end": None if ended is None or last is None else ended >= last}
         )
     return frame("waits", rows)
 
@@ -111,20 +104,20 @@ def _in_collectives(
 
 
 def _left_open(
-    own: pl.DataFrame, spans: pl.DataFrame, window: Window, step_time: float | None
+    own: pl.DataFrame, spans: pl.DataFrame, ended: float | None, step_time: float | None
 ) -> dict[str, Any]:
     """Count collectives that never ended, and measure how long the first one stayed open."""
     begun = own["start"].min()
     ends = [*spans["end"].drop_nulls().to_list(), *spans["start"].to_list()]
-    if window.end is not None and spans["absolute"].all():
-        ends.append(window.end)
+    if ended is not None and spans["absolute"].all():
+        ends.append(ended)
     seconds = None if begun is None else max(ends) - float(begun)  # type: ignore[arg-type]
     steps = seconds / step_time if seconds is not None and step_time else None
     return {"open": own.height, "open_seconds": seconds, "open_steps": steps}
 
 
 def _in_steps(steps: pl.DataFrame, spans: pl.DataFrame) -> dict[str, Any]:
-    spent = dict(shares(steps))
+    spent = shares(steps)
     if spent["input"] is None:
         spent["input"] = _input_share(spans)
     collective = spent.pop("collective")
@@ -163,25 +156,21 @@ def _input_share(spans: pl.DataFrame) -> float | None:
     return covered(closed.filter(waits_for_input())) / traced
 
 
-def _window(sources: pl.DataFrame, worker: object) -> Window:
+def _traced_time(sources: pl.DataFrame, worker: object) -> tuple[float | None, float | None]:
+    """Return start and end of a worker's trace on the run's clock; None where it has no date."""
     own = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "trace"))
-    return Window(own["first_time"].min(), own["last_time"].max())  # type: ignore[arg-type]
+    return own["first_time"].min(), own["last_time"].max()  # type: ignore[return-value]
 
 
 def _on_its_clock(
-    sources: pl.DataFrame, worker: str, window: Window, progress: float | None, common: CommonClock
+    sources: pl.DataFrame, worker: str, begun: float | None, progress: float | None, common: CommonClock
 ) -> float | None:
     """Convert a worker's last progress to its trace's clock: the log may use another time zone."""
     beside = sources.filter((pl.col("worker") == worker) & (pl.col("kind") != "trace"))
     begin, end = beside["first_time"].min(), beside["last_time"].max()
     aligned = common.of_kind(worker, "log", progress)
-    if None in (begin, end, window.start, progress, aligned):
+    if None in (begin, end, begun, progress, aligned):
         return progress
     shift = progress - aligned  # type: ignore[operator]
-    within = [begin - _AROUND <= window.start + by <= end + _AROUND for by in (0.0, shift)]  # type: ignore[operator]
+    within = [begin - _AROUND <= begun + by <= end + _AROUND for by in (0.0, shift)]  # type: ignore[operator]
     return aligned if within == [False, True] else progress
-
-
-def _covers(window: Window, progress: float | None) -> bool | None:
-    """Return True if the trace extends past the last progress; None where a time is missing."""
-    return None if window.end is None or progress is None else window.end >= progress

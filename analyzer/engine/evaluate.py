@@ -48,8 +48,14 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
     sources = tables["sources"]
     readable = set(sources.filter(pl.col("read") != "skipped")["kind"].to_list())
     partly = set(sources.filter(pl.col("read") != "complete")["kind"].to_list()) & _SAMPLED
-    found = [_evaluate_safely(rule, rows[rule.id], readable, roster, order) for rule in pack.rules]
-    return [_with_doubt(rule, one, partly) for rule, one in zip(pack.rules, found, strict=True)]
+    found = []
+    for rule in pack.rules:
+        try:
+            finding = evaluate(rule, rows[rule.id], readable, roster, order)
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one rule must not cost the diagnosis
+            finding = _finding(rule, Outcome.ERROR, reason=f"{type(error).__name__}: {error}")
+        found.append(_with_doubt(rule, finding, partly))
+    return found
 
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
@@ -58,20 +64,6 @@ def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Findi
     if not lost or finding.outcome is not Outcome.QUIET:
         return finding
     return finding._replace(reason=f"{finding.reason}; part of a {lost[0]} could not be read")
-
-
-def _evaluate_safely(
-    rule: Rule,
-    rows: Mapping[str, RowsByWorker],
-    readable: AbstractSet[str],
-    roster: Roster,
-    order: Order,
-) -> Finding:
-    """Evaluate one rule; an exception becomes an ERROR finding, so that the other rules still count."""
-    try:
-        return evaluate(rule, rows, readable, roster, order)
-    except Exception as error:  # noqa: BLE001 - a fault of ours in one rule must not cost the diagnosis
-        return _finding(rule, Outcome.ERROR, reason=f"{type(error).__name__}: {error}")
 
 
 def evaluate(
@@ -159,9 +151,7 @@ def _fired(
         rule,
         Outcome.FIRED,
         confidence=_confidence(rule, surest),
-        confidence_trace=_confidence_trace(
-            rule, max((truths[s] for s in subjects), key=partial(_confidence, rule))
-        ),
+        confidence_trace=_confidence_trace(rule, surest),
         culprits=culprits,
         suspects=suspects,
         about=workers,
