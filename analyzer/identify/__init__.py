@@ -86,12 +86,17 @@ def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -
     """Fill in worker and attempt where rows do not state them, keeping the order."""
     if not rows.height:
         return rows
-    joint = rows.join(identity, on="source", how="left", maintain_order="left")
-    place = [pl.coalesce("worker", "own_worker").alias("worker")]
+
+    def own(column: str, dtype: type[pl.DataType]) -> pl.Expr:
+        return pl.col("source").replace_strict(
+            identity["source"], identity[column], default=None, return_dtype=dtype
+        )
+
+    place = {"worker": pl.coalesce("worker", own("own_worker", pl.String))}
     if "attempt" in rows.columns:
         begun = _attempts_begun(rows, when) if when.starts else 0
-        place.append(pl.coalesce("attempt", pl.col("own_attempt") + begun).alias("attempt"))
-    return joint.with_columns(place).drop("own_worker", "own_attempt")
+        place["attempt"] = pl.coalesce("attempt", own("own_attempt", pl.Int64) + begun)
+    return rows.with_columns(**place)
 
 
 def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:

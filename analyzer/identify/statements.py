@@ -62,6 +62,8 @@ def statements(facts: pl.DataFrame) -> Statements:
 
 def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
     """Return those sources from which any table has a row."""
-    wanted = list(sources)
+    wanted = set(sources)
     frames = [frame["source"] for name, frame in tables.items() if name != "sources" and frame.height]
-    return {source for column in frames for source in column.filter(column.is_in(wanted)).unique()}
+    return (
+        {source for column in frames for source in column.unique() if source in wanted} if wanted else set()
+    )

@@ -57,7 +57,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     logs = [source for source in sources if source.is_log]
     known = {source.name: source.worker for source in sources if source.worker}
     known |= {name: claim.worker for name, claim in claims.items()}
-    nameless = with_rows(tables, [log.name for log in logs if not log.worker]) if logs else set()
+    nameless = with_rows(tables, [log.name for log in logs if not log.worker])
     others = any(log.name in known for log in logs)
     working = _training_logs(tables, nameless) if others and nameless else nameless
     groups = _groups(log.name for log in logs if log.name in nameless)
