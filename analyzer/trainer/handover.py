@@ -64,7 +64,8 @@ def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]
 
 
 def _exit_codes(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    lines = [f"{workspace.name(index)} {code}\n" for index, code in sorted(outcome.exit_codes.items())]
+    codes = {index: "running" if code is None else code for index, code in outcome.exit_codes.items()}
+    lines = [f"{workspace.name(index)} {code}\n" for index, code in sorted(codes.items())]
     yield "exit_codes.txt", "".join(lines).encode()
 
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.model.errors import UserError
 from analyzer.trainer.handover import HandoverError, check_target, hand_over
+from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.workspace import Workspace
 from analyzer.trainer.path_anonymizer import PathAnonymizer
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
 LIMIT = 1_000_000
+LOGGING = {style: (style,) for style in ("loguru", "structlog", "tqdm")}
+"""Packages that a log style needs besides TensorFlow's own."""
 
 ORIGIN = """\
 # Where {name} comes from
@@ -36,6 +38,7 @@ ORIGIN = """\
 | TensorFlow | {tensorflow}{other} |
 | Python | {python} |
 | communication | {communication} |
+| witness | {witness} |
 | recorded | {date} |
 | command | `mwms-train record {scenario}{options}` |
 
@@ -44,10 +47,6 @@ The workers really ran, as processes of one machine, each in a folder of its own
 in text files the path of that folder reads `/workspace`, the virtual environment `/opt/venv`
 and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 """
-
-
-class MachineError(UserError):
-    """The machine lacks something that a scenario needs."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,9 @@ class Recorder:
     def run(self, scenario: Scenario, target: Path) -> Outcome:
         """Run one scenario and write its run directory."""
         check_target(target)
-        check_machine(scenario)
+        GpuShares.of(scenario)
+        for interpreter in filter(None, (self.interpreter, self.other)):
+            interpreter.require(*LOGGING.get(scenario.log_style, ()))
         # resolved, for it is the resolved path that a traceback shows
         with tempfile.TemporaryDirectory(prefix="job-") as scratch:
             workspace = Workspace.create(Path(scratch).resolve(), scenario)
@@ -78,16 +79,16 @@ class Recorder:
         """Run one scenario and keep it as `target`, replacing an older recording."""
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
             fresh = Path(scratch) / target.name
-            self.run(scenario, fresh / "run")
+            outcome = self.run(scenario, fresh / "run")
             _check_size(fresh)
             (fresh / "expected.json").write_text(expected_json(scenario))
-            (fresh / "origin.md").write_text(self._origin(scenario, target.name))
+            (fresh / "origin.md").write_text(self._origin(scenario, target.name, outcome.witness))
             if target.exists():
                 shutil.rmtree(target)
             shutil.copytree(fresh, target)
         return target
 
-    def _origin(self, scenario: Scenario, name: str) -> str:
+    def _origin(self, scenario: Scenario, name: str, witness: str) -> str:
         options = "" if name == scenario.name else f" --name {name}"
         if scenario.blames:
             options += f" --guilty {scenario.guilty}"
@@ -102,18 +103,9 @@ class Recorder:
             python=self.interpreter.python,
             minor=self.interpreter.minor,
             communication=self.communication,
+            witness=witness,
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
         )
-
-
-def check_machine(scenario: Scenario) -> None:
-    """Check that this machine has everything that a scenario needs.
-
-    Raises:
-        MachineError: it needs a GPU, and there is none.
-    """
-    if scenario.needs_gpu and not shutil.which("nvidia-smi"):
-        raise MachineError(f"{scenario.name}: needs a GPU, and this machine has none; it was not run")
 
 
 def expected_json(scenario: Scenario) -> str:

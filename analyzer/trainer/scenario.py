@@ -84,7 +84,8 @@ class Scenario:
     steps: int = 20
     batch_size: int = 64
     profile: int = 8
-    stall_timeout: int = 20
+    stall_timeout: int = 0
+    """Seconds of silence after which the job is ended; 0 for as many as workers and load need."""
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False

@@ -158,7 +158,7 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
     target = tmp_path / "run"
     hand_over(
         job,
-        Outcome({0: 0, 1: 0}, {}, False, {}, chunks, {"kernel.log": b"x"}, {}, {}),
+        Outcome({0: 0, 1: 0}, {}, False, {}, chunks, {"kernel.log": b"x"}, {}, {}, ""),
         PathAnonymizer({"/nowhere": "/usr"}),
         target,
     )

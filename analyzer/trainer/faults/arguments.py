@@ -10,6 +10,8 @@ from analyzer.trainer.faults.fault import Fault
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analyzer.trainer.witness.evidence import Evidence
+
 
 @dataclass
 class Arguments(Fault):
@@ -21,3 +23,8 @@ class Arguments(Fault):
     def arguments(self, index: int) -> Sequence[str]:
         """Return the additional arguments."""
         return tuple(map(str, self.add)) if self.everyone or index == self.guilty else ()
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require another command line, as the kernel shows it."""
+        everyone = range(evidence.workspace.scenario.workers)
+        return evidence.require_changed_options(everyone if self.everyone else [self.guilty])

@@ -9,12 +9,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
+
+LEAST_SHARE = 0.1
 
 
 @dataclass
@@ -24,11 +30,14 @@ class BusyLock(Fault):
     seconds: float = 0.3
     over: threading.Event = field(default_factory=threading.Event, init=False)
     other: threading.Thread | None = field(default=None, init=False)
+    path: Path | None = field(default=None, init=False)
+    looks: int = field(default=0, init=False)
+    waits: int = field(default=0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
         """Start the other job."""
-        lock = workspace.folder(self.guilty) / "statistics/.lock"
-        self.other = threading.Thread(target=self._contend, args=(lock,), daemon=True)
+        self.path = workspace.folder(self.guilty) / "statistics/.lock"
+        self.other = threading.Thread(target=self._contend, args=(self.path,), daemon=True)
         self.other.start()
 
     def _contend(self, path: Path) -> None:
@@ -48,3 +57,17 @@ class BusyLock(Fault):
         self.over.set()
         if self.other:
             self.other.join()
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """See whether the guilty worker waits for the lock now."""
+        for life in workers.alive():
+            if life.index == self.guilty and self.path:
+                self.looks += 1
+                self.waits += proc.waits_for_lock(life.pid, self.path)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the guilty worker waited for the lock in one look of ten, as the kernel shows it."""
+        evidence.life(self.guilty)
+        enough = self.waits and self.waits >= self.looks * LEAST_SHARE
+        require(enough, f"worker {self.guilty} waited for the lock in {self.waits} of {self.looks} looks")
+        return f"worker {self.guilty} waits for the lock in {self.waits} of {self.looks} looks at /proc/locks"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass, field
 from subprocess import Popen
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -21,6 +26,7 @@ class BusyMachine(Fault):
 
     processes: int = 2
     others: list[Popen[bytes]] = field(default_factory=list, init=False)
+    computed: float = field(default=0.0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:  # noqa: ARG002 - as the job calls it
         """Start them; each ends by itself should the trainer be killed."""
@@ -31,6 +37,17 @@ class BusyMachine(Fault):
     def where(self) -> Sequence[str]:
         """Return the command prefix that restricts the cores: none."""
         return ()
+
+    def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
+        """Note how much the others have computed."""
+        self.computed = sum(proc.seconds_computed(other.pid) for other in self.others)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the others computed for a tenth of the job's time at least."""
+        seconds = time.monotonic() - evidence.life(0).started
+        told = f"the other processes computed {self.computed:.1f} s in {seconds:.1f} s"
+        require(self.computed > seconds / 10, told)
+        return told
 
     def cleanup(self) -> None:
         """End them."""

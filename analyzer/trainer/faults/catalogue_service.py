@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+from analyzer.trainer.witness.network import answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 class Catalogue(BaseHTTPRequestHandler):
     """Returns the list to clients with the right key."""
 
     files = b""
+    counts: ClassVar[Counter[str]] = Counter()
+    """Requests that were answered and refused."""
 
     def do_GET(self) -> None:
         """Answer a request."""
         if "key=expired" in self.path:
+            self.counts["refused"] += 1
             self.send_error(403)
             return
+        self.counts["answered"] += 1
         self.send_response(200)
         self.end_headers()
         self.wfile.write(self.files)
@@ -41,6 +49,8 @@ class CatalogueService(Fault):
     answer: str = "none"
     everyone: bool = False
     good: str = field(default="", init=False)
+    nowhere: str = field(default="", init=False)
+    counts: Counter[str] = field(default_factory=Counter, init=False)
     server: ThreadingHTTPServer | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +60,9 @@ class CatalogueService(Fault):
     def prepare(self, workspace: Workspace) -> None:
         """Start the service."""
         files = (workspace.folder(0) / "config/files.txt").read_bytes()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Answers", (Catalogue,), {"files": files}))
+        answers_of = type("Answers", (Catalogue,), {"files": files, "counts": self.counts})
+        self.nowhere = _nowhere()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), answers_of)
         self.good = f"http://127.0.0.1:{self.server.server_port}/loads/files?key="
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -58,8 +70,20 @@ class CatalogueService(Fault):
         """Pass the URL of the list to the program."""
         place = self.good + "valid"
         if self.everyone or index == self.guilty:
-            place = self.good + "expired" if self.answer == "forbidden" else _nowhere()
+            place = self.good + "expired" if self.answer == "forbidden" else self.nowhere
         return ("--manifest", place)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require refused requests, or nobody at the address and no request of the guilty worker."""
+        count = evidence.workspace.scenario.workers
+        evidence.life(self.guilty)
+        if self.answer == "forbidden":
+            require(self.counts["refused"], "nobody asked the service with the expired key")
+            return f"the service refused {self.counts['refused']} requests"
+        place = self.nowhere.removeprefix("http://").partition("/")[0]
+        require(place and not answers(place), f"somebody answers at {place}")
+        require(self.counts["answered"] <= (0 if self.everyone else count - 1), "every worker got its list")
+        return f"nobody answers at {place}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
         """Stop the service."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+from analyzer.trainer.witness.file_reads import FileReads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -22,6 +25,8 @@ class ComeBackLater(Fault):
 
     seconds: float = 900.0
     path: Path | None = field(default=None, init=False)
+    request: Path = field(default=Path(), init=False)
+    reads: FileReads = field(default_factory=FileReads, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
         """Remember the path of the file."""
@@ -35,7 +40,22 @@ class ComeBackLater(Fault):
         """Write the request when the guilty worker reaches the step."""
         if index == self.guilty and step >= self.step and self.path:
             told = json.loads(self.path.read_text()) | {"retry_after": self.seconds}
-            fresh = self.path.with_suffix(".new")
+            fresh = self.request = self.path.with_suffix(".new")
             fresh.write_text(json.dumps(told) + "\n")
+            self.strike()
+            self.reads.watch(fresh)
             fresh.replace(self.path)
             self.path = None
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the request asks for time, and was read."""
+        evidence.life(self.guilty)
+        require(self.struck, f"worker {self.guilty} never came to step {self.step}")
+        require(self.seconds > 0, "the file asks for no time")
+        require(self.reads.saw(self.request), f"worker {self.guilty} never read the request")
+        evidence.require_nobody_ended_badly(before=self.struck, but=self.guilty)
+        return f"request read by worker {self.guilty}"
+
+    def cleanup(self) -> None:
+        """Stop watching the file."""
+        self.reads.close()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.data_read import DataRead
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 RECORD = struct.calcsize("<QI65fI")
 
@@ -22,6 +26,8 @@ class DataFile(Fault):
 
     happened: str = "lost"
     everyone: bool = False
+    data: list[DataRead] = field(default_factory=list, init=False)
+    listed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         if self.happened not in {"lost", "shortened", "damaged", "cut"}:
@@ -29,8 +35,14 @@ class DataFile(Fault):
 
     def prepare(self, workspace: Workspace) -> None:
         """Remove or change the file."""
+        listing = workspace.folder(self.guilty) / "config/files.txt"
+        self.listed = workspace.part_file(self.guilty).name in listing.read_text().split()
         for index in range(workspace.scenario.workers) if self.everyone else [self.guilty]:
-            self._strike(workspace.part_file(index), (self.step - 1) * workspace.scenario.batch_size)
+            path = workspace.part_file(index)
+            before = path.read_bytes()
+            self._strike(path, (self.step - 1) * workspace.scenario.batch_size)
+            if path.exists() and path.read_bytes() != before:
+                self.data.append(DataRead.before(self.step, workspace, index))
 
     def _strike(self, path: Path, rows: int) -> None:
         content = bytearray(path.read_bytes())
@@ -44,3 +56,25 @@ class DataFile(Fault):
             place = (rows + 5) * RECORD + 60
             content[place : place + 8] = b"\x00" * 4 + b"\xff" * 4
             path.write_bytes(content)
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """Follow how far the data are read."""
+        for data in self.data:
+            data.observe(workers)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that each changed file was read to its damage; of a lost one, that its reader failed."""
+        if self.happened == "lost":
+            path = evidence.workspace.part_file(self.guilty)
+            require(self.listed and not path.exists(), f"{path.name} is there, or nobody needs it")
+            return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"
+        require(self.data, "no file was changed")
+        told = "; ".join(data.require() for data in self.data)
+        if self.happened == "shortened":
+            return told
+        return f"{told}; {evidence.require_ended_badly(self.guilty)}"
+
+    def cleanup(self) -> None:
+        """Stop following."""
+        for data in self.data:
+            data.close()

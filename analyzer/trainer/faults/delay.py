@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.jobs.hosts import PORT
+from analyzer.trainer.jobs.processes import die_with_parent
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.witness.evidence import Evidence
 
 PROXY = Path(__file__).parent.parent / "program" / "slow_proxy.py"
 REDIRECTION = "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport {port} -j REDIRECT --to-ports {proxy}"
@@ -37,8 +40,20 @@ class Delay(Fault):
         if hosts is None:
             return
         command = [sys.executable, str(PROXY), str(PORT + 1), str(PORT), str(self.milliseconds)]
-        self.proxy = Popen(hosts.command(self.guilty, command))  # noqa: S603 - our own program
+        self.proxy = Popen(  # noqa: S603 - our own program
+            hosts.command(self.guilty, command), preexec_fn=die_with_parent
+        )
         hosts.run(self.guilty, REDIRECTION.format(port=PORT, proxy=PORT + 1))
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the kernel redirected connections to the proxy, which still runs."""
+        hosts = evidence.workspace.hosts
+        require(self.proxy and self.proxy.poll() is None, "the proxy has ended")
+        require(self.milliseconds > 0, "the delay is none")
+        told = hosts.ask(self.guilty, "iptables -t nat -L PREROUTING -v -x -n") if hosts else ""
+        count = sum(int(line.split()[0]) for line in told.splitlines() if " REDIRECT " in line)
+        require(count, "the kernel redirected no connection")
+        return f"{count} connections redirected to the proxy"
 
     def cleanup(self) -> None:
         """End the proxy; the redirection ends with the host."""

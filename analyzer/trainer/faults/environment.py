@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -21,3 +24,16 @@ class Environment(Fault):
     def environment(self, index: int) -> Mapping[str, str]:
         """Return the variables."""
         return self.set if self.everyone or index == self.guilty else {}
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require variables that are not the usual ones in the environment that the kernel shows."""
+        everyone = range(evidence.workspace.scenario.workers)
+        for index in everyone if self.everyone else [self.guilty]:
+            evidence.life(index)
+            there, usual = evidence.environments.get(index, {}), evidence.usual[index].environment
+            require(there, f"worker {index} ended before its environment was seen")
+            for name, value in self.set.items():
+                require(there.get(name, "") == value, f"worker {index} does not have {name}={value}")
+            changed = any(usual.get(name, "") != value for name, value in self.set.items())
+            require(changed, f"worker {index} would have had the same environment without the fault")
+        return "environment in /proc"

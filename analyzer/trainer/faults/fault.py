@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.witness.evidence import Evidence
 
     Alone = Callable[[Sequence[str]], None]
 
@@ -24,6 +26,12 @@ class Fault:
 
     guilty: int
     step: int
+    struck: float = field(default=0.0, init=False)
+    """When the fault struck a running job (monotonic); 0 if it did not, or was there from the start."""
+
+    def strike(self) -> None:
+        """Note that the fault strikes now."""
+        self.struck = time.monotonic()
 
     def check(self, scenario: Scenario) -> None:
         """Raise ValueError if the fault is impossible in this scenario."""
@@ -63,6 +71,18 @@ class Fault:
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Act when a worker's log shows a step."""
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """Look at the running workers for evidence; called at every poll."""
+
+    def witness(self, evidence: Evidence) -> str:  # noqa: ARG002 - a default
+        """Return what shows that the fault struck, apart from anything that workers print.
+
+        Raises:
+            FaultMissedError: it did not strike, or something else struck first.
+
+        """
+        return "no fault"
 
     def is_busy(self) -> bool:
         """Return True if the fault will still act while no worker is running."""

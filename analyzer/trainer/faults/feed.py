@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
+import sys
+import termios
 import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 BURST = 16
+LEAST_SHARE = 0.3
 
 
 @dataclass
@@ -27,6 +32,13 @@ class Feed(Fault):
     everyone: bool = False
     over: threading.Event = field(default_factory=threading.Event, init=False)
     writers: list[threading.Thread] = field(default_factory=list, init=False)
+    pipes: list[int] = field(default_factory=list, init=False)
+    size: int = field(default=0, init=False)
+    written: int = field(default=0, init=False)
+    waiting: int = field(default=0, init=False)
+    taken: int = field(default=0, init=False)
+    looks: int = field(default=0, init=False)
+    empty: int = field(default=0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
         """Replace the data file by a pipe with a writer."""
@@ -38,13 +50,40 @@ class Feed(Fault):
                 rows = rows[: (self.step - 1) * workspace.scenario.batch_size]
             path.unlink()
             os.mkfifo(path)
-            writer = threading.Thread(target=self._write, args=(path, rows), daemon=True)
+            # opened for both, so that neither a missing reader nor one that left blocks the writer
+            pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+            self.pipes.append(pipe)
+            self.size += sum(map(len, rows))
+            writer = threading.Thread(target=self._write, args=(pipe, rows), daemon=True)
             writer.start()
             self.writers.append(writer)
 
-    def _write(self, path: Path, rows: list[bytes]) -> None:
-        # opened for both, so that neither a missing reader nor one that left blocks the writer
-        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    def witness(self, evidence: Evidence) -> str:
+        """Require a reader that took what there was, and then found the pipe empty."""
+        evidence.life(self.guilty)
+        require(self.writers, "no file became a pipe")
+        require(self.taken, "nobody read from the pipe")
+        share = self.empty / max(1, self.looks)
+        told = f"{self.taken:,} bytes read from the pipe, which was empty in {share:.0%} of the looks"
+        require(self.rows_per_second or self.is_used_up, "the reader did not take all rows")
+        require(share > LEAST_SHARE, told)
+        return told
+
+    def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
+        """See whether the pipe is empty."""
+        for pipe in self.pipes:
+            waiting = int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+            self.looks += 1
+            self.empty += not waiting
+            self.waiting = waiting
+        self.taken = self.written - self.waiting
+
+    @property
+    def is_used_up(self) -> bool:
+        """Return True if all rows were written and read."""
+        return self.written >= self.size and not self.waiting
+
+    def _write(self, pipe: int, rows: list[bytes]) -> None:
         pause = BURST / self.rows_per_second if self.rows_per_second else 0
         bursts = [b"".join(rows[first : first + BURST]) for first in range(0, len(rows), BURST)]
         # with a pace they come for ever, as the reader repeats its file for ever
@@ -52,13 +91,12 @@ class Feed(Fault):
             self._write_all(pipe, content)
             if self.over.wait(pause):
                 break
-        self.over.wait()
-        os.close(pipe)
 
     def _write_all(self, pipe: int, content: bytes) -> None:
         while content and not self.over.is_set():
             try:
-                content = content[os.write(pipe, content) :]
+                count = os.write(pipe, content)
+                content, self.written = content[count:], self.written + count
             except BlockingIOError:
                 time.sleep(0.01)
 
@@ -67,3 +105,5 @@ class Feed(Fault):
         self.over.set()
         for writer in self.writers:
             writer.join()
+        while self.pipes:
+            os.close(self.pipes.pop())

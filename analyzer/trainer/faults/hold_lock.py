@@ -8,11 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -20,11 +25,13 @@ class HoldLock(Fault):
     """The guilty worker waits forever; its peers wait for it in the all-reduce."""
 
     held: ExitStack = field(default_factory=ExitStack, init=False)
+    path: Path | None = field(default=None, init=False)
+    waited: bool = field(default=False, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
         """Take the lock of the guilty worker's statistics."""
-        path = workspace.folder(self.guilty) / "statistics/.lock"
-        fcntl.flock(self.held.enter_context(path.open("w")), fcntl.LOCK_EX)
+        self.path = workspace.folder(self.guilty) / "statistics/.lock"
+        fcntl.flock(self.held.enter_context(self.path.open("w")), fcntl.LOCK_EX)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Let every worker take its lock at the step for the first time."""
@@ -33,3 +40,15 @@ class HoldLock(Fault):
     def cleanup(self) -> None:
         """Release the lock."""
         self.held.close()
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """See whether the guilty worker waits for the lock."""
+        for life in workers.alive():
+            if life.index == self.guilty and self.path and proc.waits_for_lock(life.pid, self.path):
+                self.waited = True
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the kernel lists the guilty worker among those that wait for the lock."""
+        evidence.life(self.guilty)
+        require(self.waited, f"worker {self.guilty} never waited for the lock")
+        return f"worker {self.guilty} waits for the lock in /proc/locks"

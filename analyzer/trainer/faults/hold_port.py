@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -18,11 +20,18 @@ class HoldPort(Fault):
     """The trainer itself listens on it, as another service might."""
 
     held: ExitStack = field(default_factory=ExitStack, init=False)
+    held_socket: socket.socket | None = field(default=None, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
         """Listen on the guilty worker's address."""
         host, port = workspace.addresses[self.guilty].rsplit(":", 1)
-        self.held.enter_context(socket.create_server((host, int(port))))
+        self.held_socket = self.held.enter_context(socket.create_server((host, int(port))))
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the port was never free, and that the worker which wanted it failed."""
+        require(self.held_socket and self.held_socket.fileno() >= 0, "the port is held by nobody")
+        ended = evidence.require_ended_badly(self.guilty)
+        return f"the port is bound by the trainer; {ended}"
 
     def cleanup(self) -> None:
         """Close the port."""

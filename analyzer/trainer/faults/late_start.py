@@ -1,8 +1,15 @@
 """The guilty worker starts later than the others; not a fault if they wait long enough."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+
+if TYPE_CHECKING:
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -14,3 +21,14 @@ class LateStart(Fault):
     def delay(self, index: int) -> float:
         """Delay the guilty worker."""
         return self.seconds if index == self.guilty else 0.0
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require a later start, or, with no delay, another Python than that of the others."""
+        late = evidence.life(self.guilty).started - min(life.started for life in evidence.workers.lives)
+        if self.seconds:
+            require(late >= self.seconds, f"worker {self.guilty} started {late:.1f} s after the first")
+            return f"start of the process, {late:.1f} s after the first"
+        others = {path for index, path in evidence.programs.items() if index != self.guilty}
+        interpreters = {evidence.usual[index].command[0] for index in evidence.usual}
+        require(len(interpreters) > 1, "all workers run the same Python (see --guilty-python)")
+        return f"other interpreter: {len(others | {evidence.programs.get(self.guilty)})} executables in /proc"

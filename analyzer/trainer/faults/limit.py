@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import resource
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 OF = {"memory": resource.RLIMIT_AS, "files": resource.RLIMIT_NOFILE}
 
@@ -22,6 +25,7 @@ class Limit(Fault):
     of: str = "files"
     more: int = 0
     done: bool = field(default=False, init=False)
+    limit: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if self.of not in OF:
@@ -33,8 +37,18 @@ class Limit(Fault):
             return
         self.done = True
         pid = workers.processes[index].pid
-        limit = self._in_use(pid) + self.more
-        resource.prlimit(pid, OF[self.of], (limit, limit))
+        with suppress(OSError):  # the process may have ended
+            limit = self._in_use(pid) + self.more
+            resource.prlimit(pid, OF[self.of], (limit, limit))
+            self.limit, _ = resource.prlimit(pid, OF[self.of])
+            self.strike()
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the kernel took the limit, and that the worker then failed."""
+        require(self.done, f"worker {self.guilty} never came to step {self.step}")
+        require(self.limit, f"worker {self.guilty} had ended before the limit was set")
+        evidence.require_nobody_ended_badly(before=self.struck, but=-1)
+        return f"limit of {self.of}: {self.limit:,}; {evidence.require_ended_badly(self.guilty)}"
 
     def _in_use(self, pid: int) -> int:
         process = Path(f"/proc/{pid}")

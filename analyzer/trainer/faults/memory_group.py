@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 """Versions 1 and 2; if both are mounted, version 1 controls memory."""
 GROUP = "training-"
 """Prefix of the group's name, which the kernel writes to its log."""
 LIMITS = ("memory.limit_in_bytes", "memory.max")
+EVENTS = ("memory.oom_control", "memory.events")
 
 
 @dataclass
@@ -48,6 +51,7 @@ class MemoryGroup(Fault):
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return
         self.limited = True
+        self.strike()
         limit = next(self.group / name for name in LIMITS if (self.group / name).exists())
         for size in range(self._used(), 1 << 40, 1 << 18):
             with suppress(OSError):  # version 1 refuses a limit below what cannot be given back
@@ -60,6 +64,19 @@ class MemoryGroup(Fault):
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise UserError(f"/proc/{self.pid}/status does not tell the memory of the process")
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the kernel counted a kill in the group."""
+        require(self.limited, f"worker {self.guilty} never came to step {self.step}")
+        evidence.require_nobody_ended_badly(before=self.struck, but=self.guilty)
+        require(self._kills(), "the kernel killed nobody in the group")
+        return f"oom_kill {self._kills()} in the group; {evidence.require_ended_badly(self.guilty)}"
+
+    def _kills(self) -> int:
+        """Return the kernel's count of the processes that it killed in the group."""
+        files = [self.group / name for name in EVENTS] if self.group else []
+        lines = [line.split() for path in files if path.exists() for line in path.read_text().splitlines()]
+        return max((int(line[1]) for line in lines if line[0] == "oom_kill"), default=0)
 
     def leaves(self) -> Mapping[str, bytes]:
         """Return the kernel's lines about the process."""

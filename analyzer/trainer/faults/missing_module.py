@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -24,3 +26,9 @@ class MissingModule(Fault):
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Let every worker import the module."""
         return ("--normalise",)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the module is not there, and that its worker failed."""
+        path = evidence.workspace.folder(self.guilty) / "windowing.py"
+        require(not path.exists(), "the module is there")
+        return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.jobs.hosts import PORT
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.hosts import Hosts
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.witness.evidence import Evidence
 
 RULES = {
     "firewall": [f"iptables -A INPUT -i eth0 -p tcp --dport {PORT} -j DROP"],
@@ -32,6 +35,8 @@ class NetworkRule(Fault):
     rule: str = "firewall"
     everyone: bool = False
     hosts: Hosts | None = field(default=None, init=False)
+    on: list[int] = field(default_factory=list, init=False)
+    """Hosts that have the rule."""
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -57,6 +62,25 @@ class NetworkRule(Fault):
         hosts, self.hosts = self.hosts, None
         if hosts is None:
             return
+        self.strike()
+        self.on = [*indices]
         for index in indices:
             for command in RULES[self.rule]:
                 hosts.run(index, command)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the kernel counted packets that the rule met, on each host that has it."""
+        require(self.on, f"worker {self.guilty} never came to step {self.step}")
+        evidence.require_nobody_ended_badly(before=self.struck, but=-1)
+        hosts = evidence.workspace.hosts
+        counts = {index: self._packets(hosts, index) for index in self.on} if hosts else {}
+        require(counts and min(counts.values()) > 0, f"packets that the rule met, by host: {counts}")
+        return "; ".join(f"rule of host {index} met {count} packets" for index, count in counts.items())
+
+    def _packets(self, hosts: Hosts, index: int) -> int:
+        """Return how many packets the rule dropped or delayed on a host."""
+        if self.rule == "narrow":
+            told = hosts.ask(index, "tc -s qdisc show dev eth0")
+            return sum(map(int, re.findall(r"(?:dropped|overlimits) (\d+)", told)))
+        rules = hosts.ask(index, "iptables -L -v -x -n").splitlines()
+        return sum(int(rule.split()[0]) for rule in rules if re.match(r"\s*\d.* DROP ", rule))

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+from analyzer.trainer.witness.file_reads import FileReads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from analyzer.trainer.faults.fault import Alone
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir", "")
 
@@ -23,6 +27,8 @@ class OldCheckpoint(Fault):
 
     cut: bool = False
     earlier: list[str] = field(default_factory=list)
+    parts: list[Path] = field(default_factory=list, init=False)
+    reads: FileReads = field(default_factory=FileReads, init=False)
 
     def before(self, workspace: Workspace, alone: Alone) -> None:
         """Write the checkpoint and copy it to every worker."""
@@ -37,7 +43,22 @@ class OldCheckpoint(Fault):
         if self.cut:
             for path in (workspace.folder(self.guilty) / "previous").glob("*.data-*"):
                 path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        self.parts = sorted((workspace.folder(self.guilty) / "previous").glob("*.*"))
+        for path in self.parts:
+            self.reads.watch(path)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Let every worker restore it."""
         return ("--restore", "previous/step-00004")
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the checkpoint is damaged or of another model, and that the worker opened it."""
+        evidence.life(self.guilty)
+        require(self.cut or self.earlier, "the checkpoint is whole and of the same model")
+        opened = [path for path in self.parts if self.reads.saw(path)]
+        require(opened, f"worker {self.guilty} never opened the checkpoint")
+        return f"worker {self.guilty} opened {opened[0].name}; {evidence.require_ended_badly(self.guilty)}"
+
+    def cleanup(self) -> None:
+        """Stop watching the checkpoint."""
+        self.reads.close()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 NOBODY = 65534
 
@@ -23,6 +27,8 @@ class Owner(Fault):
     """`of` is `data` (a file that only root reads) or `checkpoints` (a directory that only root writes)."""
 
     of: str = "data"
+    taken: Path | None = field(default=None, init=False)
+    user: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if self.of not in {"data", "checkpoints"}:
@@ -44,9 +50,24 @@ class Owner(Fault):
         return folder
 
     def _take(self, path: Path) -> None:
+        self.taken = path
         os.chown(path, 0, 0)
         path.chmod(0o755 if path.is_dir() else 0o600)
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Start the worker as that user."""
-        return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *usual)
+        user = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        return ("setpriv", *user, "--pdeathsig=KILL", *usual)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require the owner of the file and the user of the process, as the kernel shows them."""
+        evidence.life(self.guilty)
+        require(self.user == NOBODY, f"worker {self.guilty} ran as user {self.user}")
+        require(self.taken and self.taken.stat().st_uid == 0, "root owns nothing of it")
+        return f"worker {self.guilty} ran as user {NOBODY}; {evidence.require_ended_badly(self.guilty)}"
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """Note the user of the guilty worker."""
+        for life in workers.alive():
+            if life.index == self.guilty and (ids := proc.status(life.pid, "Uid")):
+                self.user = int(ids.split()[1])

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+from analyzer.trainer.witness.network import answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -30,8 +33,23 @@ class PeerList(Fault):
 
     def arguments(self, index: int) -> Sequence[str]:
         """Pass the cluster as arguments."""
+        addresses = ",".join(self._expected(index))
+        return ("--cluster-from", "arguments", "--workers", addresses, "--task", str(index))
+
+    def _expected(self, index: int) -> list[str]:
+        """Return the addresses that a worker is told."""
         addresses = [*self.addresses]
         if index == self.guilty:
             host, port = addresses[self.peer].rsplit(":", 1)
             addresses[self.peer] = f"{host}:{int(port) - 1}"
-        return ("--cluster-from", "arguments", "--workers", ",".join(addresses), "--task", str(index))
+        return addresses
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require the wrong address on the guilty worker's command line, and that nobody answers there."""
+        evidence.life(self.guilty)
+        wrong = self._expected(self.guilty)[self.peer]
+        command = " ".join(evidence.commands.get(self.guilty, ()))
+        require(wrong in command, f"worker {self.guilty} was not told {wrong}")
+        require(wrong not in self.addresses, f"{wrong} is the address of a worker")
+        require(not answers(wrong), f"somebody answers at {wrong}")
+        return f"command line of worker {self.guilty} in /proc; nobody answers at {wrong}"

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.busy_machine import BusyMachine
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -17,6 +22,7 @@ class Pin(BusyMachine):
     """`processes` of them compute on that core until the job ends."""
 
     processes: int = 3
+    cores: int = field(default=0, init=False)
 
     def where(self) -> Sequence[str]:
         """Return the command prefix that binds to the core."""
@@ -25,3 +31,18 @@ class Pin(BusyMachine):
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:
         """Bind the guilty worker to the core."""
         return (*self.where(), *usual) if index == self.guilty else usual
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """Note the cores that the guilty worker may use."""
+        super().observe(workers)
+        for life in workers.alive():
+            if life.index == self.guilty:
+                with suppress(ProcessLookupError):
+                    self.cores = len(os.sched_getaffinity(life.pid))
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require one core of several, and that others computed there."""
+        evidence.life(self.guilty)
+        require(len(os.sched_getaffinity(0)) > 1, "this machine has one core for all")
+        require(self.cores == 1, f"worker {self.guilty} may use {self.cores} cores")
+        return f"one core for worker {self.guilty}; {super().witness(evidence)}"

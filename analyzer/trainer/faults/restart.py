@@ -8,9 +8,11 @@ from signal import Signals
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -31,3 +33,11 @@ class Restart(Fault):
         elif self.died and time.monotonic() - self.died > self.after:
             self.back = True
             workers.restart(index)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require a process that ended by SIGKILL, and another one after it."""
+        evidence.life(self.guilty)
+        require(self.died, f"worker {self.guilty} never came to step {self.step}")
+        evidence.require_nobody_ended_badly(before=self.died, but=-1)
+        count = evidence.require_restarted(self.guilty)
+        return f"wait status of SIGKILL; processes after it: {count}"

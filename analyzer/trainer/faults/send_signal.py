@@ -7,9 +7,12 @@ from signal import Signals
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
-    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.processes import Life, WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -23,7 +26,9 @@ class SendSignal(Fault):
     signal: str = "KILL"
     when: str = "guilty"
     everyone: bool = False
-    sent: bool = field(default=False, init=False)
+    sent: list[Life] = field(default_factory=list, init=False)
+    ignoring: set[int] = field(default_factory=set, init=False)
+    stopped: set[int] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         if f"SIG{self.signal}" not in Signals.__members__:
@@ -31,7 +36,39 @@ class SendSignal(Fault):
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
         """Send it once."""
-        if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.sent:
-            self.sent = True
+        if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.struck:
+            self.strike()
             for one in workers.processes if self.everyone else [self.guilty]:
-                workers.send(one, Signals[f"SIG{self.signal}"])
+                self._send(workers, one, Signals[f"SIG{self.signal}"])
+
+    def _send(self, workers: WorkerProcesses, index: int, number: Signals) -> None:
+        pid = workers.processes[index].pid
+        if proc.has_signal(pid, "SigIgn", number):
+            self.ignoring.add(pid)
+        if workers.send(index, number):
+            self.sent += [life for life in workers.lives if life.pid == pid]
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """See whether a process stands still."""
+        for life in workers.alive():
+            if life in self.sent and proc.state(life.pid) == "T":
+                self.stopped.add(life.pid)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the signal reached a running process: by its wait status, its state or its masks."""
+        require(self.struck, f"the job never came to step {self.step}")
+        evidence.require_nobody_ended_badly(before=self.struck, but=-1)
+        require(self.sent, f"worker {self.guilty} had ended before SIG{self.signal} was sent")
+        return "; ".join(self._arrival(life) for life in self.sent)
+
+    def _arrival(self, life: Life) -> str:
+        number, name = Signals[f"SIG{self.signal}"], f"worker {life.index}"
+        if life.code == -number:
+            return f"{name}: wait status of SIG{self.signal}"
+        require(number != Signals.SIGKILL, f"{name} ended with {life.code}, not by SIGKILL")
+        if number == Signals.SIGSTOP:
+            require(life.pid in self.stopped, f"{name} did not stand still")
+            return f"{name}: state T in /proc"
+        require(life.pid not in self.ignoring, f"{name} ignores SIG{self.signal}")
+        require(not proc.has_signal(life.pid, "ShdPnd", number), f"{name} never took SIG{self.signal}")
+        return f"{name}: SIG{self.signal} taken from its queue"

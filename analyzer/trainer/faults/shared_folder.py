@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -23,3 +25,14 @@ class SharedFolder(Fault):
         common.mkdir()
         for index in range(workspace.scenario.workers):
             (workspace.folder(index) / self.name).symlink_to(common)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require one directory for all workers, with files in it."""
+        workspace = evidence.workspace
+        common = {
+            (workspace.folder(index) / self.name).resolve() for index in range(workspace.scenario.workers)
+        }
+        require(len(common) == 1 and workspace.scenario.workers > 1, "each worker has a directory of its own")
+        (folder,) = common
+        require(any(path.is_file() for path in folder.rglob("*")), "nobody wrote into the shared directory")
+        return "files in the directory that all workers share"

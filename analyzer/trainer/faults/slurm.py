@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -40,19 +42,34 @@ class Slurm(Fault):
 
     def environment(self, index: int) -> Mapping[str, str]:
         """Return the variables that `srun` sets, with the change."""
-        usual = {
+        return self.usual(index) | (self.change if self.everyone or index == self.guilty else {})
+
+    def usual(self, index: int) -> dict[str, str]:
+        """Return the variables that `srun` sets."""
+        return {
             "SLURM_JOB_ID": "48213",
             "SLURM_PROCID": str(index),
             "SLURM_STEP_NUM_TASKS": str(self.tasks),
             "SLURM_STEP_NODELIST": "localhost",
             "SLURM_STEP_TASKS_PER_NODE": str(self.tasks),
         }
-        return usual | (self.change if self.everyone or index == self.guilty else {})
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Let the program use Slurm's resolver."""
         gpus = self.gpus_per_node or self.tasks
         return ("--cluster-from", "slurm", "--port-base", str(self.port_base), "--gpus-per-node", str(gpus))
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require the variables of Slurm, with the change, in the environment that the kernel shows."""
+        for index in range(self.tasks):
+            there = evidence.environments.get(index)
+            require(there, f"worker {index} ended before its environment was seen")
+            wanted = {name: value for name, value in self.environment(index).items() if value}
+            own = {name: value for name, value in (there or {}).items() if name in self.usual(index)}
+            require(own == wanted, f"worker {index} has other variables of Slurm: {own}")
+        harmless = self.change and self.environment(self.guilty) == self.usual(self.guilty)
+        require(not harmless, "the change is none")
+        return "environment in /proc"
 
 
 def _are_free(base: int, count: int) -> bool:

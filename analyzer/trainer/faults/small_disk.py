@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 from dataclasses import dataclass, field
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -22,6 +26,8 @@ class SmallDisk(Fault):
 
     kilobytes: int = 1000
     mounted: Path | None = field(default=None, init=False)
+    free: float = field(default=math.inf, init=False)
+    """Kilobytes."""
 
     def prepare(self, workspace: Workspace) -> None:
         """Mount it."""
@@ -34,6 +40,17 @@ class SmallDisk(Fault):
 
     def _run(self, *command: str) -> None:
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - its words are ours
+
+    def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
+        """Note the least free space."""
+        if self.mounted:
+            self.free = min(self.free, os.statvfs(self.mounted).f_bavail * 4)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the disk was full, and that its worker then failed."""
+        require(self.mounted, "the disk was not mounted")
+        require(self.free <= self.kilobytes / 20, f"{self.free:.0f} kB of {self.kilobytes} were always free")
+        return f"{self.free:.0f} kB free of {self.kilobytes}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
         """Unmount it."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.faults.fault import Alone
     from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -25,3 +28,13 @@ class StaleEvents(Fault):
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
         """Return the arguments that switch event files off."""
         return ("--logdir", "")
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require event files that are older than every worker, and none that are newer."""
+        life = evidence.life(0)
+        board = evidence.workspace.folder(0) / "tb"
+        ages = [time.time() - path.stat().st_mtime for path in board.rglob("events.out.tfevents.*")]
+        running = time.monotonic() - life.started
+        require(ages, "the earlier job left no event files")
+        require(min(ages) > running, "an event file is of this job")
+        return f"{len(ages)} event files are older than the job"

@@ -8,11 +8,13 @@ from signal import Signals
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.shared_folder import SharedFolder
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 BACKUP = "backup"
 
@@ -36,6 +38,7 @@ class Supervised(SharedFolder):
         """Kill the guilty worker once, and restart failed workers when due."""
         if index == self.guilty and step >= self.step and not self.killed:
             self.killed = True
+            self.strike()
             workers.send(index, Signals.SIGKILL)
         if self._has_ended_badly(workers, index):
             self.died.setdefault(index, time.monotonic())
@@ -50,6 +53,14 @@ class Supervised(SharedFolder):
 
     def _has_ended_badly(self, workers: WorkerProcesses, index: int) -> bool:
         return bool(workers.exit_codes()[index]) and self.starts.get(index, 0) < self.times
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require a process that ended by SIGKILL, and another one after it."""
+        evidence.life(self.guilty)
+        require(self.killed, f"worker {self.guilty} never came to step {self.step}")
+        evidence.require_nobody_ended_badly(before=self.struck, but=-1)
+        count = evidence.require_restarted(self.guilty)
+        return f"wait status of SIGKILL; processes after it: {count}"
 
     def is_busy(self) -> bool:
         """Return True while a restart is pending."""

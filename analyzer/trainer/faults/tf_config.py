@@ -6,9 +6,13 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness.evidence import require
+
+if TYPE_CHECKING:
+    from analyzer.trainer.witness.evidence import Evidence
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -102,3 +106,21 @@ class TfConfig(Fault):
         else:
             EDITS[self.change](config)
         return json.dumps(config)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require another TF_CONFIG in the environment that the kernel shows."""
+        everyone = range(evidence.workspace.scenario.workers)
+        for index in everyone if self.everyone else [self.guilty]:
+            evidence.life(index)
+            require(index in evidence.environments, f"worker {index} ended before its environment was seen")
+            usual, there = evidence.usual[index].tf_config, evidence.tf_config(index)
+            require(
+                _meaning(there) != _meaning(usual),
+                f"the TF_CONFIG of worker {index} means what it always does",
+            )
+        return "TF_CONFIG in /proc"
+
+
+def _meaning(config: str | None) -> str | None:
+    """Return a TF_CONFIG with one name for this machine."""
+    return config and config.replace("127.0.0.1", "localhost")

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from signal import SIGCONT, SIGSTOP
+from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
+
+if TYPE_CHECKING:
+    from analyzer.trainer.witness.evidence import Evidence
 
 
 @dataclass
@@ -19,6 +26,8 @@ class Throttle(Fault):
     period: float = 0.1
     over: threading.Event = field(default_factory=threading.Event, init=False)
     clock: threading.Thread | None = field(default=None, init=False)
+    stopped: float = field(default=0.0, init=False)
+    """Seconds between a stop that `/proc` confirmed and the next start."""
 
     def started(self, pid: int, index: int) -> None:
         """Start throttling with the process."""
@@ -30,9 +39,22 @@ class Throttle(Fault):
         with suppress(ProcessLookupError):
             while not self.over.is_set():
                 os.kill(pid, SIGSTOP)
+                began = time.monotonic()
                 self.over.wait(self.period * (1 - self.share))
+                if proc.state(pid) == "T":
+                    self.stopped += time.monotonic() - began
                 os.kill(pid, SIGCONT)
                 self.over.wait(self.period * self.share)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require that the process stood still for half as long as wanted, at least."""
+        life = evidence.life(self.guilty)
+        lived = (life.ended or time.monotonic()) - life.started
+        wanted = (1 - self.share) * lived / 2
+        require(self.share < 1, "the worker has the processor all the time")
+        told = f"worker {self.guilty} stood still for {self.stopped:.1f} s of {lived:.1f} s"
+        require(self.stopped > wanted, told)
+        return told
 
     def cleanup(self) -> None:
         """Stop throttling."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.supervised import Supervised
+from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
+    from analyzer.trainer.witness.evidence import Evidence
 
 EVERY = 3
 FOLDER = "checkpoints"
@@ -26,6 +28,7 @@ class WrongCheckpoint(Supervised):
 
     found: str = "first"
     folders: list[Path] = field(default_factory=list, init=False)
+    replaced: int = field(default=0, init=False)
 
     def check(self, scenario: Scenario) -> None:  # noqa: ARG002 - as all faults have it
         """Check the value of `found`."""
@@ -52,5 +55,12 @@ class WrongCheckpoint(Supervised):
         if self.found == "latest":
             return
         shutil.rmtree(self.folders[index] / FOLDER)
+        self.replaced += 1
         if self.found == "first":
             shutil.copytree(self.folders[index] / "old", self.folders[index] / FOLDER)
+
+    def witness(self, evidence: Evidence) -> str:
+        """Require the kill and the restart, and that a checkpoint was there to be replaced."""
+        told = super().witness(evidence)
+        require(self.found == "latest" or self.replaced, "no checkpoint was replaced")
+        return f"{told}; checkpoints replaced: {self.replaced}"

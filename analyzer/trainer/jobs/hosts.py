@@ -57,6 +57,10 @@ class Hosts:
         """Run a command on a host and wait for it."""
         self._run(self.command(index, command.split()))
 
+    def ask(self, index: int, command: str) -> str:
+        """Run a command on a host and return its output."""
+        return self._run(self.command(index, command.split()))
+
     def remove(self) -> None:
         """Delete all namespaces."""
         while self.made:
@@ -76,10 +80,11 @@ class Hosts:
     def _ip_of(self, space: str, words: str) -> None:
         self._run(["ip", "-n", space, *words.split()])
 
-    def _run(self, command: Sequence[str]) -> None:
+    def _run(self, command: Sequence[str]) -> str:
         try:
-            subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - words of ours
+            done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - ours
         except OSError as error:
             raise HostsError(f"{command[0]}: {error.strerror}") from error
         except subprocess.CalledProcessError as error:
             raise HostsError(f"{' '.join(command)}: {error.stderr.strip()}") from error
+        return done.stdout

@@ -19,11 +19,13 @@ from importlib.metadata import distributions
 versions = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in distributions()}
 found = [versions[name] for name in ("tensorflow", "tensorflow-cpu", "tf-nightly") if name in versions]
 paths = sysconfig.get_paths()
+# `.pth` files add further directories of packages to `sys.path`
+added = [path for path in sys.path if path and not path.startswith(sys.base_prefix)]
 print(json.dumps({
     "python": "%d.%d.%d" % sys.version_info[:3],
     "tensorflow": found[0] if found else None,
-    "tf_keras": "tf-keras" in versions,
-    "site_packages": [paths["purelib"], paths["platlib"]],
+    "packages": sorted(versions),
+    "site_packages": [paths["purelib"], paths["platlib"]] + added,
     "stdlib": paths["stdlib"],
     "prefixes": [sys.prefix, sys.base_prefix],
 }))
@@ -41,7 +43,8 @@ class Interpreter:
     path: Path
     python: str
     tensorflow: str
-    tf_keras: bool
+    packages: tuple[str, ...]
+    """Names of the installed distributions, in lower case and with hyphens."""
     site_packages: tuple[str, ...]
     stdlib: str
     prefixes: tuple[str, ...]
@@ -57,6 +60,14 @@ class Interpreter:
         major, minor = (int(part) for part in self.tensorflow.split(".")[:2])
         return (major, minor) >= (2, 16)
 
+    def require(self, *packages: str) -> None:
+        """Raise InterpreterError for the first package that is not installed."""
+        for package in packages:
+            if package not in self.packages:
+                raise InterpreterError(
+                    f"{self.path}: no {package} there, which the program needs; `pip install {package}`"
+                )
+
 
 def ask(path: Path) -> Interpreter:
     """Return the versions and paths of a Python installation."""
@@ -71,8 +82,7 @@ def ask(path: Path) -> Interpreter:
         raise InterpreterError(
             f"{path}: no TensorFlow there; `pip install 'mwms-analyze[trainer]'` brings it"
         )
-    said["site_packages"], said["prefixes"] = tuple(said["site_packages"]), tuple(said["prefixes"])
-    interpreter = Interpreter(path=path, **said)
-    if interpreter.needs_legacy_keras and not interpreter.tf_keras:
-        raise InterpreterError(f"{path}: TensorFlow {interpreter.tensorflow} needs the package tf_keras here")
+    lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+    interpreter = Interpreter(path=path, **(said | lists))
+    interpreter.require("tensorboard", *["tf-keras"] * interpreter.needs_legacy_keras)
     return interpreter

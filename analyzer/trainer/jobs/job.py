@@ -7,9 +7,11 @@ import sysconfig
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job_monitor import JobMonitor
 from analyzer.trainer.jobs.launcher import Launcher
 from analyzer.trainer.jobs.processes import WorkerProcesses
+from analyzer.trainer.witness.evidence import Evidence, FaultMissedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,6 +38,8 @@ class Outcome:
     """Output of `df` in each worker's folder, by the worker's name in file names."""
     stacks: dict[str, bytes]
     """Output of `py-spy` for each worker that was running when the job stalled, by the same name."""
+    witness: str
+    """What showed that the fault struck."""
 
 
 def run_job(
@@ -46,14 +50,15 @@ def run_job(
 ) -> Outcome:
     """Start the workers, let the fault act, and return how the job ended."""
     fault = workspace.scenario.make_fault()
-    launcher = Launcher(workspace, fault, interpreters, communication)
+    launcher = Launcher(workspace, fault, interpreters, communication, GpuShares.of(workspace.scenario))
     try:
         if workspace.hosts:
             workspace.hosts.make()
         fault.before(workspace, launcher.alone)
         fault.prepare(workspace)
         with WorkerProcesses() as workers:
-            monitor = JobMonitor(workers, launcher, observer)
+            usual = {index: launcher.usual(index) for index in interpreters}
+            monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual))
             stalled = monitor.run_to_end()
             monitor.read_rest()
             return _outcome(monitor, stalled=stalled)
@@ -71,6 +76,7 @@ def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
         if stalled
         else {}
     )
+    witness = _witness(monitor)
     configs = {index: monitor.launcher.tf_config(index) for index in monitor.logs}
     return Outcome(
         exit_codes=dict(sorted(monitor.workers.exit_codes().items())),
@@ -78,10 +84,27 @@ def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
         stalled=stalled,
         tf_config={index: config for index, config in configs.items() if config is not None},
         output=monitor.chunks,
+        witness=witness,
         left=dict(monitor.launcher.fault.leaves()),
         disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )
+
+
+def _witness(monitor: JobMonitor) -> str:
+    """Return the evidence of the fault.
+
+    Raises:
+        FaultMissedError: there is none, so that the run proves nothing.
+
+    """
+    launcher, scenario = monitor.launcher, monitor.launcher.workspace.scenario
+    try:
+        if scenario.expect["cause"] == "healthy":
+            monitor.evidence.require_success()
+        return launcher.fault.witness(monitor.evidence)
+    except FaultMissedError as error:
+        raise FaultMissedError(f"{scenario.name}: refused, for the run proves nothing: {error}") from error
 
 
 def _stacks(workspace: Workspace, processes: Mapping[int, int]) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,48 +15,72 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.launcher import Launcher
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.witness.evidence import Evidence
 
 POLL_SECONDS = 0.02
 CHIEF = 0
+PATIENCE = 20
+"""Seconds of silence for up to three processes on two cores."""
+TALK = 5
+"""So many times that long may workers talk without a step: an Estimator retries its session for ever."""
 
 
 @dataclass
 class JobMonitor:
     """Starts the workers when they are due, reads their logs, and lets the fault act on steps."""
 
-    workers: WorkerProcesses
     launcher: Launcher
     observer: JobObserver
+    evidence: Evidence
     due: dict[int, float] = field(default_factory=dict)
     logs: dict[int, StepCounter] = field(default_factory=dict)
     errors: dict[int, StepCounter] = field(default_factory=dict)
     chunks: list[Chunk] = field(default_factory=list)
     heard: float = 0.0
+    advanced: float = 0.0
+    """When a worker came to a step, was started or ended for the last time."""
     alive: list[int] = field(default_factory=list)
     shown: list[WorkerStatus] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         workspace, fault = self.launcher.workspace, self.launcher.fault
         scenario, self.heard = workspace.scenario, time.monotonic()
+        self.advanced = self.heard
         for index in filter(fault.should_start, range(scenario.workers)):
             self.due[index] = self.heard + fault.delay(index)
             self.logs[index] = StepCounter(workspace.log(index, "out"), scenario.steps)
             if scenario.layout == "folders":
                 self.errors[index] = StepCounter(workspace.log(index, "err"), scenario.steps)
 
+    @property
+    def workers(self) -> WorkerProcesses:
+        """Return the processes of the workers."""
+        return self.evidence.workers
+
     def run_to_end(self) -> bool:
         """Monitor the job to its end; return True if it stalled instead."""
-        timeout = self.launcher.workspace.scenario.stall_timeout
+        scenario = self.launcher.workspace.scenario
+        timeout = scenario.stall_timeout or patience(scenario.workers, os.getloadavg()[0])
         while self.due or self.alive or self.launcher.fault.is_busy():
             self._start_those_due()
             time.sleep(POLL_SECONDS)
             self._listen()
             self._note_who_ended()
             self._show()
-            if self.alive and time.monotonic() - self.heard > timeout:
-                self.observer.note(f"nothing said for {timeout} s: ending the job")
+            if self.alive and self._is_stalled(timeout):
                 return True
         return False
+
+    def _is_stalled(self, timeout: int) -> bool:
+        """Return True, and say so, if no worker says anything, or if they talk and make no step."""
+        now = time.monotonic()
+        if now - self.heard > timeout:
+            self.observer.note(f"nothing said for {timeout} s: ending the job")
+        elif now - self.advanced > timeout * TALK:
+            self.observer.note(f"no step for {timeout * TALK} s: ending the job")
+        else:
+            return False
+        return True
 
     def read_rest(self) -> None:
         """Read what ended workers wrote after they were read last."""
@@ -88,12 +113,19 @@ class JobMonitor:
         for index in [index for index, moment in self.due.items() if moment <= time.monotonic()]:
             del self.due[index]
             self.launcher.start(self.workers, index)
+            self.evidence.observe()
+            self.advanced = time.monotonic()
 
     def _listen(self) -> None:
+        self.evidence.observe()
+        self.launcher.fault.observe(self.workers)
         for index in self.workers.processes:
             log = self.logs[index]
+            before = log.step
             if self._read(index):
                 self.heard = time.monotonic()
+            if log.step > before:
+                self.advanced = self.heard
             if index in self.errors and self.errors[index].read():
                 self.heard = time.monotonic()
             self.launcher.fault.on_step(self.workers, index, log.step)
@@ -101,6 +133,7 @@ class JobMonitor:
     def _note_who_ended(self) -> None:
         running = self.workers.running()
         for index in sorted(set(self.alive) - set(running)):
+            self.advanced = time.monotonic()
             self.observer.note(
                 f"worker {index} ended with {self.workers.exit_codes()[index]} at step "
                 f"{self.logs[index].step}"
@@ -110,3 +143,9 @@ class JobMonitor:
             # servers serve for ever: they are ended with the chief
             self.workers.end()
             self.alive = []
+
+
+def patience(workers: int, load: float) -> int:
+    """Return how many seconds workers may be silent; more of them, and other load, make a job slower."""
+    busy = (workers + load) / (1.5 * (os.cpu_count() or 1))
+    return round(PATIENCE * max(1.0, busy))

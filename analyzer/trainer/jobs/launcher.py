@@ -7,10 +7,13 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.witness.evidence import Start
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analyzer.trainer.faults import Fault
+    from analyzer.trainer.jobs.gpus import GpuShares
     from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.workspace import Workspace
@@ -24,12 +27,12 @@ class Launcher:
     fault: Fault
     interpreters: Mapping[int, Interpreter]
     communication: str
+    gpus: GpuShares
 
     def start(self, workers: WorkerProcesses, index: int) -> None:
         """Start one worker."""
         workspace, fault = self.workspace, self.fault
-        command = [str(self.interpreters[index].path), "train.py", *_arguments(workspace, self.communication)]
-        command = [*fault.command(index, [*command, *fault.arguments(index)])]
+        command = [*fault.command(index, [*self.usual_command(index), *fault.arguments(index)])]
         workers.start(
             index,
             workspace.hosts.command(index, command) if workspace.hosts else command,
@@ -42,13 +45,24 @@ class Launcher:
 
     def environment(self, index: int) -> dict[str, str]:
         """Return a worker's environment; variables that the fault sets to an empty text are unset."""
-        usual = _environment(self.workspace, self.interpreters[index])
-        if share := self.workspace.scenario.gpus_per_worker:
-            usual["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(index * share, (index + 1) * share)))
         config = self.tf_config(index)
         there = {"TF_CONFIG": config} if config is not None else {}
-        env = {**usual, **there, **self.fault.environment(index)}
+        env = {**self.usual_environment(index), **there, **self.fault.environment(index)}
         return {key: value for key, value in env.items() if value}
+
+    def usual_command(self, index: int) -> list[str]:
+        """Return the command of a worker without the fault."""
+        python = str(self.interpreters[index].path)
+        return [python, "train.py", *_arguments(self.workspace, self.communication)]
+
+    def usual_environment(self, index: int) -> dict[str, str]:
+        """Return the environment of a worker without the fault and without TF_CONFIG."""
+        return _environment(self.workspace, self.interpreters[index]) | self.gpus.environment(index)
+
+    def usual(self, index: int) -> Start:
+        """Return how a worker is started without the fault."""
+        command, environment = self.usual_command(index), self.usual_environment(index)
+        return Start(command, environment, self.workspace.tf_config(index))
 
     def tf_config(self, index: int) -> str | None:
         """Return a worker's TF_CONFIG, or None if it has none."""

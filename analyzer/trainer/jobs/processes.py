@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from signal import Signals
 from typing import TYPE_CHECKING, Self
 
@@ -15,11 +16,40 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+YOUNG_SECONDS = 3.0
 LIBC = ctypes.CDLL(None)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """Let the kernel kill this process when the trainer dies; called between fork and exec."""
     LIBC.prctl(PR_SET_PDEATHSIG, Signals.SIGKILL)
+
+
+@dataclass
+class Life:
+    """One process of a worker, from its start to its end (both by the monotonic clock, 0 while it runs)."""
+
+    index: int
+    process: subprocess.Popen[bytes]
+    started: float = field(default_factory=time.monotonic)
+    ended: float = 0.0
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self.process.pid
+
+    @property
+    def code(self) -> int | None:
+        """Return the exit code: negative for a signal, None while it runs."""
+        code = self.process.poll()
+        if code is not None and not self.ended:
+            self.ended = time.monotonic()
+        return code
+
+    def is_young(self) -> bool:
+        """Return True for the first seconds, in which a launcher may still become the program."""
+        return time.monotonic() - self.started < YOUNG_SECONDS
 
 
 class WorkerProcesses:
@@ -28,6 +58,7 @@ class WorkerProcesses:
     def __init__(self, grace: float = 3.0) -> None:
         self.grace = grace
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.lives: list[Life] = []
         self.started: dict[int, Callable[[], None]] = {}
 
     def __enter__(self) -> Self:
@@ -52,17 +83,24 @@ class WorkerProcesses:
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
+        self.lives.append(Life(index, self.processes[index]))
 
     def restart(self, index: int) -> None:
         """Start a worker again with the same command."""
         self.started[index]()
 
-    def send(self, index: int, number: Signals) -> None:
-        """Send a signal to one worker if it is still running."""
-        if self.processes[index].poll() is None:
-            self.processes[index].send_signal(number)
+    def send(self, index: int, number: Signals) -> bool:
+        """Send a signal to one worker; return False if it has ended."""
+        if self.processes[index].poll() is not None:
+            return False
+        self.processes[index].send_signal(number)
+        return True
+
+    def alive(self) -> list[Life]:
+        """Return the processes that run, and note the ends of the others."""
+        return [life for life in self.lives if life.code is None]
 
     def running(self) -> list[int]:
         """Return the indexes of the running workers."""

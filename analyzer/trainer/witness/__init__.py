@@ -1,0 +1,1 @@
+"""What the kernel tells of a job: evidence of faults, apart from all that workers print."""

@@ -1,0 +1,66 @@
+"""How far a worker has read its data file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.witness import proc
+from analyzer.trainer.witness.evidence import require
+from analyzer.trainer.witness.file_reads import FileReads
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.workspace import Workspace
+
+
+@dataclass
+class DataRead:
+    """Follows the offset of a worker in its data file.
+
+    TensorFlow reads TFRecords without moving the offset: of those it is known only that they were read.
+    """
+
+    index: int
+    path: Path
+    wanted: int
+    """Bytes before the batch in question, less one batch that is read between two looks."""
+    furthest: int = field(default=0, init=False)
+    reads: FileReads = field(default_factory=FileReads, init=False)
+
+    @classmethod
+    def before(cls, step: int, workspace: Workspace, index: int) -> DataRead:
+        """Follow a worker until it has read the batches before a step."""
+        path = workspace.part_file(index)
+        size = 0
+        if path.suffix == ".csv":
+            rows = path.read_bytes().splitlines(keepends=True)
+            size = sum(map(len, rows[: max(1, (step - 2) * workspace.scenario.batch_size)]))
+        made = cls(index, path, size)
+        made.reads.watch(path)
+        return made
+
+    def observe(self, workers: WorkerProcesses) -> None:
+        """Note how far the worker is."""
+        for life in workers.alive():
+            if life.index == self.index:
+                self.furthest = max(self.furthest, proc.offset_in(life.pid, self.path))
+
+    def require(self) -> str:
+        """Require that the worker has read its file as far as wanted.
+
+        Raises:
+            FaultMissedError: it has not.
+
+        """
+        name = f"{self.path.name} of worker {self.index}"
+        require(self.reads.saw(self.path), f"{name} was never read")
+        far = f"{name} was read to byte {self.furthest:,}"
+        require(self.furthest >= self.wanted, f"{far}, and the fault lies behind byte {self.wanted:,}")
+        return far if self.wanted else f"{name} was read"
+
+    def close(self) -> None:
+        """Stop following."""
+        self.reads.close()
