@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command
 from analyzer.cli.live_table import job_observer
-from analyzer.model.errors import UserError
+from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
 from analyzer.trainer.jobs import interpreter
+from analyzer.trainer.jobs.leftovers import remove_leftovers
+from analyzer.trainer.jobs.programs import UserProgram
 from analyzer.trainer.matrix import cells, missing
-from analyzer.trainer.record import Recorder
+from analyzer.trainer.record import Recorder, run_program
 from analyzer.trainer.scoring import holdout_results
 from analyzer.trainer.scoring.scoreboard import known_misses_of, score_all, scoreboard
 
@@ -24,8 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
+    from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.scoring.scoreboard import Score
+
+    Work = Callable[[Scenario, JobObserver], Path]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,27 +73,46 @@ def _parser() -> argparse.ArgumentParser:
         "matrix", _matrix, "record scenarios × versions × guilty × numbers of workers, then score"
     )
     matrix("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
-    matrix("--guilty", type=_numbers, default=(), metavar="INDEX[,INDEX]")
-    matrix("--workers", type=_numbers, default=(), metavar="N[,N]")
+    matrix("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
+    matrix("--workers", type=_numbers(1), default=(), metavar="N[,N]")
     matrix("--python", type=Path, action="append", metavar="PATH", help="once for each version")
     matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
     score = command("score", _score, "how the analyzer does on recordings")
     score("home", nargs="?", **home)
     unnamed = "keep what was said of recordings that the file does not name yet"
     score("--first-tries", type=Path, metavar="FILE", help=unnamed)
+    run("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
+    start = "where it starts; copied for each worker"
+    run("--directory", type=Path, default=Path(), metavar="DIR", help=start)
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
         add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
-        add("--guilty", type=int, metavar="INDEX", help="make another worker guilty")
-        add("--stall-timeout", type=int, metavar="SECONDS", help="how long silence may last")
+        add("--guilty", type=_number(0), metavar="INDEX", help="make another worker guilty")
+        add("--workers", type=_number(1), metavar="N", help="another number of workers")
+        add("--after", type=_number(1), metavar="SECONDS", help="strike then, not at a step of the log")
         add("--communication", choices=["auto", "ring", "nccl"], default="auto")
         add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
+    silence = "how long silence may last (default: 20, more with many workers or other load)"
+    for add in (run, record, matrix):
+        add("--stall-timeout", type=_number(1), metavar="SECONDS", help=silence)
     return parser
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
+def _number(least: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers of at least `least`."""
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+        return int(text)
+
+    return parse
+
+
+def _numbers(least: int) -> Callable[[str], list[int]]:
+    """Return a parser of such numbers with commas between them."""
+    return lambda text: [_number(least)(part) for part in text.split(",")]
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -101,37 +126,54 @@ def _run(args: argparse.Namespace) -> int:
     def target(scenario: Scenario) -> Path:
         if args.output and len(args.scenarios) == 1:
             return Path(args.output)
-        return (args.output or Path()) / scenario.name
+        return Path(args.output or "") / scenario.name
 
-    def run(recorder: Recorder, scenario: Scenario) -> Path:
+    def run(scenario: Scenario, recorder: Recorder) -> Path:
         recorder.run(scenario, target(scenario))
         return target(scenario)
 
-    return _each(args, run)
+    def run_own(scenario: Scenario, observer: JobObserver) -> Path:
+        program = UserProgram(tuple(args.program), args.directory.resolve())
+        run_program(scenario, program, observer, target(scenario))
+        return target(scenario)
+
+    return _each(args, run_own) if args.program else _each(args, _with_recorder(args, run))
 
 
 def _record(args: argparse.Namespace) -> int:
-    def record(recorder: Recorder, scenario: Scenario) -> Path:
+    def record(scenario: Scenario, recorder: Recorder) -> Path:
         return recorder.record(scenario, args.output / (args.name or scenario.name))
 
-    return _each(args, record)
+    return _each(args, _with_recorder(args, record))
+
+
+def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder], Path]) -> Work:
+    """Return work that a recorder does with the requested Python installations."""
+    own = interpreter.ask(args.python)
+    other = interpreter.ask(args.guilty_python) if args.guilty_python else None
+    print(f"TensorFlow {own.tensorflow}" + (f" ({other.tensorflow} on the guilty worker)" if other else ""))
+    return lambda scenario, observer: work(scenario, Recorder(own, args.communication, observer, other))
 
 
 def _matrix(args: argparse.Namespace) -> int:
     """Record the missing cells, then print how the analyzer scores on all recordings."""
     names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
-    chosen_formats = cells(
+    wanted = cells(
         names,
         [interpreter.ask(path) for path in args.python or [Path(sys.executable)]],
         args.guilty,
         args.workers,
     )
+    remove_leftovers()
     status = 0
-    for cell in missing(chosen_formats, args.output):
+    for cell in missing(wanted, args.output):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
+        scenario = dataclasses.replace(
+            cell.scenario, stall_timeout=args.stall_timeout or cell.scenario.stall_timeout
+        )
         try:
             with job_observer() as observer:
-                Recorder(cell.interpreter, "auto", observer).record(cell.scenario, args.output / cell.name)
+                Recorder(cell.interpreter, "auto", observer).record(scenario, args.output / cell.name)
         except UserError as error:
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
@@ -141,6 +183,8 @@ def _matrix(args: argparse.Namespace) -> int:
 
 def _score(args: argparse.Namespace) -> int:
     scores = score_all(args.home)
+    if not scores:
+        raise UsageError(f"{args.home}: no recordings there (DIR/NAME with run/ and expected.json)")
     if args.first_tries:
         new = holdout_results.keep(args.first_tries, scores, load_rules().digest)
         print(f"{args.first_tries}: {len(new)} first tries more\n")
@@ -152,19 +196,16 @@ def _print_scores(home: Path, scores: Sequence[Score]) -> None:
     print(scoreboard(scores, known_misses_of(home)))
 
 
-def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) -> int:
+def _each(args: argparse.Namespace, work: Work) -> int:
     """Run the requested scenarios, one job at a time."""
-    scenarios = [catalogue.find_scenario(name, guilty=args.guilty) for name in args.scenarios]
-    if args.stall_timeout:
-        scenarios = [dataclasses.replace(one, stall_timeout=args.stall_timeout) for one in scenarios]
-    other = interpreter.ask(args.guilty_python) if args.guilty_python else None
-    own = interpreter.ask(args.python)
+    scenarios = [_chosen(args, name) for name in args.scenarios]
+    remove_leftovers()
     status = 0
     for scenario in scenarios:
-        print(f"{scenario.name}: {scenario.workers} workers, TensorFlow {own.tensorflow}")
+        print(f"{scenario.name}: {scenario.workers} workers")
         try:
             with job_observer() as observer:
-                there = work(Recorder(own, args.communication, observer, other), scenario)
+                there = work(scenario, observer)
             print(f"  handed over: {there}")
         except UserError as error:
             if not args.keep_going:
@@ -172,6 +213,13 @@ def _each(args: argparse.Namespace, work: Callable[[Recorder, Scenario], Path]) 
             print(f"mwms-train: {error}", file=sys.stderr)
             status = 1
     return status
+
+
+def _chosen(args: argparse.Namespace, name: str) -> Scenario:
+    """Return a scenario with the changes of the command line."""
+    scenario = catalogue.find_scenario(name, guilty=args.guilty, workers=args.workers)
+    changes = {"stall_timeout": args.stall_timeout, "after": args.after}
+    return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
@@ -25,9 +26,25 @@ class HandoverError(UserError):
 
 
 def check_target(target: Path) -> None:
-    """Raise HandoverError if the target exists and is not an empty directory."""
+    """Check, before a job runs, that its files can be written there.
+
+    Raises:
+        HandoverError: the target is not an empty directory, or cannot be written.
+
+    """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise HandoverError(f"{target}: exists and is not an empty directory")
+    check_writable(target)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise HandoverError unless files can be written in a directory, which is created."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise HandoverError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.trainer.handover import HandoverError, check_target, hand_over
+from analyzer.trainer.faults import EXTERNAL
+from analyzer.trainer.handover import HandoverError, check_target, check_writable, hand_over
 from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job import run_job
+from analyzer.trainer.jobs.leftovers import job_prefix
+from analyzer.trainer.jobs.programs import ProgramError, ReferenceProgram
 from analyzer.trainer.jobs.workspace import Workspace
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.job import Outcome
     from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.programs import UserProgram
     from analyzer.trainer.scenario import Scenario
 
 LIMIT = 1_000_000
@@ -65,18 +72,19 @@ class Recorder:
         GpuShares.of(scenario)
         for interpreter in filter(None, (self.interpreter, self.other)):
             interpreter.require(*LOGGING.get(scenario.log_style, ()))
-        # resolved, for it is the resolved path that a traceback shows
-        with tempfile.TemporaryDirectory(prefix="job-") as scratch:
-            workspace = Workspace.create(Path(scratch).resolve(), scenario)
-            each = dict.fromkeys(range(scenario.workers), self.interpreter)
-            if self.other:
-                each[scenario.guilty] = self.other
-            outcome = run_job(workspace, each, self.communication, self.observer)
+        each = dict.fromkeys(range(scenario.workers), self.interpreter)
+        if self.other:
+            each[scenario.guilty] = self.other
+        with _scratch() as root:
+            program = ReferenceProgram(each, self.communication)
+            workspace = Workspace.create(root, scenario, program.install)
+            outcome = run_job(workspace, program, self.observer)
             hand_over(workspace, outcome, PathAnonymizer.of(workspace, [*each.values()]), target)
         return outcome
 
     def record(self, scenario: Scenario, target: Path) -> Path:
         """Run one scenario and keep it as `target`, replacing an older recording."""
+        check_writable(target.parent)
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
             fresh = Path(scratch) / target.name
             outcome = self.run(scenario, fresh / "run")
@@ -106,6 +114,34 @@ class Recorder:
             witness=witness,
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
         )
+
+
+def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver, target: Path) -> Outcome:
+    """Run a scenario with a program of the user's and write its run directory.
+
+    Raises:
+        ProgramError: the fault acts through files or options that only the trainer's own program has.
+
+    """
+    check_target(target)
+    if scenario.fault["name"] not in EXTERNAL:
+        raise ProgramError(
+            f"{scenario.name}: the fault {scenario.fault['name']} needs the trainer's own program "
+            f"(any program takes: {', '.join(EXTERNAL)})"
+        )
+    with _scratch() as root:
+        workspace = Workspace.create(root, scenario, program.install)
+        outcome = run_job(workspace, program, observer)
+        folders = {str(workspace.folder(index)): str(program.directory) for index in range(scenario.workers)}
+        hand_over(workspace, outcome, PathAnonymizer(folders), target)
+    return outcome
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Yield a directory for one job; resolved, for it is the resolved path that a traceback shows."""
+    with tempfile.TemporaryDirectory(prefix=job_prefix()) as scratch:
+        yield Path(scratch).resolve()
 
 
 def expected_json(scenario: Scenario) -> str:

@@ -46,6 +46,7 @@ KEYS: dict[str, Check] = {
     "batch_size": whole(1),
     "profile": whole(1),
     "stall_timeout": whole(1),
+    "after": whole(1),
     "layout": one_of(*LAYOUTS),
     "hands_over": several(*PARTS),
     "expect": mapping,
@@ -86,6 +87,8 @@ class Scenario:
     profile: int = 8
     stall_timeout: int = 0
     """Seconds of silence after which the job is ended; 0 for as many as workers and load need."""
+    after: int = 0
+    """Seconds after which the fault strikes, for programs that print no steps; 0 for its step in the log."""
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False

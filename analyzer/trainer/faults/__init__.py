@@ -39,7 +39,7 @@ from analyzer.trainer.faults.time_limit import TimeLimit
 from analyzer.trainer.faults.unsharded import Unsharded
 from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 
-__all__ = ["FAULTS", "Fault"]
+__all__ = ["EXTERNAL", "FAULTS", "Fault"]
 
 FAULTS: dict[str, type[Fault]] = {
     "none": Fault,
@@ -81,3 +81,6 @@ FAULTS: dict[str, type[Fault]] = {
     "unsharded": Unsharded,
     "wrong_checkpoint": WrongCheckpoint,
 }
+
+EXTERNAL = tuple(name for name, kind in FAULTS.items() if kind.fits_any_program or kind is Fault)
+"""Faults that can strike any program."""

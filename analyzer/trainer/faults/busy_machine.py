@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from subprocess import Popen
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness import proc
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class BusyMachine(Fault):
     """`processes` of them compute until the job ends."""
 
+    fits_any_program: ClassVar[bool] = True
     processes: int = 2
     others: list[Popen[bytes]] = field(default_factory=list, init=False)
     computed: float = field(default=0.0, init=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.data_read import DataRead
@@ -24,10 +24,12 @@ RECORD = struct.calcsize("<QI65fI")
 class DataFile(Fault):
     """`happened` is `lost`, `shortened` (to the batches before the step), `damaged` (a TFRecord) or `cut`."""
 
+    fits_any_program: ClassVar[bool] = True
     happened: str = "lost"
     everyone: bool = False
+    path: str = ""
+    """The file, relative to the worker's folder; by default the part that the worker reads."""
     data: list[DataRead] = field(default_factory=list, init=False)
-    listed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         if self.happened not in {"lost", "shortened", "damaged", "cut"}:
@@ -35,14 +37,20 @@ class DataFile(Fault):
 
     def prepare(self, workspace: Workspace) -> None:
         """Remove or change the file."""
-        listing = workspace.folder(self.guilty) / "config/files.txt"
-        self.listed = workspace.part_file(self.guilty).name in listing.read_text().split()
         for index in range(workspace.scenario.workers) if self.everyone else [self.guilty]:
-            path = workspace.part_file(index)
+            path = self._file(workspace, index)
             before = path.read_bytes()
             self._strike(path, (self.step - 1) * workspace.scenario.batch_size)
             if path.exists() and path.read_bytes() != before:
-                self.data.append(DataRead.before(self.step, workspace, index))
+                self.data.append(self._follow(workspace, index))
+
+    def _file(self, workspace: Workspace, index: int) -> Path:
+        return workspace.folder(index) / self.path if self.path else workspace.part_file(index)
+
+    def _follow(self, workspace: Workspace, index: int) -> DataRead:
+        if self.path:
+            return DataRead(index, self._file(workspace, index), 0)
+        return DataRead.before(self.step, workspace, index)
 
     def _strike(self, path: Path, rows: int) -> None:
         content = bytearray(path.read_bytes())
@@ -51,7 +59,7 @@ class DataFile(Fault):
         elif self.happened == "shortened":
             path.write_bytes(b"".join(content.splitlines(keepends=True)[:rows]))
         elif self.happened == "cut":
-            path.write_bytes(content[: (rows + 5) * RECORD + 100])
+            path.write_bytes(content[: len(content) // 2 if self.path else (rows + 5) * RECORD + 100])
         else:
             place = (rows + 5) * RECORD + 60
             content[place : place + 8] = b"\x00" * 4 + b"\xff" * 4
@@ -65,8 +73,8 @@ class DataFile(Fault):
     def witness(self, evidence: Evidence) -> str:
         """Require that each changed file was read to its damage; of a lost one, that its reader failed."""
         if self.happened == "lost":
-            path = evidence.workspace.part_file(self.guilty)
-            require(self.listed and not path.exists(), f"{path.name} is there, or nobody needs it")
+            path = self._file(evidence.workspace, self.guilty)
+            require(not path.exists(), f"{path.name} is there")
             return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"
         require(self.data, "no file was changed")
         told = "; ".join(data.require() for data in self.data)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.jobs.hosts import PORT
@@ -26,6 +26,7 @@ REDIRECTION = "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport {port} -j RE
 class Delay(Fault):
     """The delay is `milliseconds` each way, from the start."""
 
+    fits_any_program: ClassVar[bool] = True
     milliseconds: int = 40
     proxy: Popen[bytes] | None = field(default=None, init=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class Environment(Fault):
     """The variables; one with an empty value is unset."""
 
+    fits_any_program: ClassVar[bool] = True
     set: dict[str, str] = field(default_factory=dict)
     everyone: bool = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +24,8 @@ class Fault:
     The further fields of a subclass are the parameters that a scenario may give it.
     """
 
+    fits_any_program: ClassVar[bool] = False
+    """True if the fault acts from outside, and not on files or options of the trainer's own program."""
     guilty: int
     step: int
     struck: float = field(default=0.0, init=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class HoldPort(Fault):
     """The trainer itself listens on it, as another service might."""
 
+    fits_any_program: ClassVar[bool] = True
     held: ExitStack = field(default_factory=ExitStack, init=False)
     held_socket: socket.socket | None = field(default=None, init=False)
 

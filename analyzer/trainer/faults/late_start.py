@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class LateStart(Fault):
     """It starts `seconds` later."""
 
+    fits_any_program: ClassVar[bool] = True
     seconds: float = 10.0
 
     def delay(self, index: int) -> float:

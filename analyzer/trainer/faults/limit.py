@@ -6,7 +6,7 @@ import resource
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -22,6 +22,7 @@ OF = {"memory": resource.RLIMIT_AS, "files": resource.RLIMIT_NOFILE}
 class Limit(Fault):
     """`of` is `memory` (address space) or `files` (open files)."""
 
+    fits_any_program: ClassVar[bool] = True
     of: str = "files"
     more: int = 0
     done: bool = field(default=False, init=False)

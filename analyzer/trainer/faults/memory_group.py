@@ -7,7 +7,7 @@ import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
@@ -31,6 +31,7 @@ EVENTS = ("memory.oom_control", "memory.events")
 class MemoryGroup(Fault):
     """The kernel kills the worker when it needs more; the kernel's log is handed over as `kernel.log`."""
 
+    fits_any_program: ClassVar[bool] = True
     group: Path | None = field(default=None, init=False)
     limited: bool = field(default=False, init=False)
     pid: int = field(default=0, init=False)

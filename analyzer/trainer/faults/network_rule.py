@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.jobs.hosts import PORT
@@ -32,6 +32,7 @@ RULES = {
 class NetworkRule(Fault):
     """`rule` is `firewall` (nothing gets in), `partition` (nothing in or out), `lossy` or `narrow`."""
 
+    fits_any_program: ClassVar[bool] = True
     rule: str = "firewall"
     everyone: bool = False
     hosts: Hosts | None = field(default=None, init=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 @dataclass
 class NeverStart(Fault):
     """Its peers wait for it until they time out."""
+
+    fits_any_program: ClassVar[bool] = True
 
     def should_start(self, index: int) -> bool:
         """Start every worker but the guilty one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from signal import Signals
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Restart(Fault):
     """The supervisor waits `after` seconds."""
 
+    fits_any_program: ClassVar[bool] = True
     after: float = 1.0
     died: float = field(default=0.0, init=False)
     back: bool = field(default=False, init=False)

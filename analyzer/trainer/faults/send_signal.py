@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from signal import Signals
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness import proc
@@ -23,6 +23,7 @@ class SendSignal(Fault):
     to the guilty worker only, or to `everyone`.
     """
 
+    fits_any_program: ClassVar[bool] = True
     signal: str = "KILL"
     when: str = "guilty"
     everyone: bool = False

@@ -6,7 +6,7 @@ import math
 import os
 import subprocess
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.faults.fault import Fault
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 class SmallDisk(Fault):
     """A tmpfs of `kilobytes`; mounting it needs root."""
 
+    fits_any_program: ClassVar[bool] = True
     kilobytes: int = 1000
+    path: str = "checkpoints"
+    """The directory that is too small, relative to the worker's folder."""
     mounted: Path | None = field(default=None, init=False)
     free: float = field(default=math.inf, init=False)
     """Kilobytes."""
@@ -33,8 +36,8 @@ class SmallDisk(Fault):
         """Mount it."""
         if os.geteuid():
             raise UserError("a small disk can be mounted by root only")
-        folder = workspace.folder(self.guilty) / "checkpoints"
-        folder.mkdir()
+        folder = workspace.folder(self.guilty) / self.path
+        folder.mkdir(exist_ok=True)
         self._run("mount", "-t", "tmpfs", "-o", f"size={self.kilobytes}k", "tmpfs", str(folder))
         self.mounted = folder
 

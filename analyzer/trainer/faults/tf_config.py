@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
@@ -83,6 +83,7 @@ EDITS: dict[str, Edit] = {
 class TfConfig(Fault):
     """`change` is `absent`, `not_json`, `not_filled_in`, `unresolvable` (for all), or a key of EDITS."""
 
+    fits_any_program: ClassVar[bool] = True
     change: str = "absent"
     everyone: bool = False
 

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from signal import SIGCONT, SIGSTOP
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness import proc
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Throttle(Fault):
     """In each period of `period` seconds it runs for the fraction `share`."""
 
+    fits_any_program: ClassVar[bool] = True
     share: float = 0.3
     period: float = 0.1
     over: threading.Event = field(default_factory=threading.Event, init=False)

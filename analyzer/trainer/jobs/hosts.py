@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PORT = 2222
+SPACE = "mwms"
+"""Prefix of the namespaces' names, before the trainer's process."""
 
 
 class HostsError(UserError):
@@ -68,7 +70,7 @@ class Hosts:
                 self._run(["ip", "netns", "del", self.made.pop()])
 
     def _space(self, name: str) -> str:
-        return f"mwms-{os.getpid()}-{name}"
+        return f"{SPACE}-{os.getpid()}-{name}"
 
     def _ip(self, index: int) -> str:
         return f"10.20.0.{11 + index}"

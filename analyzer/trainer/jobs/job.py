@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.layouts import Chunk
 
@@ -44,20 +44,19 @@ class Outcome:
 
 def run_job(
     workspace: Workspace,
-    interpreters: Mapping[int, Interpreter],
-    communication: str,
+    program: Program,
     observer: JobObserver,
 ) -> Outcome:
     """Start the workers, let the fault act, and return how the job ended."""
     fault = workspace.scenario.make_fault()
-    launcher = Launcher(workspace, fault, interpreters, communication, GpuShares.of(workspace.scenario))
+    launcher = Launcher(workspace, fault, program, GpuShares.of(workspace.scenario))
     try:
         if workspace.hosts:
             workspace.hosts.make()
         fault.before(workspace, launcher.alone)
         fault.prepare(workspace)
         with WorkerProcesses() as workers:
-            usual = {index: launcher.usual(index) for index in interpreters}
+            usual = {index: launcher.usual(index) for index in range(workspace.scenario.workers)}
             monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual))
             stalled = monitor.run_to_end()
             monitor.read_rest()
@@ -102,9 +101,11 @@ def _witness(monitor: JobMonitor) -> str:
     try:
         if scenario.expect["cause"] == "healthy":
             monitor.evidence.require_success()
-        return launcher.fault.witness(monitor.evidence)
+        witness = launcher.fault.witness(monitor.evidence)
     except FaultMissedError as error:
         raise FaultMissedError(f"{scenario.name}: refused, for the run proves nothing: {error}") from error
+    monitor.observer.note(f"witness: {witness}")
+    return witness
 
 
 def _stacks(workspace: Workspace, processes: Mapping[int, int]) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ POLL_SECONDS = 0.02
 CHIEF = 0
 PATIENCE = 20
 """Seconds of silence for up to three processes on two cores."""
-TALK = 5
+TALK = 3
 """So many times that long may workers talk without a step: an Estimator retries its session for ever."""
 
 
@@ -128,7 +128,15 @@ class JobMonitor:
                 self.advanced = self.heard
             if index in self.errors and self.errors[index].read():
                 self.heard = time.monotonic()
-            self.launcher.fault.on_step(self.workers, index, log.step)
+            self.launcher.fault.on_step(self.workers, index, self._step_of(index))
+
+    def _step_of(self, index: int) -> int:
+        """Return a worker's step in its log, or the fault's own step once its time has come."""
+        scenario = self.launcher.workspace.scenario
+        if not scenario.after:
+            return self.logs[index].step
+        started = next(life.started for life in self.workers.lives if life.index == index)
+        return scenario.step if time.monotonic() - started >= scenario.after else 0
 
     def _note_who_ended(self) -> None:
         running = self.workers.running()

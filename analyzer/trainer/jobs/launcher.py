@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.witness.evidence import Start
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from analyzer.trainer.faults import Fault
     from analyzer.trainer.jobs.gpus import GpuShares
-    from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.processes import WorkerProcesses
+    from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.jobs.workspace import Workspace
 
 
@@ -25,8 +24,7 @@ class Launcher:
 
     workspace: Workspace
     fault: Fault
-    interpreters: Mapping[int, Interpreter]
-    communication: str
+    program: Program
     gpus: GpuShares
 
     def start(self, workers: WorkerProcesses, index: int) -> None:
@@ -52,12 +50,11 @@ class Launcher:
 
     def usual_command(self, index: int) -> list[str]:
         """Return the command of a worker without the fault."""
-        python = str(self.interpreters[index].path)
-        return [python, "train.py", *_arguments(self.workspace, self.communication)]
+        return [*self.program.command(index, self.workspace.scenario)]
 
     def usual_environment(self, index: int) -> dict[str, str]:
         """Return the environment of a worker without the fault and without TF_CONFIG."""
-        return _environment(self.workspace, self.interpreters[index]) | self.gpus.environment(index)
+        return {**self.program.environment(index, self.workspace.scenario), **self.gpus.environment(index)}
 
     def usual(self, index: int) -> Start:
         """Return how a worker is started without the fault."""
@@ -72,36 +69,7 @@ class Launcher:
         """Run the program without a cluster in the first worker's folder, and wait for it."""
         env = self.environment(0)
         env.pop("TF_CONFIG", None)
-        usual = _arguments(self.workspace, self.communication)
-        command = [str(self.interpreters[0].path), "train.py", *usual, *arguments]
+        command = [*self.usual_command(0), *arguments]
         subprocess.run(  # noqa: S603 - the trainer's own program
             command, cwd=self.workspace.folder(0), env=env, check=True, capture_output=True, timeout=120
         )
-
-
-def _arguments(workspace: Workspace, communication: str) -> list[str]:
-    scenario = workspace.scenario
-    arguments = ["--mode", scenario.mode, "--log-style", scenario.log_style, "--report", scenario.report]
-    arguments += ["--epochs", str(scenario.epochs), "--steps", str(scenario.steps)]
-    arguments += ["--batch-size", str(scenario.batch_size), "--communication", communication]
-    arguments += ["--format", scenario.format, *scenario.program]
-    arguments += ["--log-batches"] * scenario.log_batches
-    if {"events", "trace"} & set(scenario.hands_over):
-        arguments += ["--logdir", "tb"]
-    if "trace" in scenario.hands_over:
-        arguments += ["--profile", str(scenario.profile)]
-    return arguments
-
-
-def _environment(workspace: Workspace, interpreter: Interpreter) -> dict[str, str]:
-    """Return the environment without variables that change the behaviour of TensorFlow, Python or gRPC."""
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("TF_", "PYTHON", "GRPC_")) and not key.lower().endswith("_proxy")
-    }
-    if workspace.scenario.unbuffered:
-        env["PYTHONUNBUFFERED"] = "1"
-    if interpreter.needs_legacy_keras:
-        env["TF_USE_LEGACY_KERAS"] = "1"
-    return env

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MARK = re.compile(
     rb"Epoch (?P<epoch>\d+)/\d+$"
     rb"|(?P<batch>\d+)/\d+ (?:\[|- )"  # a Keras progress bar, or its line at the end of an epoch
-    rb"|\bstep(?: = |[ =]|\": )(?P<step>\d+)\b"
+    rb"|\b(?:global_)?step(?: = |: |[ =]|\": )(?P<step>\d+)\b"
 )
 LINE_END = re.compile(rb"[\r\n\b]+")
 

@@ -17,7 +17,11 @@ import google_crc32c
 from analyzer.trainer.jobs.hosts import Hosts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from analyzer.trainer.scenario import Scenario
+
+    Install = Callable[[Path, Scenario], None]
 
 PROGRAM = Path(__file__).parents[1] / "program"
 WINDOW = 64
@@ -33,14 +37,14 @@ class Workspace:
     hosts: Hosts | None = None
 
     @classmethod
-    def create(cls, root: Path, scenario: Scenario) -> Workspace:
-        """Create the folder of every worker with program and data."""
+    def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
+        """Create the folder of every worker with program and data, by default those of the trainer."""
         hosts = Hosts(scenario.workers) if scenario.hosts else None
         addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
         workspace = cls(root, scenario, addresses, hosts)
         (root / "logs").mkdir()
         first = workspace.folder(0)
-        _fill(first, scenario)
+        (install or fill_reference)(first, scenario)
         for index in range(1, scenario.workers):
             shutil.copytree(first, workspace.folder(index))
         return workspace
@@ -83,7 +87,8 @@ def part_name(scenario: Scenario, part: int) -> str:
     return f"part-{part:05d}.{scenario.format}"
 
 
-def _fill(folder: Path, scenario: Scenario) -> None:
+def fill_reference(folder: Path, scenario: Scenario) -> None:
+    """Write the trainer's own program, and data for it, into a worker's folder."""
     for name in ("data", "config", "statistics"):
         (folder / name).mkdir(parents=True)
     for name in ("train.py", "windowing.py"):

@@ -38,9 +38,10 @@ class DataRead:
         if path.suffix == ".csv":
             rows = path.read_bytes().splitlines(keepends=True)
             size = sum(map(len, rows[: max(1, (step - 2) * workspace.scenario.batch_size)]))
-        made = cls(index, path, size)
-        made.reads.watch(path)
-        return made
+        return cls(index, path, size)
+
+    def __post_init__(self) -> None:
+        self.reads.watch(self.path)
 
     def observe(self, workers: WorkerProcesses) -> None:
         """Note how far the worker is."""

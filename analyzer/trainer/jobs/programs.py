@@ -1,0 +1,114 @@
+"""What the workers run: the trainer's own program, or one of the user's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from analyzer.model.errors import UserError
+from analyzer.trainer.jobs.workspace import fill_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.scenario import Scenario
+
+LARGEST_DIRECTORY = 500_000_000
+"""Bytes; each worker gets a copy."""
+
+
+class ProgramError(UserError):
+    """The user's program cannot be run by the trainer."""
+
+
+class Program(Protocol):
+    """What the workers of a job run, each in a folder of its own."""
+
+    def install(self, folder: Path, scenario: Scenario) -> None:
+        """Write the program and its data into the first worker's folder, of which the others get copies."""
+
+    def command(self, index: int, scenario: Scenario) -> Sequence[str]:
+        """Return the command line of a worker."""
+
+    def environment(self, index: int, scenario: Scenario) -> Mapping[str, str]:
+        """Return the environment of a worker, without TF_CONFIG."""
+
+
+@dataclass(frozen=True)
+class ReferenceProgram:
+    """The load forecast of the trainer."""
+
+    interpreters: Mapping[int, Interpreter]
+    communication: str
+
+    def install(self, folder: Path, scenario: Scenario) -> None:
+        """Write the program and random data."""
+        fill_reference(folder, scenario)
+
+    def command(self, index: int, scenario: Scenario) -> list[str]:
+        """Return the Python of the worker and the options of the scenario."""
+        python = str(self.interpreters[index].path)
+        return [python, "train.py", *_arguments(scenario, self.communication)]
+
+    def environment(self, index: int, scenario: Scenario) -> dict[str, str]:
+        """Return the environment without variables that change TensorFlow, Python or gRPC."""
+        env = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("TF_", "PYTHON", "GRPC_")) and not key.lower().endswith("_proxy")
+        }
+        if scenario.unbuffered:
+            env["PYTHONUNBUFFERED"] = "1"
+        if self.interpreters[index].needs_legacy_keras:
+            env["TF_USE_LEGACY_KERAS"] = "1"
+        return env
+
+
+@dataclass(frozen=True)
+class UserProgram:
+    """A program that knows nothing of the trainer; each worker runs in a copy of its directory."""
+
+    words: tuple[str, ...]
+    directory: Path
+
+    def install(self, folder: Path, scenario: Scenario) -> None:  # noqa: ARG002 - the same for all scenarios
+        """Copy the directory.
+
+        Raises:
+            ProgramError: it is too large to be copied for each worker.
+
+        """
+        size = sum(path.lstat().st_size for path in self.directory.rglob("*") if not path.is_dir())
+        if size > LARGEST_DIRECTORY:
+            raise ProgramError(
+                f"{self.directory}: {size:,} bytes are too many to copy for each worker; "
+                "keep data elsewhere, or give the program's own directory with --directory"
+            )
+        shutil.copytree(self.directory, folder, symlinks=True)
+
+    def command(self, index: int, scenario: Scenario) -> Sequence[str]:  # noqa: ARG002 - all alike
+        """Return the user's command line."""
+        return self.words
+
+    def environment(self, index: int, scenario: Scenario) -> dict[str, str]:  # noqa: ARG002 - all alike
+        """Return the user's environment, unbuffered, so that steps are seen when they are made."""
+        return {key: value for key, value in os.environ.items() if key != "TF_CONFIG"} | {
+            "PYTHONUNBUFFERED": "1"
+        }
+
+
+def _arguments(scenario: Scenario, communication: str) -> list[str]:
+    arguments = ["--mode", scenario.mode, "--log-style", scenario.log_style, "--report", scenario.report]
+    arguments += ["--epochs", str(scenario.epochs), "--steps", str(scenario.steps)]
+    arguments += ["--batch-size", str(scenario.batch_size), "--communication", communication]
+    arguments += ["--format", scenario.format, *scenario.program]
+    arguments += ["--log-batches"] * scenario.log_batches
+    if {"events", "trace"} & set(scenario.hands_over):
+        arguments += ["--logdir", "tb"]
+    if "trace" in scenario.hands_over:
+        arguments += ["--profile", str(scenario.profile)]
+    return arguments
