@@ -47,6 +47,7 @@ KEYS: dict[str, Check] = {
     "profile": whole(1),
     "stall_timeout": whole(1),
     "after": whole(1),
+    "kill_on_bad_exit": whole(1),
     "layout": one_of(*LAYOUTS),
     "hands_over": several(*PARTS),
     "expect": mapping,
@@ -89,6 +90,8 @@ class Scenario:
     """Seconds of silence after which the job is ended; 0 for as many as workers and load need."""
     after: int = 0
     """Seconds after which the fault strikes, for programs that print no steps; 0 for its step in the log."""
+    kill_on_bad_exit: int = 0
+    """Seconds after which the launcher ends a job of which a worker failed, as Slurm's option; 0 for never."""
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False

@@ -67,9 +67,18 @@ class JobMonitor:
             self._listen()
             self._note_who_ended()
             self._show()
+            self._end_after_failure()
             if self.alive and self._is_stalled(timeout):
                 return True
         return False
+
+    def _end_after_failure(self) -> None:
+        """End the job some seconds after the first failure of a worker, where the launcher does so."""
+        wait = self.launcher.workspace.scenario.kill_on_bad_exit
+        failed = [life.ended for life in self.workers.lives if life.code]
+        if wait and failed and self.alive and time.monotonic() - min(failed) > wait:
+            self.observer.note(f"a worker failed {wait} s ago: ending the others")
+            self.workers.end()
 
     def _is_stalled(self, timeout: int) -> bool:
         """Return True, and say so, if no worker says anything, or if they talk and make no step."""
