@@ -91,7 +91,7 @@ class Scenario:
     after: int = 0
     """Seconds after which the fault strikes, for programs that print no steps; 0 for its step in the log."""
     kill_on_bad_exit: int = 0
-    """Seconds after which the launcher ends a job of which a worker failed, as Slurm's option; 0 for never."""
+    """Seconds after which the launcher ends a job after a failure, as Slurm's option does; 0 for never."""
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False

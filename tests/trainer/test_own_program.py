@@ -6,11 +6,16 @@ The program is a job of two that adds numbers over sockets; like any program of 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from analyzer.cli.train import main
+from analyzer.trainer.jobs.leftovers import remove_leftovers
+from analyzer.trainer.witness.proc import command_line, state
 from tests.trainer.test_witness import networks_can_be_made
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("own_program")]
@@ -127,3 +132,45 @@ def test_a_program_without_steps_is_broken_after_some_seconds(tmp_path: Path) ->
     words = ["run", str(scenario), "--program", "sleep 30", "--after", "1", "--directory", str(tmp_path)]
     assert main([*words, "--stall-timeout", "3", "-o", str(tmp_path.parent / "run-of-sleep")]) == 0
     assert "worker-1 -9" in (tmp_path.parent / "run-of-sleep/exit_codes.txt").read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_killed_trainer_leaves_nothing_behind_the_next_start(tmp_path: Path) -> None:
+    """Its workers end with it; its directory, mount and namespaces are removed by the next trainer."""
+    if not networks_can_be_made():
+        pytest.skip("no network namespaces here")
+    scenario = tmp_path / "mine.yaml"
+    fault = "{name: small_disk, path: out}"
+    scenario.write_text(SCENARIO.format(fault=fault, more="hosts: true"))
+    words = [
+        "run",
+        str(scenario),
+        "--program",
+        "sleep 61",
+        "--directory",
+        str(tmp_path),
+        "-o",
+        str(tmp_path / "r"),
+    ]
+    start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
+    trainer = subprocess.Popen([sys.executable, "-c", start, *words])
+    deadline = time.monotonic() + 30
+    while not (sleepers := [pid for pid in children_of(trainer.pid) if "sleep" in command_line(pid)]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    trainer.kill()
+    trainer.wait()
+    removed = [one for one in remove_leftovers() if f"-{trainer.pid}-" in one]
+    assert len(removed) == 4, "a directory, a switch and two hosts"
+    assert str(trainer.pid) not in Path("/proc/mounts").read_text()
+    assert not any(Path(one).exists() for one in removed)
+    assert not [pid for pid in sleepers if state(pid) not in {"", "Z"}]
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the child processes, also those of other threads."""
+    return [
+        int(child)
+        for threads in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in threads.read_text().split()
+    ]

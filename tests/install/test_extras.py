@@ -1,0 +1,69 @@
+"""Every extra does what its page says, in an environment that has nothing else."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.install.test_install import shell
+from tests.recordings import ROOT
+
+pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install"), pytest.mark.timeout(900)]
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+ELSEWHERE = {
+    "dev": "the environment of these tests",
+    "trainer": "a test of its own below",
+    "trainer-tools": "a part of `trainer`",
+    "trainer-gpu": "gigabytes of CUDA, which nobody has run here",
+}
+RUN = f"'{ROOT}/sample_runs/slow-worker-fit-tf28/run'"
+USES = {
+    "cluster": "python -c 'import distributed, analyzer.triage.examine.cluster'",
+    "gcs": "python -c 'import gcsfs'",
+    "pandas": f'python -c \'from analyzer import analyze; analyze("{RUN[1:-1]}").tables["workers"].to_pandas()\'',
+    "postgres": "python -c 'import psycopg'",
+    "profile": f"mwms-analyze {RUN} --xprof -o . || test $? -eq 1",
+    "s3": "python -c 'import s3fs'",
+    "triage": f"mwms-triage {RUN} -o night || test $? -eq 1; ls night/index.html",
+}
+"""What an extra is for, as short as it can be tried."""
+
+
+def environment(folder: Path, extra: str) -> str:
+    """Install an extra into a new environment; return the prefix of commands that use it."""
+    venv.create(folder / "venv", with_pip=True)
+    use = f"export PATH='{folder}/venv/bin':$PATH; "
+    shell(f"{use} pip install --quiet -c '{ROOT}/constraints.txt' '{ROOT}[{extra}]' 2>&1", folder)
+    return use
+
+
+def test_every_extra_is_tried() -> None:
+    """Whoever adds one says what it is for."""
+    assert USES.keys() | ELSEWHERE.keys() == EXTRAS.keys()
+
+
+@pytest.mark.parametrize("extra", sorted(USES))
+def test_an_extra_is_enough_for_what_it_is_for(extra: str, tmp_path: Path) -> None:
+    """Nothing of the development environment is there to help."""
+    shell(environment(tmp_path, extra) + USES[extra], tmp_path)
+
+
+def test_the_commands_of_the_trainers_page(tmp_path: Path) -> None:
+    """Its first block, word for word, and a custom loop that writes events, for which TensorFlow wants TensorBoard."""
+    text = (ROOT / "docs/trainer.md").read_text(encoding="utf-8")
+    block = re.search(r"```sh\n(pip install.+?)```", text, re.DOTALL)
+    assert block
+    install, *commands = block[1].splitlines()
+    clone = tmp_path / "clone"
+    shell(f"git clone --quiet '{ROOT}' '{clone}'", tmp_path)
+    venv.create(tmp_path / "venv", with_pip=True)
+    use = f"export PATH='{tmp_path}/venv/bin':$PATH; "
+    shell(use + install.replace("pip install", f"pip install --quiet -c '{ROOT}/constraints.txt'"), clone)
+    for command in [*commands, "mwms-train run nan-loss -o nan", "mwms-analyze nan"]:
+        shell(f"{use}{command}" + (" || test $? -eq 1" if command.startswith("mwms-analyze") else ""), clone)
+    assert (clone / "nan/exit_codes.txt").exists() or list((clone / "nan").rglob("events*"))
