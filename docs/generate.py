@@ -57,10 +57,10 @@ with another worker guilty, and what was said of them the first time.
 `sample_runs/first_tries.csv`; nothing that was mended later changes a line of it.
 They share the trainer and its faults with the recordings above: other scripts may fail in other ways.
 On 2026-11-22, twenty were recorded in log styles and layouts that are not ours, with 3 to 8 workers.
-Two of them needed a second attempt, because the job had not done what it was made for: eight workers on two
-cores were ended after 20 seconds of silence, and an Estimator whose peer was killed retries for ever. The trainer
-now waits longer where more processes share the cores, and its launcher can end a job after a failure, as Slurm's
---kill-on-bad-exit does.
+Two of them needed a second attempt, because the job had not done what it was made for:
+eight workers on two cores were ended after 20 seconds of silence, and an Estimator whose peer was killed
+retried for ever. The trainer now waits longer where more processes share the cores, and its launcher can end
+a job after a failure, as Slurm's `--kill-on-bad-exit` does.
 Seven more were made earlier and are not counted.
 Of five, what they were made for did not happen: TensorFlow 2.13
 lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their
