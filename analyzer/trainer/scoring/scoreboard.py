@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+CONFIDENT = 0.9
+"""Confidence from which nine in ten answers must be right."""
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
 OURS = "mwms-analyze"
 RESULTS = ("right", "wrong", "abstained")
@@ -103,13 +105,34 @@ def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
 
 
 def shares(scores: Sequence[Score]) -> dict[str, tuple[Share, Share]]:
-    """Return the shares of right causes and of right culprits, each as (held out, not held out)."""
-    groups = [[score for score in scores if is_held_out(score.name) is held] for held in (True, False)]
+    """Return the shares of right answers, each as (held out, not held out).
 
-    def share(group: Sequence[Score], part: str) -> Share:
-        return Share(sum(getattr(score, part) == "right" for score in group), len(group))
+    They are of causes, of culprits, and of answers with a confidence of `CONFIDENT` or more. Of the last,
+    those are right that name the cause and blame no innocent worker.
+    """
+    held_out = [score for score in scores if is_held_out(score.name)]
+    others = [score for score in scores if not is_held_out(score.name)]
+    return {name: (share(held_out), share(others)) for name, share in _SHARES.items()}
 
-    return {part: (share(groups[0], part), share(groups[1], part)) for part in ("cause", "culprit")}
+
+def _share_of_causes(scores: Sequence[Score]) -> Share:
+    return Share(sum(score.cause == "right" for score in scores), len(scores))
+
+
+def _share_of_culprits(scores: Sequence[Score]) -> Share:
+    return Share(sum(score.culprit == "right" for score in scores), len(scores))
+
+
+def _share_of_confident(scores: Sequence[Score]) -> Share:
+    said = [score for score in scores if score.cause != "abstained" and score.confidence >= CONFIDENT]
+    return Share(sum(score.cause == "right" and score.culprit != "wrong" for score in said), len(said))
+
+
+_SHARES: Mapping[str, Callable[[Sequence[Score]], Share]] = {
+    "cause": _share_of_causes,
+    "culprit": _share_of_culprits,
+    f"confidence {CONFIDENT} or more": _share_of_confident,
+}
 
 
 def _held_out(scores: Sequence[Score]) -> str:
