@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tests.rules import package_of_few_rules as package_of_few_rules
 
 COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
+RECORDINGS = pytest.StashKey[Recordings]()
 FIXTURE_COSTS = {
     "recordings": "recordings",
     "sample_run": "recordings",
@@ -29,9 +29,14 @@ FIXTURE_COSTS = {
 }
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the unit tests."""
+    """Watch the unit tests, and read each sample run once."""
     config.pluginmanager.register(UnitTestGuard(), "unit-test-guard")
+    home: Path = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    shared = (home.parent if hasattr(config, "workerinput") else home) / "recordings"
+    config.stash[RECORDINGS] = Recordings(shared)
+    config.stash[RECORDINGS].install()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,10 +64,9 @@ def cost(item: pytest.Item) -> int:
 
 
 @pytest.fixture(scope="session")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
-    """Analyses of the sample runs, which the processes of pytest-xdist share."""
-    home = tmp_path_factory.getbasetemp()
-    return Recordings((home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / "recordings")
+def recordings(request: pytest.FixtureRequest) -> Recordings:
+    """The sample runs, read and diagnosed, which the processes of pytest-xdist share."""
+    return request.config.stash[RECORDINGS]
 
 
 @pytest.fixture(params=SAMPLE_RUNS, ids=lambda path: path.name)

@@ -11,7 +11,8 @@ import pytest
 from analyzer.engine import RulePack
 from analyzer.pipeline import load_rules
 from analyzer.storage import package_files
-from tests.recordings import ROOT
+
+ROOT = Path(__file__).resolve().parent.parent
 
 FEW = (
     "benign/benign-no-gpu-found",

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 import yaml
 
-from analyzer.pipeline import analyze
 from tests.recordings import ROOT, SAMPLE_RUNS, Recordings, expected
 
 KNOWN_MISSES = yaml.safe_load((ROOT / "sample_runs" / "known_misses.yaml").read_text(encoding="utf-8")) or {}
@@ -66,7 +65,7 @@ def test_healthy_runs_are_called_healthy(sample_run: Path, recordings: Recording
 def test_the_same_input_gives_the_same_diagnosis(sample_run: Path, recordings: Recordings) -> None:
     """No clock, no random order, no absolute path."""
     first = json.dumps(recordings.document(sample_run))
-    second = json.dumps(analyze([sample_run / "run"]).document)
+    second = json.dumps(recordings.analyzed_again(sample_run).document)
     assert first == second
     assert str(ROOT) not in first
 

@@ -1,0 +1,120 @@
+"""`mwms-rules new`: the draft of a rule for a run that none explains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analyzer.cli.rules import main
+from tests.recordings import ROOT, SAMPLE_RUNS
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+Said = pytest.CaptureFixture[str]
+
+few_rules = pytest.mark.usefixtures("package_of_few_rules")
+LEASE = {
+    "exit_codes.txt": "worker-0 1\nworker-1 3\n",
+    "worker-0.log": "step 1 loss 0.7\nstep 2 loss 0.6\nWARNING:app:slow disk\n",
+    "worker-1.log": "WARNING:app:slow disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n"
+    "ERROR:store:lease 4711 on /data/features/17 revoked by 10.0.0.9:7070\n",
+}
+
+
+def drafted(text: str, folder: Path, capsys: Said) -> dict[str, object]:
+    """The draft of a rule, with its TODO texts filled in the plainest way."""
+    folder.mkdir()
+    (folder / "drafted.yaml").write_text(text, encoding="utf-8")
+    assert main(["lint", str(folder)]) == 2
+    faults = capsys.readouterr().out.splitlines()[:-1]
+    assert all("is still to be written" in fault or "is no cause" in fault for fault in faults), faults
+    filled = text.replace("TODO an id of causes.yaml", "storage.unreachable").replace("TODO ", "")
+    (folder / "drafted.yaml").write_text(filled, encoding="utf-8")
+    document: dict[str, object] = yaml.safe_load(filled)
+    return document
+
+
+@few_rules
+def test_a_draft_holds_what_one_worker_alone_says(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
+    """Masked; and it passes `lint` and its own two cases once its texts are filled in."""
+    assert main(["new", "--from", str(make_run(LEASE)), "--id", "drafted"]) == 0
+    rule = drafted(capsys.readouterr().out, tmp_path / "rules-of-mine", capsys)
+    assert list(rule["signals"]) == ["said"]  # type: ignore[call-overload]
+    log = rule["signals"]["said"]["log"]  # type: ignore[index]
+    assert "lease" in str(log)
+    assert not {"4711", "10.0.0.9", "features"} & set(log["regex"].replace("\\", " ").split())
+    assert main(["lint", str(tmp_path / "rules-of-mine")]) == 0
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
+
+
+PLAIN = {
+    "exit_codes.txt": "worker-0 1\nworker-1 3\nworker-2 1\n",
+    "worker-0.log": "loading data\nstep 1 loss 0.7\nstep 2 loss 0.6\n",
+    "worker-1.log": "loading data\nusing the spare disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n"
+    "licensed: license expired, shutting down\n",
+    "worker-2.log": "loading data\nusing the fast disk\nstep 1 loss 0.7\nstep 2 loss 0.6\n",
+}
+
+
+@few_rules
+def test_a_plain_line_that_only_one_worker_has_is_enough(
+    make_run: MakeRun, tmp_path: Path, capsys: Said
+) -> None:
+    """Not every program prints a level; the line after the last common step is the one."""
+    assert main(["new", "--from", str(make_run(PLAIN)), "--id", "drafted"]) == 0
+    rule = drafted(capsys.readouterr().out, tmp_path / "rules-of-mine", capsys)
+    assert [signal["log"]["any_of"] for signal in rule["signals"].values()] == [  # type: ignore[attr-defined]
+        ["licensed: license expired, shutting down"]
+    ]
+    assert rule["cases"][0]["expect"]["culprits"] == ["worker:1"]  # type: ignore[index]
+    assert rule["cases"][0]["origin"] == "made from job-17"  # type: ignore[index]
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
+
+
+@few_rules
+def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Said) -> None:
+    """There is nobody that it differs from."""
+    run = make_run({"worker-1.log": PLAIN["worker-1.log"]})
+    assert main(["new", "--from", str(run)]) == 2
+    assert "tells one of its workers" in capsys.readouterr().err
+
+
+@pytest.mark.recordings
+def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
+    """The draft is made all the same, but nobody should write a second rule unawares."""
+    assert main(["new", "--from", str(ROOT / "sample_runs" / "worker-killed" / "run")]) == 0
+    assert capsys.readouterr().err == "mwms-rules: worker-killed is already explained by worker-killed\n"
+
+
+@few_rules
+@pytest.mark.parametrize("wrong", ["Bad_ID!", "-x", "a b", "../x"])
+def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, capsys: Said) -> None:
+    """At once, and not after the draft was filled in."""
+    assert main(["new", "--from", str(make_run(LEASE)), f"--id={wrong}"]) == 2
+    assert f"--id {wrong}: an id is made of" in capsys.readouterr().err
+
+
+BROKEN = [sample for sample in SAMPLE_RUNS if "healthy" not in sample.name]
+
+
+@pytest.mark.parametrize("sample", BROKEN, ids=lambda path: path.name)
+def test_a_draft_from_a_recorded_run_proves_itself(
+    sample: Path, tmp_path: Path, capsys: Said, request: pytest.FixtureRequest
+) -> None:
+    """Tracebacks, long paths and control codes among its lines do no harm; where no line tells, it says so."""
+    if main(["new", "--from", str(sample / "run"), "--id", "drafted"]) == 2:
+        assert "tells one of its workers from the others" in capsys.readouterr().err
+        return
+    text = capsys.readouterr().out
+    request.getfixturevalue("package_of_few_rules")
+    drafted(text, tmp_path / "rules-of-mine", capsys)
+    assert main(["test", str(tmp_path / "rules-of-mine")]) == 0, capsys.readouterr().out
+
+
+@few_rules
+def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: Said) -> None:
+    """Rather than one that fits everything."""
+    assert main(["new", "--from", str(make_run({"worker-0.log": "step 1 loss 0.5\n"}))]) == 2
+    assert "tells one of its workers" in capsys.readouterr().err
