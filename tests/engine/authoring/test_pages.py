@@ -44,7 +44,9 @@ def test_the_catalogue_has_every_rule_once() -> None:
 
 def test_every_scope_has_words() -> None:
     """A new one would otherwise break the pages."""
-    assert set(pages._words()["whose"]) == set(file_schema("rule")["$defs"]["signal"]["properties"]["of"]["enum"])
+    assert set(pages._words()["whose"]) == set(
+        file_schema("rule")["$defs"]["signal"]["properties"]["of"]["enum"]
+    )
 
 
 @pytest.mark.parametrize(
