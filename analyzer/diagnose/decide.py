@@ -11,6 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.diagnose.endings import how_it_ended
+from analyzer.diagnose.relate import precedence
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
@@ -123,8 +124,8 @@ def _overtaken(finding: Finding, tables: Tables) -> bool:
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 
 
-def _rank(finding: Finding) -> tuple[bool, float, str]:
-    return (finding.verdict is not Verdict.FAILED, -finding.confidence, finding.rule)
+def _rank(finding: Finding) -> tuple[object, ...]:
+    return (finding.verdict is not Verdict.FAILED, *precedence(finding))
 
 
 def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
@@ -136,6 +137,8 @@ def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> s
         return f"It cannot be true together with what {' and '.join(finding.contradicted_by[:2])} found."
     if chosen and finding.verdict is not chosen.verdict:
         return "It does not end a job; the failure needs another cause."
+    if chosen and finding.confidence == chosen.confidence:
+        return "It is as likely, but tells less of how the failure began."
     return "The evidence for it is weaker."
 
 

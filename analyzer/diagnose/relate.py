@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.model.findings import Finding, Outcome, Role
+
+_LOOKS = ("peer.", "hang.")
+"""Families of causes that say what a break looked like from outside."""
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:
@@ -23,22 +27,33 @@ def relate(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    """Return True if `cause` explains `effect`; mutual claims go to the higher confidence, then by name."""
+    """Return True if `cause` explains `effect`; mutual claims go to the one that takes precedence."""
     if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _named(effect, cause.explains):
         return False
     return _goes_first(cause, effect) if _named(cause, effect.explains) else True
 
 
 def _contradicts(finding: Finding, other: Finding) -> bool:
-    """Return True if either rule excludes the other and `finding` has the higher confidence."""
+    """Return True if either rule excludes the other and `finding` takes precedence."""
     if finding.rule == other.rule:
         return False
     said = _named(other, finding.contradicts) or _named(finding, other.contradicts)
     return said and _goes_first(finding, other)
 
 
+def precedence(finding: Finding) -> tuple[float, bool, int, float, str]:
+    """Return the key that orders findings: the surest first.
+
+    Of equally sure ones, a fault goes before what a break looked like, a named worker before an unnamed one,
+    and the earlier evidence before the later.
+    """
+    unnamed = 0 if finding.culprits else 1 if finding.suspects else 2
+    began = min((place.time for place in finding.evidence if place.time is not None), default=math.inf)
+    return (-finding.confidence, (finding.cause or "").startswith(_LOOKS), unnamed, began, finding.rule)
+
+
 def _goes_first(finding: Finding, other: Finding) -> bool:
-    return (-finding.confidence, finding.rule) < (-other.confidence, other.rule)
+    return precedence(finding) < precedence(other)
 
 
 def _named(finding: Finding, patterns: Sequence[str]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from analyzer.diagnose.relate import relate
-from analyzer.model.findings import Finding, Outcome, Role
+from analyzer.diagnose.relate import precedence, relate
+from analyzer.model.findings import Evidence, Finding, Outcome, Role
 
 
 def finding(
@@ -47,3 +49,23 @@ def test_of_two_that_explain_each_other_the_surer_one_does() -> None:
     """Else neither would be left."""
     one, two = relate([finding("a", 0.5, explains=("b",)), finding("b", 0.7, explains=("a",))])
     assert (one.explained_by, two.explained_by) == (("b",), ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"cause": "config.z"}, {"cause": "hang.a"}),
+        ({"culprits": ("worker:1",)}, {"suspects": ("worker:1", "worker:2")}),
+        ({"suspects": ("worker:1", "worker:2")}, {}),
+        ({"evidence": (Evidence("", "line", time=5.0),)}, {"evidence": (Evidence("", "line", time=9.0),)}),
+    ],
+    ids=["fault before its look", "named", "suspected", "earlier"],
+)
+def test_of_two_equally_sure_ones_the_telling_one_goes_first(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    """Whatever the rules are called."""
+    telling, other = finding("z", 0.78)._replace(**first), finding("a", 0.78)._replace(**second)
+    assert sorted([other, telling], key=precedence) == [telling, other]
+    surer = other._replace(confidence=0.9)
+    assert sorted([telling, surer], key=precedence) == [surer, telling]
