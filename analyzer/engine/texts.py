@@ -19,7 +19,8 @@ _NAME = r"[a-z_][a-z0-9_]*"
 _PLACEHOLDER = re.compile(rf"\{{(?P<names>{_NAME}(?:\.{_NAME})?(?:\|{_NAME}\.{_NAME})*)\}}")
 _BY_NUMBER = re.compile(r"\{(?P<one>[a-z']*)\|(?P<many>[a-z']*)\}")
 _INTERNAL = re.compile(
-    r"\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
+    r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
+    r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
 )
 """What TensorFlow writes into a message for itself: names of nodes and ops. Evidence quotes it unchanged."""
 

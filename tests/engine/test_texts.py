@@ -32,6 +32,12 @@ def test_words_agree_with_the_number_of_workers(subject: str, count: int, said: 
             "/mnt/data.tfrecord; Stale file handle [Op:IteratorGetNext] name: ",
             "/mnt/data.tfrecord; Stale file handle",
         ),
+        (
+            "corrupted record at 6720\n\t [[{{node IteratorGetNext}}]]\n\t [[RemoteCall]] [Op:__inference_train_1]",
+            "corrupted record at 6720",
+        ),
+        ("label 10 [[node loss/Sum (defined at train.py:12) ]]", "label 10"),
+        ("expected [[1 2] [3 4]]", "expected [[1 2] [3 4]]"),
         ("[Op:", "[Op:"),
         ("a: {b|c} {{d}} {subject}", "a: {b|c} {{d}} {subject}"),
     ],
