@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import Literal, cast
 
 import polars as pl
 
@@ -145,13 +145,18 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
     resume_from = last_checkpoint(tables)
     exclude = hosts.drop_nulls().to_list() if action.retry == "exclude_host" else []
-    return {
+    taken: contract.ActionTaken = {
         "retry": cast(contract.Retry, action.retry),
         "owner": cast(contract.Owner, action.owner),
         "exclude": exclude,
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
     }
+    if action.unless:
+        taken["unless"] = action.unless
+    if action.host:
+        taken["host"] = cast(Literal["watch"], action.host)
+    return taken
 
 
 def _workers(

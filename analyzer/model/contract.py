@@ -50,6 +50,8 @@ class ActionTaken(TypedDict):
     exclude: list[str]
     resume_from: str | None
     steps_lost: int | None
+    unless: NotRequired[str]
+    host: NotRequired[Literal["watch"]]
 
 
 class WorkerEnd(TypedDict):

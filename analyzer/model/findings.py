@@ -62,10 +62,16 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The consequence for the job: may it be restarted, and who must fix it."""
+    """The consequence for the job: may it be restarted, and who must fix it.
+
+    `unless` is the condition under which it must not be restarted as it is; `host` is `watch` where the host
+    becomes suspect if it happens there again.
+    """
 
     retry: str = "unknown"
     owner: str = "unknown"
+    unless: str = ""
+    host: str = ""
 
 
 class MissingSignal(NamedTuple):

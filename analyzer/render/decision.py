@@ -54,6 +54,8 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return _healthy_answers(diagnosis)
     action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
     retry, why = wording()["retry_degraded" if degraded else "retry"][action["retry"]]
+    if condition := action.get("unless"):
+        why = f"unless {condition}"
     owner = wording()["owners"][action["owner"]]
     return [
         Answer("Restart as is?", retry, why),
@@ -91,6 +93,8 @@ def _later_exclusion(action: Mapping[str, Any]) -> Answer:
 
 def _exclusion(action: Mapping[str, Any]) -> Answer:
     question = _EXCLUDE
+    if action.get("host") == "watch":
+        return Answer(question, "Not yet", "only if it happens again on the same host")
     if action["exclude"]:
         return Answer(question, "Yes: " + ", ".join(action["exclude"]), "start again without it")
     if action["retry"] == "exclude_host":
