@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import shlex
 import signal
 import sys
@@ -17,17 +18,20 @@ from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
 from analyzer.trainer.jobs import interpreter
 from analyzer.trainer.jobs.leftovers import remove_leftovers
-from analyzer.trainer.jobs.programs import UserProgram
+from analyzer.trainer.jobs.programs import ReferenceProgram, UserProgram
+from analyzer.trainer.jobs.rank import Rank
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder, run_program
 from analyzer.trainer.scoring import holdout_results
 from analyzer.trainer.scoring.scoreboard import known_misses_of, score_all, scoreboard
+from analyzer.trainer.task import run_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
     from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.scoring.scoreboard import Score
 
@@ -55,7 +59,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list | run | record | matrix | score")
+    commands = parser.add_subparsers(required=True, metavar="list | run | record | worker | matrix | score")
 
     def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Callable[..., object]:
         parser = commands.add_parser(name, help=text)
@@ -69,6 +73,13 @@ def _parser() -> argparse.ArgumentParser:
     home = {"type": Path, "metavar": "DIR", "default": catalogue.SAMPLE_RUNS}
     record("-o", "--output", **home, help="keep them there instead")
     record("--name", help="call the recording so, not like its scenario")
+    worker = command("worker", _worker, "run one task of a scenario, as a scheduler starts it on each host")
+    worker("scenario", metavar="SCENARIO", help="a name, or a file *.yaml")
+    shared = "a directory that all hosts share; DIR/SCENARIO gets the run"
+    worker("--shared", type=Path, required=True, metavar="DIR", help=shared)
+    worker("--rank", type=Rank.given, metavar="INDEX/COUNT", help="where no launcher sets variables")
+    worker("--host", help="this host's address for the others (default: that of its route)")
+    worker("--python", type=Path, default=Path(sys.executable), metavar="PATH")
     matrix = command(
         "matrix", _matrix, "record scenarios × versions × guilty × numbers of workers, then score"
     )
@@ -81,20 +92,22 @@ def _parser() -> argparse.ArgumentParser:
     score("home", nargs="?", **home)
     unnamed = "keep what was said of recordings that the file does not name yet"
     score("--first-tries", type=Path, metavar="FILE", help=unnamed)
-    run("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
-    start = "where it starts; copied for each worker"
-    run("--directory", type=Path, default=Path(), metavar="DIR", help=start)
+    for add in (run, worker):
+        add("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
+        start = "where it starts; copied for each worker"
+        add("--directory", type=Path, default=Path(), metavar="DIR", help=start)
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
         add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
-        add("--guilty", type=_number(0), metavar="INDEX", help="make another worker guilty")
         add("--workers", type=_number(1), metavar="N", help="another number of workers")
-        add("--after", type=_number(1), metavar="SECONDS", help="strike then, not at a step of the log")
-        add("--communication", choices=["auto", "ring", "nccl"], default="auto")
         add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     silence = "how long silence may last (default: 20, more with many workers or other load)"
-    for add in (run, record, matrix):
+    for add in (run, record, worker):
+        add("--guilty", type=_number(0), metavar="INDEX", help="make another worker guilty")
+        add("--after", type=_number(1), metavar="SECONDS", help="strike then, not at a step of the log")
+        add("--communication", choices=["auto", "ring", "nccl"], default="auto")
+    for add in (run, record, worker, matrix):
         add("--stall-timeout", type=_number(1), metavar="SECONDS", help=silence)
     return parser
 
@@ -138,6 +151,18 @@ def _run(args: argparse.Namespace) -> int:
         return target(scenario)
 
     return _each(args, run_own) if args.program else _each(args, _with_recorder(args, run))
+
+
+def _worker(args: argparse.Namespace) -> int:
+    """Run one task and return its exit status."""
+    rank = args.rank or Rank.found(os.environ)
+    scenario = _changed(args, catalogue.find_scenario(args.scenario, guilty=args.guilty, workers=rank.count))
+    program: Program = UserProgram(tuple(args.program or ()), args.directory.resolve())
+    if not args.program:
+        python = interpreter.ask(args.python)
+        program = ReferenceProgram(dict.fromkeys(range(rank.count), python), args.communication)
+    with job_observer() as observer:
+        return run_task(scenario, rank, program, observer, args.shared.resolve(), args.host)
 
 
 def _record(args: argparse.Namespace) -> int:
@@ -217,7 +242,11 @@ def _each(args: argparse.Namespace, work: Work) -> int:
 
 def _chosen(args: argparse.Namespace, name: str) -> Scenario:
     """Return a scenario with the changes of the command line."""
-    scenario = catalogue.find_scenario(name, guilty=args.guilty, workers=args.workers)
+    return _changed(args, catalogue.find_scenario(name, guilty=args.guilty, workers=args.workers))
+
+
+def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
+    """Return a scenario with the times of the command line."""
     changes = {"stall_timeout": args.stall_timeout, "after": args.after}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 

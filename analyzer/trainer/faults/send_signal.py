@@ -39,8 +39,9 @@ class SendSignal(Fault):
         """Send it once."""
         if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.struck:
             self.strike()
-            for one in workers.processes if self.everyone else [self.guilty]:
-                self._send(workers, one, Signals[f"SIG{self.signal}"])
+            for one in workers.processes:
+                if self.everyone or one == self.guilty:
+                    self._send(workers, one, Signals[f"SIG{self.signal}"])
 
     def _send(self, workers: WorkerProcesses, index: int, number: Signals) -> None:
         pid = workers.processes[index].pid

@@ -7,6 +7,7 @@ import sysconfig
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.faults import EXTERNAL
 from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job_monitor import JobMonitor
 from analyzer.trainer.jobs.launcher import Launcher
@@ -43,21 +44,26 @@ class Outcome:
 
 
 def run_job(
-    workspace: Workspace,
-    program: Program,
-    observer: JobObserver,
+    workspace: Workspace, program: Program, observer: JobObserver, only: int | None = None
 ) -> Outcome:
-    """Start the workers, let the fault act, and return how the job ended."""
-    fault = workspace.scenario.make_fault()
-    launcher = Launcher(workspace, fault, program, GpuShares.of(workspace.scenario))
+    """Start the workers, let the fault act, and return how the job ended.
+
+    With `only`, one worker is started here and the others elsewhere; the fault is prepared and its witness
+    asked where it acts.
+    """
+    scenario = workspace.scenario
+    fault = scenario.make_fault()
+    gpus = GpuShares.of(scenario) if only is None else GpuShares()
+    launcher = Launcher(workspace, fault, program, gpus)
     try:
         if workspace.hosts:
             workspace.hosts.make()
         fault.before(workspace, launcher.alone)
-        fault.prepare(workspace)
+        if only in {None, scenario.guilty} or scenario.fault["name"] not in EXTERNAL:
+            fault.prepare(workspace)
         with WorkerProcesses() as workers:
-            usual = {index: launcher.usual(index) for index in range(workspace.scenario.workers)}
-            monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual))
+            usual = {index: launcher.usual(index) for index in range(scenario.workers)}
+            monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual), only)
             stalled = monitor.run_to_end()
             monitor.read_rest()
             return _outcome(monitor, stalled=stalled)
@@ -98,6 +104,8 @@ def _witness(monitor: JobMonitor) -> str:
 
     """
     launcher, scenario = monitor.launcher, monitor.launcher.workspace.scenario
+    if monitor.only is not None and (monitor.only != scenario.guilty or not scenario.blames):
+        return ""
     try:
         if scenario.expect["cause"] == "healthy":
             monitor.evidence.require_success()

@@ -32,6 +32,8 @@ class JobMonitor:
     launcher: Launcher
     observer: JobObserver
     evidence: Evidence
+    only: int | None = None
+    """The one worker that is started here; None for all."""
     due: dict[int, float] = field(default_factory=dict)
     logs: dict[int, StepCounter] = field(default_factory=dict)
     errors: dict[int, StepCounter] = field(default_factory=dict)
@@ -46,7 +48,8 @@ class JobMonitor:
         workspace, fault = self.launcher.workspace, self.launcher.fault
         scenario, self.heard = workspace.scenario, time.monotonic()
         self.advanced = self.heard
-        for index in filter(fault.should_start, range(scenario.workers)):
+        here = range(scenario.workers) if self.only is None else [self.only]
+        for index in filter(fault.should_start, here):
             self.due[index] = self.heard + fault.delay(index)
             self.logs[index] = StepCounter(workspace.log(index, "out"), scenario.steps)
             if scenario.layout == "folders":

@@ -35,6 +35,8 @@ class Workspace:
     scenario: Scenario
     addresses: tuple[str, ...]
     hosts: Hosts | None = None
+    logs: Path | None = None
+    """Where the logs are written while the job runs; by default in the scratch directory."""
 
     @classmethod
     def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
@@ -59,6 +61,8 @@ class Workspace:
 
     def log(self, index: int, stream: str) -> Path:
         """Return the file of a worker's output stream; both streams share one file in the flat layout."""
+        if self.logs:
+            return self.logs / f"{self.name(index)}.log"
         name = f"{index}.{stream}" if self.scenario.layout == "folders" else f"{index}.log"
         return self.root / "logs" / name
 

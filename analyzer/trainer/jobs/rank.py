@@ -1,0 +1,109 @@
+"""Which task of a job this process is, as its launcher says, and where the others are."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzer.model.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+LAUNCHERS = {
+    "Slurm": ("SLURM_PROCID", "SLURM_NTASKS"),
+    "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    "MPICH": ("PMI_RANK", "PMI_SIZE"),
+    "a Kubernetes Indexed Job": ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"),
+}
+"""Variables with the rank and the number of tasks; the manifest of an Indexed Job has to set the number."""
+POLL_SECONDS = 0.2
+
+
+class RankError(UserError):
+    """The environment does not say which task this is, or the other tasks did not come."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Index of a task, the number of tasks, and their addresses where the launcher knows them (TF_CONFIG)."""
+
+    index: int
+    count: int
+    addresses: tuple[str, ...] = ()
+    chief: bool = False
+
+    @classmethod
+    def given(cls, text: str) -> Rank:
+        """Read `INDEX/COUNT`, as a shell script over ssh gives it."""
+        index, _, count = text.partition("/")
+        if not (index.isdecimal() and count.isdecimal() and int(index) < int(count)):
+            raise RankError(f"{text!r} is not INDEX/COUNT, with an index from 0")
+        return cls(int(index), int(count))
+
+    @classmethod
+    def found(cls, environment: Mapping[str, str]) -> Rank:
+        """Find the rank in the variables of a launcher.
+
+        Raises:
+            RankError: there is none.
+
+        """
+        if "TF_CONFIG" in environment:
+            return cls._of_tf_config(environment["TF_CONFIG"])
+        for index, count in LAUNCHERS.values():
+            if index in environment and count in environment:
+                return cls(int(environment[index]), int(environment[count]))
+        names = "; ".join(f"{name}: {', '.join(both)}" for name, both in LAUNCHERS.items())
+        raise RankError(
+            f"which task is this? No TF_CONFIG, no --rank, and no variables of a launcher ({names})"
+        )
+
+    @classmethod
+    def _of_tf_config(cls, text: str) -> Rank:
+        try:
+            config = json.loads(text)
+            groups, task = config["cluster"], config["task"]
+            before = groups.get("chief", []) if task["type"] == "worker" else []
+            addresses = (*groups.get("chief", []), *groups.get("worker", []))
+            return cls(len(before) + int(task["index"]), len(addresses), addresses, "chief" in groups)
+        except (ValueError, KeyError, TypeError) as error:
+            raise RankError(f"TF_CONFIG is not one of a cluster of workers: {text[:200]}") from error
+
+
+def meet(folder: Path, rank: Rank, address: str, timeout: float) -> tuple[str, ...]:
+    """Leave the task's address in a shared directory, and return those of all tasks once they are there.
+
+    Raises:
+        RankError: not all came in time.
+
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{rank.index}.new"
+    fresh.write_text(address)
+    fresh.replace(folder / f"{rank.index}.address")
+    deadline = time.monotonic() + timeout
+    while len(found := sorted(folder.glob("*.address"))) < rank.count:
+        if time.monotonic() > deadline:
+            raise RankError(f"{folder}: only {len(found)} of {rank.count} tasks came within {timeout:.0f} s")
+        time.sleep(POLL_SECONDS)
+    return tuple((folder / f"{index}.address").read_text() for index in range(rank.count))
+
+
+def own_address(host: str | None) -> str:
+    """Return `host:port` with a free port; the host is by default the address of the route to other hosts."""
+    with socket.create_server(("", 0)) as free:
+        return f"{host or _own_host()}:{free.getsockname()[1]}"
+
+
+def _own_host() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: the kernel only chooses a route
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])

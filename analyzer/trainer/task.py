@@ -1,0 +1,76 @@
+"""One task of a scenario, started on its own host by a scheduler; its files go to a shared directory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.trainer.handover import HandoverError, check_writable
+from analyzer.trainer.jobs.job import run_job
+from analyzer.trainer.jobs.leftovers import job_prefix
+from analyzer.trainer.jobs.rank import meet, own_address
+from analyzer.trainer.jobs.workspace import Workspace
+from analyzer.trainer.record import expected_json
+
+if TYPE_CHECKING:
+    from analyzer.trainer.jobs.job import Outcome
+    from analyzer.trainer.jobs.observer import JobObserver
+    from analyzer.trainer.jobs.programs import Program
+    from analyzer.trainer.jobs.rank import Rank
+    from analyzer.trainer.scenario import Scenario
+
+PARTS = ("logs", "exit_codes", "tf_config")
+MEETING_SECONDS = 300.0
+STALLED = 124
+"""Exit status of a task that was ended because it said nothing, as that of `timeout`."""
+
+
+def run_task(
+    scenario: Scenario, rank: Rank, program: Program, observer: JobObserver, shared: Path, host: str | None
+) -> int:
+    """Run the task of a rank and return its exit status, 128 and the number for a signal.
+
+    `shared/SCENARIO/run` gets the log as it grows, the exit code and TF_CONFIG; the guilty task writes its
+    witness beside it, and the first one `expected.json`.
+    """
+    if scenario.hosts:
+        raise HandoverError(f"{scenario.name}: has hosts of its own, which a cluster has already")
+    home = shared / scenario.name
+    check_writable(home / "run")
+    chief = scenario.chief or rank.chief
+    scenario = dataclasses.replace(scenario, workers=rank.count, chief=chief, layout="flat", hands_over=PARTS)
+    addresses = rank.addresses or meet(home / _meeting(), rank, own_address(host), MEETING_SECONDS)
+    with tempfile.TemporaryDirectory(prefix=job_prefix()) as scratch:
+        workspace = Workspace.create(Path(scratch).resolve(), scenario, program.install)
+        workspace = dataclasses.replace(workspace, addresses=addresses, logs=home / "run")
+        outcome = run_job(workspace, program, observer, rank.index)
+    return _leave(workspace, outcome, rank, home)
+
+
+def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> int:
+    """Write what a task leaves beside its log, and return its exit status."""
+    scenario, name = workspace.scenario, workspace.name(rank.index)
+    if rank.index == 0:
+        (home / "expected.json").write_text(expected_json(scenario))
+    if outcome.witness:
+        (home / f"witness-{rank.index}.txt").write_text(outcome.witness + "\n")
+    for config in outcome.tf_config.values():
+        (home / "run" / f"tf_config-{rank.index}.json").write_text(config + "\n")
+    for content_name, content in outcome.left.items():
+        (home / "run" / content_name).write_bytes(content)
+    if rank.index not in outcome.exit_codes:
+        return 0
+    code = outcome.exit_codes[rank.index]
+    (home / "run" / f"exit_code-{name}.txt").write_text(f"{name} {'running' if code is None else code}\n")
+    if code is None:
+        return STALLED
+    return 128 - code if code < 0 else code
+
+
+def _meeting() -> str:
+    """Return the name of the directory where the tasks of this attempt meet."""
+    names = ("SLURM_JOB_ID", "SLURM_RESTART_COUNT", "PMIX_NAMESPACE", "JOB_NAME")
+    return "-".join(["tasks", *(os.environ[name] for name in names if name in os.environ)])

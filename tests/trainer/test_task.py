@@ -1,0 +1,101 @@
+"""One task of a job, as launchers start it: `mwms-train worker`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from analyzer.trainer.jobs.rank import Rank, RankError, meet
+from tests.trainer.test_own_program import SCENARIO, SUM
+
+TF_CONFIG = json.dumps(
+    {"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "task": {"type": "worker", "index": 1}}
+)
+
+
+@pytest.mark.parametrize(
+    ("environment", "rank"),
+    [
+        ({"SLURM_PROCID": "2", "SLURM_NTASKS": "4"}, Rank(2, 4)),
+        ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}, Rank(0, 2)),
+        ({"JOB_COMPLETION_INDEX": "1", "JOB_COMPLETIONS": "3"}, Rank(1, 3)),
+        ({"TF_CONFIG": TF_CONFIG, "SLURM_PROCID": "0"}, Rank(2, 3, ("a:1", "b:1", "c:1"), chief=True)),
+    ],
+)
+def test_a_launcher_says_which_task_it_is(environment: dict[str, str], rank: Rank) -> None:
+    """TF_CONFIG, which has the addresses too, goes before all others."""
+    assert Rank.found(environment) == rank
+
+
+@pytest.mark.parametrize("environment", [{}, {"SLURM_PROCID": "0"}, {"TF_CONFIG": "{"}, {"TF_CONFIG": "[]"}])
+def test_no_rank_is_an_error(environment: dict[str, str]) -> None:
+    """And never a job of one."""
+    with pytest.raises(RankError):
+        Rank.found(environment)
+
+
+@pytest.mark.parametrize("text", ["1", "2/2", "a/2", "-1/2"])
+def test_a_rank_is_an_index_and_a_count(text: str) -> None:
+    """As `--rank` takes it."""
+    with pytest.raises(RankError):
+        Rank.given(text)
+
+
+@pytest.mark.processes
+def test_tasks_meet_in_a_directory(tmp_path: Path) -> None:
+    """Each gets all addresses, in the order of the ranks; who waits in vain is told how many came."""
+    found: dict[int, tuple[str, ...]] = {}
+
+    def come(index: int) -> None:
+        found[index] = meet(tmp_path, Rank(index, 2), f"host-{index}:1", 10)
+
+    threads = [threading.Thread(target=come, args=(index,)) for index in (1, 0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {0: ("host-0:1", "host-1:1"), 1: ("host-0:1", "host-1:1")}
+    with pytest.raises(RankError, match="only 2 of 3"):
+        meet(tmp_path, Rank(0, 3), "host-0:1", 0.1)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("fault", "statuses"),
+    [
+        ("{name: send_signal, signal: KILL}", [1, 137]),
+        ("{name: data_file, happened: lost, path: rows.txt}", [1, 1]),
+        ("{name: none}", [0, 0]),
+    ],
+)
+def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[int], tmp_path: Path) -> None:
+    """Each task leaves its part in the shared directory; its exit status is that of its worker."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "sum.py").write_text(SUM)
+    (code / "rows.txt").write_text("".join(f"{number}\n" for number in range(50)))
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(SCENARIO.format(fault=fault, more=""))
+    start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
+    words = ["worker", str(scenario), "--shared", str(tmp_path / "shared"), "--host", "127.0.0.1"]
+    words += ["--program", f"{sys.executable} sum.py", "--directory", str(code), "--stall-timeout", "15"]
+    tasks = [
+        subprocess.Popen(
+            [sys.executable, "-c", start, *words],
+            env={**os.environ, "SLURM_PROCID": str(index), "SLURM_NTASKS": "2"},
+        )
+        for index in range(2)
+    ]
+    assert [task.wait(60) for task in tasks] == statuses
+    home = tmp_path / "shared/mine"
+    names = {path.name for path in (home / "run").iterdir()}
+    assert {"worker-0.log", "worker-1.log", "exit_code-worker-0.txt", "exit_code-worker-1.txt"} <= names
+    assert (home / "witness-1.txt").exists()
+    assert not (home / "witness-0.txt").exists()
+    assert json.loads((home / "expected.json").read_text())["culprits"] == ["worker:1"]
