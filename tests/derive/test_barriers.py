@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from analyzer.model.run import Tables
+from tests.derive.logs import Line, cluster_of, derived, says, step, steps
 from tests.recordings import Recordings, sample_run_named
-
-TablesOf = Callable[[Mapping[str, str]], Tables]
 
 
 def met(name: str, recordings: Recordings) -> dict[str, dict[str, Any]]:
@@ -35,23 +32,29 @@ def test_who_did_not_come_to_the_last_step_was_awaited(recordings: Recordings) -
     )
 
 
-def test_who_did_not_write_the_last_checkpoint_was_awaited(tables_of: TablesOf) -> None:
+def test_who_did_not_write_the_last_checkpoint_was_awaited() -> None:
     """Saving needs every worker; where the leader alone prints it, nothing is said of it."""
     logs = {
-        f"worker-{n}.log": "".join(
-            f"step {step} loss 0.5\nsaved checkpoint to /ckpt/{'tmp_1/' * n}ckpt-{step}\n"
-            for step in range(1, last)
-        )
+        f"worker-{n}.log": [
+            line
+            for number in range(1, last)
+            for line in (step(number), saved(f"/ckpt/{'tmp_1/' * n}ckpt-{number}"))
+        ]
         for n, last in enumerate([5, 4])
     }
-    table = tables_of(logs)["barriers"]
+    table = derived(logs)["barriers"]
     rows = [row for row in table.iter_rows(named=True) if row["barrier"] == "checkpoint"]
     assert [(row["worker"], row["place"], row["arrived"], row["line"]) for row in rows] == [
         ("worker:0", "ckpt-4", True, 8),
         ("worker:1", "ckpt-4", False, 6),
     ]
-    logs["worker-1.log"] = "step 1 loss 0.5\nstep 2 loss 0.4\n"
-    assert "checkpoint" not in tables_of(logs)["barriers"]["barrier"]
+    logs["worker-1.log"] = steps(1, 2)
+    assert "checkpoint" not in derived(logs)["barriers"]["barrier"]
+
+
+def saved(path: str) -> Line:
+    """What a script prints when it has saved."""
+    return says(f"saved checkpoint to {path}", facts={"checkpoint": path})
 
 
 def test_all_wrote_the_checkpoints_of_a_healthy_run(recordings: Recordings) -> None:
@@ -72,16 +75,15 @@ def test_who_never_came_to_the_start_was_awaited(recordings: Recordings) -> None
     assert "worker:0" in barriers["startup"]["arrived"]
 
 
-def test_of_a_worker_without_files_nothing_is_said(tables_of: TablesOf) -> None:
+def test_of_a_worker_without_files_nothing_is_said() -> None:
     """It ran, or its peers could have made no step; where it was, they do not tell."""
-    spec = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
-    log = "Number of replicas in sync: 2\nstep 1 loss 0.5\nstep 2 loss 0.4\n"
-    table = tables_of({"tf_config-0.json": spec, "worker-0.log": log})["barriers"]
+    log = [says("Number of replicas in sync: 2", facts={"replicas": "2"}), *steps(1, 2)]
+    table = derived({"worker-0.log": log}, cluster_spec={"worker:0": cluster_of("a:1", "b:1")})["barriers"]
     arrived = table.select("barrier", "worker", "arrived").rows()
     assert ("startup", "worker:1", None) in arrived
     assert ("step", "worker:1", None) in arrived
 
 
-def test_one_process_meets_nobody(tables_of: TablesOf) -> None:
+def test_one_process_meets_nobody() -> None:
     """There are no barriers then."""
-    assert not tables_of({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n"})["barriers"].height
+    assert not derived({"worker-0.log": steps(1, 2)})["barriers"].height

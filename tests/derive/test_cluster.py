@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 import pytest
 
 from analyzer.model.run import Tables
 from analyzer.model.task_names import device_of, is_task, tasks_in
+from tests.derive.logs import cluster_of, derived, says
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
-
-
-def told(*addresses: str, index: int) -> str:
-    """A TF_CONFIG."""
-    return json.dumps({"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}})
 
 
 def compared(tables: Tables, key: str) -> list[tuple[str, bool]]:
@@ -28,24 +23,25 @@ LOCAL = ("localhost", "127.0.0.1", "127.0.1.1", "0.0.0.0", "[::1]", "[::]")
 
 
 @pytest.mark.parametrize("own", LOCAL)
-def test_a_worker_may_write_its_own_host_in_any_way_that_means_itself(own: str, tables_of: TablesOf) -> None:
+def test_a_worker_may_write_its_own_host_in_any_way_that_means_itself(own: str) -> None:
     """The clusters are equal, and such a name is no host."""
-    files = {
-        "tf_config-0.json": told(f"{own}:1", "b:2", index=0),
-        "tf_config-1.json": told("a:1", "b:2", index=1),
-        "worker-0.log": "hello\n",
-        "worker-1.log": "hello\n",
-    }
-    assert {equal for _, equal in compared(tables_of(files), "cluster_spec")} == {True}
-    alone = tables_of(files | {"tf_config-1.json": told(f"{own}:1", "b:2", index=1)})
+    logs = {"worker-0.log": [says("hello")], "worker-1.log": [says("hello")]}
+    tasks = {"worker:0": "worker:0", "worker:1": "worker:1"}
+    first = {"worker:0": cluster_of(f"{own}:1", "b:2")}
+    specs = first | {"worker:1": cluster_of("a:1", "b:2")}
+    assert {
+        equal for _, equal in compared(derived(logs, cluster_spec=specs, task=tasks), "cluster_spec")
+    } == {True}
+    specs = first | {"worker:1": cluster_of(f"{own}:1", "b:2")}
+    alone = derived(logs, cluster_spec=specs, task=tasks)
     assert alone["workers"]["host"].to_list() == [None, "b"]
 
 
 @pytest.mark.parametrize("own", LOCAL)
-def test_a_cluster_of_such_names_alone_is_told(own: str, tables_of: TablesOf) -> None:
+def test_a_cluster_of_such_names_alone_is_told(own: str) -> None:
     """No worker finds another one by it."""
-    files = {"tf_config-0.json": told(f"{own}:1", f"{own}:2", index=0), "worker-0.log": "hello\n"}
-    cluster = tables_of(files)["cluster"]
+    specs = {"worker:0": cluster_of(f"{own}:1", f"{own}:2")}
+    cluster = derived({"worker-0.log": [says("hello")]}, cluster_spec=specs)["cluster"]
     assert cluster.filter(cluster["key"] == "loopback")["holds"].to_list() == [True]
 
 

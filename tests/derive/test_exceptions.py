@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from analyzer.model.run import Tables
-
-TablesOf = Callable[[Mapping[str, str]], Tables]
-
-FRAMES = """\
-Traceback (most recent call last):
-  File "/workspace/train.py", line 109, in <module>
-    model.fit(ds)
-  File "/opt/venv/lib/python3.11/site-packages/keras/engine/training.py", line 1409, in fit
-    tmp_logs = self.train_function(iterator)
-"""
+from tests.derive.logs import derived, raised, says, step
 
 
 def only(tables: Tables) -> dict[str, Any]:
@@ -41,11 +31,11 @@ def only(tables: Tables) -> dict[str, Any]:
         ("KeyboardInterrupt", "KeyboardInterrupt", False),
     ],
 )  # fmt: skip
-def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool, tables_of: TablesOf) -> None:
+def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> None:
     """TensorFlow marks what it only passes on; a user's own network error is the user's own."""
-    found = only(tables_of({"worker-0.log": FRAMES + ending + "\n"}))
+    found = only(derived({"worker-0.log": [raised(ending)]}))
     assert (found["type"], found["own"], found["final"]) == (kind, own, True)
-    assert found["frame"] == "/workspace/train.py:109 in <module>"
+    assert found["frame"] == "/workspace/train.py:4 in <module>"
 
 
 @pytest.mark.parametrize(
@@ -60,18 +50,18 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool, tab
         ("ValueError: UnavailableError is not what I expected", False),
     ],
 )  # fmt: skip
-def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool, tables_of: TablesOf) -> None:
+def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool) -> None:
     """It is nobody's code that was wrong; the exception of somebody's function inside tf.data is theirs."""
-    assert only(tables_of({"worker-0.log": FRAMES + ending + "\n"}))["runtime"] is runtime
+    assert only(derived({"worker-0.log": [raised(ending)]}))["runtime"] is runtime
 
 
-def test_a_dump_of_the_fault_handler_is_of_the_runtime(tables_of: TablesOf) -> None:
+def test_a_dump_of_the_fault_handler_is_of_the_runtime() -> None:
     """It says that native code aborted, and where Python stood."""
-    dump = 'Fatal Python error: Aborted\n\nThread 0x00007f0c (most recent call first):\n  File "/w/t.py", line 3 in f\n'
-    assert only(tables_of({"worker-0.log": dump}))["runtime"]
+    dump = 'Fatal Python error: Aborted\n\nThread 0x00007f0c (most recent call first):\n  File "/w/t.py", line 3 in f'
+    assert only(derived({"worker-0.log": [says(dump, level="E", kind="traceback")]}))["runtime"]
 
 
-def test_an_exception_that_training_survived_is_not_final(tables_of: TablesOf) -> None:
+def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
-    found = only(tables_of({"worker-0.log": FRAMES + "ValueError: bad cell\nstep 3 loss 0.5\n"}))
+    found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))
     assert not found["final"]

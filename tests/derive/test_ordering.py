@@ -9,22 +9,21 @@ import pytest
 
 from analyzer.derive.ordering import comes_after
 from analyzer.model.findings import Verdict
-from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
+from tests.derive.logs import Line, derived, error, raised, says, server_started, step, steps
 
-TablesOf = Callable[[Mapping[str, str]], Tables]
+RAISED = raised("ValueError: bad cell")
+STEPS = [step(second, second) for second in range(20, 50)]
 
-RAISED = (
-    'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n'
-    "    go()\nValueError: bad cell\n"
-)
-STEPS = "".join(f"2026-11-21 01:40:{second}.0 step {second} loss 0.5\n" for second in range(20, 50))
-DONE = "Saved final model\n"
-SERVER = (
-    "2026-11-21 01:40:{second}.0: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:438]"
-    " Started server with target: grpc://a:1\n"
-)
-LOST = "2026-11-21 01:40:{second}.0: E tensorflow/core/a.cc:1] Task /job:worker/replica:0/task:1 heartbeat timeout.\n"
+
+def done(second: float | None = None) -> Line:
+    """A closing line."""
+    return says("Saved final model", second)
+
+
+def lost(second: float) -> Line:
+    """What is printed when a peer is gone."""
+    return error("E tensorflow/core/a.cc:1] Task /job:worker/replica:0/task:1 heartbeat timeout.", second)
 
 
 @pytest.mark.parametrize(
@@ -47,16 +46,19 @@ def test_lines_count_within_a_source_and_times_between_two(
     assert comes_after(row, other) is after
 
 
-def test_a_traceback_in_another_stream_stands_against_a_closing_line(
-    tables_of: TablesOf, make_run: Callable[[Mapping[str, str]], Path]
-) -> None:
+def test_a_traceback_in_another_stream_stands_against_a_closing_line() -> None:
     """Whatever their line numbers are; nothing tells which was printed first."""
-    files = {
-        "worker-0/stdout.txt": "step 1 loss 0.5\nstep 2 loss 0.4\n" + DONE,
-        "worker-0/stderr.txt": RAISED,
-    }
-    (life,) = tables_of(files)["lifetimes"].to_dicts()
+    streams = {"worker-0/stdout.txt": [*steps(1, 2), done()], "worker-0/stderr.txt": [RAISED]}
+    (life,) = derived(streams)["lifetimes"].to_dicts()
     assert (life["ended"], life["sure"]) == ("exception", False)
+
+
+def test_such_a_traceback_is_the_cause(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """The diagnosis does not believe the closing line."""
+    files = {
+        "worker-0/stdout.txt": "step 1 loss 0.5\nstep 2 loss 0.4\nSaved final model\n",
+        "worker-0/stderr.txt": f"{RAISED.record['text']}\n",
+    }
     found = analyze([make_run(files)])
     assert (found.diagnosis.verdict, found.document["cause"]) == (Verdict.FAILED, "user.exception")
 
@@ -64,70 +66,59 @@ def test_a_traceback_in_another_stream_stands_against_a_closing_line(
 @pytest.mark.parametrize(
     ("stderr", "ended", "sure"),
     [
-        (SERVER.format(second=10) + RAISED + LOST.format(second=12), "finished", True),
-        (SERVER.format(second=10) + RAISED, "exception", False),
-        (SERVER.format(second=55) + RAISED, "exception", True),
+        ([server_started(10), RAISED, lost(12)], "finished", True),
+        ([server_started(10), RAISED], "exception", False),
+        ([server_started(55), RAISED], "exception", True),
     ],
 )
-def test_times_tell_the_order_of_two_streams(
-    stderr: str, ended: str, sure: bool, tables_of: TablesOf
-) -> None:
+def test_times_tell_the_order_of_two_streams(stderr: list[Line], ended: str, sure: bool) -> None:
     """A traceback lies between the time before it and the time behind it."""
-    stdout = STEPS + "2026-11-21 01:40:50.0 " + DONE
-    tables = tables_of({"worker-0/stdout.txt": stdout, "worker-0/stderr.txt": stderr})
+    tables = derived({"worker-0/stdout.txt": [*STEPS, done(50)], "worker-0/stderr.txt": stderr})
     life = tables["lifetimes"].row(0, named=True)
     assert (life["ended"], life["sure"]) == (ended, sure)
 
 
-@pytest.mark.parametrize("behind", [SERVER.format(second=10), "Number of replicas in sync: 2\n"])
-def test_an_exception_before_the_start_up_was_caught(behind: str, tables_of: TablesOf) -> None:
+@pytest.mark.parametrize(
+    "behind", [server_started(10), says("Number of replicas in sync: 2", facts={"replicas": "2"})]
+)
+def test_an_exception_before_the_start_up_was_caught(behind: Line) -> None:
     """Also where the steps stand in another stream without any time."""
-    files = {
-        "worker-0/stdout.txt": "step 1 loss 0.5\nstep 2 loss 0.4\n",
-        "worker-0/stderr.txt": RAISED + behind,
-    }
-    tables = tables_of(files)
+    tables = derived({"worker-0/stdout.txt": steps(1, 2), "worker-0/stderr.txt": [RAISED, behind]})
     assert tables["exceptions"]["final"].to_list() == [False]
     assert tables["lifetimes"]["ended"].to_list() == ["unknown"]
 
 
-def test_steps_of_another_stream_clear_an_exception_by_their_time(tables_of: TablesOf) -> None:
+def test_steps_of_another_stream_clear_an_exception_by_their_time() -> None:
     """As they do in one file."""
-    stderr = SERVER.format(second=10) + RAISED + LOST.format(second=12)
-    tables = tables_of({"worker-0/stdout.txt": STEPS, "worker-0/stderr.txt": stderr})
+    stderr = [server_started(10), RAISED, lost(12)]
+    tables = derived({"worker-0/stdout.txt": STEPS, "worker-0/stderr.txt": stderr})
     assert tables["exceptions"]["final"].to_list() == [False]
 
 
-def test_a_closing_line_of_another_stream_is_found_by_its_time(tables_of: TablesOf) -> None:
+def test_a_closing_line_of_another_stream_is_found_by_its_time() -> None:
     """The steps stand in stderr, the last word in stdout."""
-    files = {"worker-0/stderr.txt": STEPS, "worker-0/stdout.txt": "2026-11-21 01:41:00.0 training finished\n"}
-    (life,) = tables_of(files)["lifetimes"].to_dicts()
+    streams = {"worker-0/stderr.txt": STEPS, "worker-0/stdout.txt": [says("training finished", 60)]}
+    (life,) = derived(streams)["lifetimes"].to_dicts()
     assert (life["ended"], life["end_source"]) == ("finished", "worker-0/stdout.txt")
 
 
-def test_what_another_stream_prints_behind_the_end_does_not_count(tables_of: TablesOf) -> None:
+@pytest.mark.parametrize(("second", "counts"), [(45, True), (55, False)])
+def test_what_another_stream_prints_behind_the_end_does_not_count(second: int, counts: bool) -> None:
     """An error in stderr, seconds after the closing line in stdout."""
-    files = {
-        "worker-0/stdout.txt": STEPS + "2026-11-21 01:40:50.0 " + DONE,
-        "worker-0/stderr.txt": LOST.format(second=55),
+    streams = {
+        "worker-0/stdout.txt": [*STEPS, done(50)],
+        "worker-0/stderr.txt": [lost(second)],
         "worker-1/stdout.txt": STEPS,
     }
-    tables = tables_of(files)
-    assert tables["accusations"]["counts"].to_list() == [False]
-    assert tables["job"]["errors"].to_list() == [0]
-    before = files | {"worker-0/stderr.txt": LOST.format(second=45)}
-    tables = tables_of(before)
-    assert tables["accusations"]["counts"].to_list() == [True]
-    assert tables["job"]["errors"].to_list() == [1]
+    tables = derived(streams)
+    assert tables["accusations"]["counts"].to_list() == [counts]
+    assert tables["job"]["errors"].to_list() == [int(counts)]
 
 
-def test_steps_of_another_stream_after_sigterm_are_going_on(tables_of: TablesOf) -> None:
+@pytest.mark.parametrize(("second", "went_on"), [(48, True), (58, False)])
+def test_steps_of_another_stream_after_sigterm_are_going_on(second: int, went_on: bool) -> None:
     """TensorFlow tells of the signal in stderr."""
-    caught = (
-        "2026-11-21 01:40:{}.0: W a/preemption_notifier.cc:90] SIGTERM caught at 2026-11-21T01:40:48+00:00\n"
-    )
-    ends = {}
-    for second in (48, 58):
-        tables = tables_of({"worker-0/stdout.txt": STEPS, "worker-0/stderr.txt": caught.format(second)})
-        ends[second] = tables["lifetimes"]["went_on"].to_list()
-    assert ends == {48: [True], 58: [False]}
+    text = "W a/preemption_notifier.cc:90] SIGTERM caught at 2026-11-21T01:40:48+00:00"
+    caught = error(text, second, level="W")._replace(facts={"sigterm": "2026-11-21T01:40:48+00:00"})
+    tables = derived({"worker-0/stdout.txt": STEPS, "worker-0/stderr.txt": [caught]})
+    assert tables["lifetimes"]["went_on"].to_list() == [went_on]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import pytest
 
 from analyzer.model.run import Tables
-
-TablesOf = Callable[[Mapping[str, str]], Tables]
+from tests.derive.logs import cluster_of, derived, error, raised, says, step
 
 RING = """\
 2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: {root}
 Additional GRPC error information from remote target /job:worker/replica:0/task:2{method}:
-{details}
-"""
+{details}"""
+DONE = says("training finished")
 OLD = ':{"created":"@1795225237.754186118","description":"Error received from peer","grpc_message":"x","grpc_status":14}'
 NEW = ':UNKNOWN:Error received from peer  {grpc_status:14, grpc_message:"Socket closed"}'
 
@@ -35,21 +32,19 @@ def named(tables: Tables) -> set[tuple[str, str, str]]:
          " Connection refused", " while calling /tensorflow.WorkerService/CompleteGroup", NEW),
     ],
 )  # fmt: skip
-def test_a_lost_connection_names_its_remote_target(
-    root: str, method: str, details: str, tables_of: TablesOf
-) -> None:
+def test_a_lost_connection_names_its_remote_target(root: str, method: str, details: str) -> None:
     """In the spelling of 2.4, of 2.14 and of 2.21."""
-    tables = tables_of({"worker-0.log": RING.format(root=root, method=method, details=details)})
+    tables = derived({"worker-0.log": [error(RING.format(root=root, method=method, details=details))]})
     assert named(tables) == {("worker:0", "worker:2", "transport")}
 
 
-def test_of_a_status_that_crossed_several_workers_the_innermost_is_meant(tables_of: TablesOf) -> None:
+def test_of_a_status_that_crossed_several_workers_the_innermost_is_meant() -> None:
     """Worker 1 heard of it from worker 3, which had it from worker 2."""
     text = RING.format(root="Collective ops is aborted by: Socket closed", method="", details=OLD) + (
-        "The error could be from a previous operation. Restart your program to reset.\n"
-        "Additional GRPC error information from remote target /job:worker/replica:0/task:3:\n" + OLD + "\n"
+        "\nThe error could be from a previous operation. Restart your program to reset.\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:3:\n" + OLD
     )
-    assert named(tables_of({"worker-1.log": text})) == {("worker:1", "worker:2", "transport")}
+    assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:2", "transport")}
 
 
 @pytest.mark.parametrize(
@@ -63,33 +58,28 @@ def test_of_a_status_that_crossed_several_workers_the_innermost_is_meant(tables_
         ("ERROR:tensorflow:Cluster check alive failed, /job:worker/replica:0/task:2 is down, aborting collectives: x", "down"),
     ],
 )  # fmt: skip
-def test_a_lost_heartbeat_names_the_silent_task(line: str, kind: str, tables_of: TablesOf) -> None:
+def test_a_lost_heartbeat_names_the_silent_task(line: str, kind: str) -> None:
     """The coordination service of 2.9 and later, and the health check before it."""
-    assert named(tables_of({"worker-0.log": line + "\n"})) == {("worker:0", "worker:2", kind)}
+    assert named(derived({"worker-0.log": [error(line)]})) == {("worker:0", "worker:2", kind)}
 
 
-def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_there(
-    tables_of: TablesOf,
-) -> None:
+def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_there() -> None:
     """That is another thing than a lost data connection."""
     text = RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
         "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
     )
-    assert named(tables_of({"worker-1.log": text})) == {("worker:1", "worker:0", "leader")}
+    assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
-def test_what_follows_the_planned_end_does_not_count(tables_of: TablesOf) -> None:
+def test_what_follows_the_planned_end_does_not_count() -> None:
     """A leader that finishes first leaves the others with a frightening line."""
-    text = "step 12 loss 0.5\ntraining finished\n" + RING.format(root="Socket closed", method="", details=OLD)
-    assert (
-        named(tables_of({"worker-0.log": text, "worker-2.log": "step 12 loss 0.5\ntraining finished\n"}))
-        == set()
-    )
+    lost = error(RING.format(root="Socket closed", method="", details=OLD))
+    other = [step(12), DONE]
+    assert named(derived({"worker-0.log": [step(12), lost], "worker-2.log": other})) != set()
+    assert named(derived({"worker-0.log": [step(12), DONE, lost], "worker-2.log": other})) == set()
 
 
-CLUSTER = (
-    '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
-)
+CLUSTER = {"worker:0": cluster_of("10.0.0.1:2222", "10.0.0.2:2222")}
 
 
 @pytest.mark.parametrize(
@@ -107,31 +97,28 @@ CLUSTER = (
          "worker:9", "heartbeat"),
     ],
 )  # fmt: skip
-def test_older_and_newer_dialects_name_a_peer_too(
-    text: str, worker: str, kind: str, tables_of: TablesOf
-) -> None:
+def test_older_and_newer_dialects_name_a_peer_too(text: str, worker: str, kind: str) -> None:
     """TensorFlow 1.0, a status without a remote target, one without a level, JAX."""
-    tables = tables_of({"worker-0.log": text, "tf_config-0.json": CLUSTER})
+    tables = derived({"worker-0.log": [error(text)]}, cluster_spec=CLUSTER)
     assert ("worker:0", worker, kind) in named(tables)
 
 
-def test_the_leader_that_passes_on_an_error_names_nobody(tables_of: TablesOf) -> None:
+def test_the_leader_that_passes_on_an_error_names_nobody() -> None:
     """Whom it calls for that may have left long ago."""
     text = RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
         "task:2:", "task:2 while calling /tensorflow.CoordinationService/ReportErrorToTask:"
     )
-    assert named(tables_of({"worker-0.log": text})) == set()
+    assert named(derived({"worker-0.log": [error(text)]})) == set()
 
 
-def test_only_the_name_of_the_accused_is_marked(tables_of: TablesOf) -> None:
+def test_only_the_name_of_the_accused_is_marked() -> None:
     """TensorFlow 2.21 does not name the leader whose call failed, and then nothing is marked."""
-    bare = (
-        'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\n    go()\n'
+    bare = raised(
         "tensorflow.python.framework.errors_impl.DeadlineExceededError: Collective ops is aborted by: Deadline"
-        " Exceeded\n\nRPC: /tensorflow.CoordinationService/Heartbeat\n"
+        " Exceeded\n\nRPC: /tensorflow.CoordinationService/Heartbeat"
     )
-    silent = "WARNING:tensorflow:/job:worker/task:2 seems down, retrying 1/3\n"
-    rows = tables_of({"worker-1.log": bare + silent})["accusations"].sort("kind").to_dicts()
+    silent = error("WARNING:tensorflow:/job:worker/task:2 seems down, retrying 1/3", level="W")
+    rows = derived({"worker-1.log": [bare, silent]})["accusations"].sort("kind").to_dicts()
     assert [
         (row["worker"], row["kind"], row["says"][row["start"] or 0 : row["end"] or 0]) for row in rows
     ] == [
