@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 
 from mwms_recorder.outside.observer import Observer
+from mwms_recorder.outside.recording import remove_pages
 from mwms_recorder.settings import Settings
 
 
@@ -17,7 +17,7 @@ def main() -> None:
         os._exit(0)
     settings, pid = Settings(**json.loads(sys.argv[1])), int(sys.argv[2])
     Observer(settings, pid).watch()
-    shutil.rmtree(settings.pages, ignore_errors=True)
+    remove_pages(settings.pages)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 from typing import Mapping, NoReturn, Sequence
@@ -58,4 +57,4 @@ def execute(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
     except OSError as error:
         sys.stderr.write(f"mwms-recorder: {command[0]}: {error.strerror}\n")
         sys.stderr.flush()
-    os._exit(126 if shutil.which(command[0]) else 127)
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)

@@ -9,11 +9,12 @@ import signal
 import threading
 import time
 import traceback
-from typing import Callable, NamedTuple, NoReturn
+from typing import Callable, NoReturn
 
 from mwms_recorder.journal import Journal
 from mwms_recorder.outside import cgroup, facts, proc
 from mwms_recorder.outside.reach import reach
+from mwms_recorder.outside.recording import DRAINED, Link
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.outside.signals import Witness, forwarded
 from mwms_recorder.outside.stalls import Stalls
@@ -21,19 +22,10 @@ from mwms_recorder.outside.streams import Pump, Stream
 from mwms_recorder.outside.task import own_task, peers, tf_config
 from mwms_recorder.settings import Settings
 
-DRAINED = b"D"
-"""Said to the supervisor when all output up to the command's end is passed on and written."""
 TICK_SECONDS = 1.0
 RETRIES = (10.0, 30.0, 90.0)
 """Seconds after the start at which addresses are asked again until all answer."""
 REACH_SECONDS = 3.0
-
-
-class Link(NamedTuple):
-    """Pipes between supervisor and observer."""
-
-    told: int
-    said: int
 
 
 def observe(settings: Settings, pid: int, streams: list[Stream], witness: Witness, link: Link) -> NoReturn:

@@ -12,7 +12,6 @@ import contextlib
 import os
 import resource
 import select
-import shutil
 import signal
 import sys
 import time
@@ -21,9 +20,9 @@ from typing import Any, NoReturn, Sequence
 from mwms_recorder import __version__
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
-from mwms_recorder.outside import cgroup, launch, observer, proc
+from mwms_recorder.outside import cgroup, launch, proc
 from mwms_recorder.outside.kernel_log import kernel_lines
-from mwms_recorder.outside.recording import SCHEMA, make_pages
+from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, make_pages, remove_pages
 from mwms_recorder.outside.signals import SI_KERNEL, Witness, forwarded, named
 from mwms_recorder.outside.streams import NAMES, Pump, Stream, copy_size, open_streams
 from mwms_recorder.outside.task import make_directory, task_name
@@ -71,7 +70,7 @@ class Supervisor:
         status, usage = self._wait()
         self._end_observer(failed=status != 0)
         self._record_end(status, usage)
-        shutil.rmtree(self.settings.pages, ignore_errors=True)
+        remove_pages(self.settings.pages)
         end_like(status)
 
     def _start_observer(self) -> None:
@@ -84,9 +83,18 @@ class Supervisor:
         if self.observer == 0:
             os.close(self._tell)
             os.close(self._hear)
-            observer.observe(self.settings, self.pid, self.streams, self.witness, observer.Link(told, said))
+            self._observe(Link(told, said))
         os.close(told)
         os.close(said)
+
+    def _observe(self, link: Link) -> NoReturn:
+        """Become the observer; its modules are imported here, so that the command need not wait for them."""
+        try:
+            from mwms_recorder.outside import observer
+
+            observer.observe(self.settings, self.pid, self.streams, self.witness, link)
+        finally:
+            os._exit(1)
 
     def _record_start(self) -> None:
         self.journal.append(
@@ -173,7 +181,7 @@ class Supervisor:
             said = b""
             with contextlib.suppress(OSError):
                 said = os.read(self._hear, 1)
-            if said == observer.DRAINED or not said:
+            if said == DRAINED or not said:
                 break
         if not said:
             Pump(self.streams, self.settings.directory, self.journal).drain()

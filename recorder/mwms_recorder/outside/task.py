@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 from typing import Any, Mapping, NamedTuple
 
 RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX", "RANK")
@@ -66,7 +65,7 @@ def task_name(environment: Mapping[str, str], chosen: str | None) -> dict[str, s
     for variable in RANKS:
         if environment.get(variable, "").isdigit():
             return {"task": f"rank-{environment[variable]}", "task_from": variable}
-    return {"task": _safe(socket.gethostname()), "task_from": "host"}
+    return {"task": _safe(os.uname().nodename), "task_from": "host"}
 
 
 def make_directory(out: str, task: str) -> str:
