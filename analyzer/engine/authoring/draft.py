@@ -7,8 +7,8 @@ nothing else is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -23,16 +23,13 @@ _AROUND = 3
 """Other lines of a worker that its case shows."""
 _LONGEST_TRACEBACK = 30
 _ANY_STEP = "step 1 loss 0.5"
-_Row = dict[str, object]
+_Row = Mapping[str, Any]
 
 
 class Telling(NamedTuple):
-    """A record that may show the cause, and its weight."""
+    """A record that may show the cause: the line that names the error, its template, and its weight."""
 
-    worker: str
-    source: str
-    line: int
-    text: str
+    row: _Row
     said: str
     mask: str
     score: int
@@ -44,23 +41,24 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
-    chosen = _most_telling(found, best)
-    ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0])
-    own = ordinary.pop(best.worker)
-    # First what tells, then the rest: behind a closing line it would count as printed after the end.
-    fires = {best.worker: [*(_shortened(each.text) for each in chosen), *own], **ordinary}
-    quiet = {best.worker: own, **ordinary}
-    return spelled(rule_id, run, best.worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
+    worker, chosen = str(best.row["worker"]), _most_telling(found, best)
+    ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0].row)
+    own = ordinary.pop(worker)
+    # First the telling lines, then the rest: behind a closing line they would count as printed after the end.
+    fires = {worker: [*(_shortened(each.row["text"]) for each in chosen), *own], **ordinary}
+    quiet = {worker: own, **ordinary}
+    return spelled(rule_id, run, worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
 
 
 def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
     """Return the most informative lines of the worker, without repetitions, in log order."""
     once: dict[str, Telling] = {}
     for each in found:
-        if each.worker == best.worker and each.source == best.source and each.score >= best.score - 1:
+        same_log = all(each.row[key] == best.row[key] for key in ("worker", "source"))
+        if same_log and each.score >= best.score - 1:
             once.setdefault(each.mask, each)
-    foremost = sorted(once.values(), key=lambda each: (-each.score, each.line))[:MOST_LINES]
-    return sorted(foremost, key=lambda each: each.line)
+    foremost = sorted(once.values(), key=lambda each: (-each.score, each.row["line"]))[:MOST_LINES]
+    return sorted(foremost, key=lambda each: int(each.row["line"]))
 
 
 def _alarming(tables: Tables) -> list[_Row]:
@@ -70,21 +68,27 @@ def _alarming(tables: Tables) -> list[_Row]:
 
 def _last_plain(tables: Tables) -> list[_Row]:
     """Return the last plain lines that only one of several workers has."""
-    by_worker: dict[str, set[object]] = {}
     rows = _before_the_end(tables, pl.col("kind") == "plain")
-    for row in rows:
-        by_worker.setdefault(template_of(_error_line(str(row["text"]))), set()).add(row["worker"])
-    own: dict[object, list[_Row]] = {}
-    for row in rows:
-        if len(by_worker[template_of(_error_line(str(row["text"])))]) == 1:
+    said = [template_of(_error_line(row["text"])) for row in rows]
+    workers = _workers_by_template(rows, said)
+    own: dict[str, list[_Row]] = {}
+    for row, mask in zip(rows, said, strict=True):
+        if len(workers[mask]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MOST_LINES:]] if several else []
 
 
+def _workers_by_template(rows: Sequence[_Row], masks: Sequence[str]) -> dict[str, set[str]]:
+    workers: dict[str, set[str]] = {}
+    for row, mask in zip(rows, masks, strict=True):
+        workers.setdefault(mask, set()).add(row["worker"])
+    return workers
+
+
 def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
     ends = dict(tables["lifetimes"].select("end_source", "end_line").drop_nulls().iter_rows())
-    rows = tables["records"].filter(wanted & pl.col("worker").is_not_null()).to_dicts()
+    rows: list[_Row] = [*tables["records"].filter(wanted & pl.col("worker").is_not_null()).to_dicts()]
     return [row for row in rows if row["line"] <= ends.get(row["source"], row["line"])]
 
 
@@ -92,29 +96,19 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
     """Return the records that only one worker has, or that follow the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
-    said = {id(row): (line := _error_line(str(row["text"])), template_of(line)) for row in rows}
-    workers: dict[str, set[object]] = {}
-    for row in rows:
-        workers.setdefault(said[id(row)][1], set()).add(row["worker"])
-    unheard = [row for row in rows if not _covers(row, known)]
+    lines = [_error_line(row["text"]) for row in rows]
+    masks = [template_of(line) for line in lines]
+    workers = _workers_by_template(rows, masks)
+    heard = [_covers(row, known) for row in rows]
     made = []
-    for row in unheard or rows:
-        line, mask = said[id(row)]
-        only, after = (
-            len(workers[mask]) == 1,
-            int(str(row["line"])) > last.get((str(row["worker"]), str(row["source"])), 1 << 60),
-        )
+    for row, line, mask, matched in zip(rows, lines, masks, heard, strict=True):
+        only = len(workers[mask]) == 1
+        after = row["line"] > last.get((row["worker"], row["source"]), 1 << 60)
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
-        if (only or after) and Spoken(line, mask).literal:
-            made.append(_as_telling(row, line, mask, score))
+        if (only or after) and Spoken(line, mask).literal and (not matched or all(heard)):
+            made.append(Telling(row, line, mask, score))
     return made
-
-
-def _as_telling(row: _Row, said: str, mask: str, score: int) -> Telling:
-    return Telling(
-        str(row["worker"]), str(row["source"]), int(str(row["line"])), str(row["text"]), said, mask, score
-    )
 
 
 def _places(table: pl.DataFrame) -> dict[str, list[int]]:
@@ -126,8 +120,7 @@ def _places(table: pl.DataFrame) -> dict[str, list[int]]:
 
 
 def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
-    first, last = int(str(row["line"])), int(str(row["last_line"]))
-    return any(first <= line <= last for line in places.get(str(row["source"]), ()))
+    return any(row["line"] <= line <= row["last_line"] for line in places.get(row["source"], ()))
 
 
 def _error_line(text: str) -> str:
@@ -139,7 +132,7 @@ def _error_line(text: str) -> str:
     return next((line for line in reversed(ends) if ":" in line), lines[-1])
 
 
-def _routine_lines(tables: Tables, telling: set[str], first: Telling) -> dict[str, list[str]]:
+def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, list[str]]:
     """Return worker → some routine lines of its log, for the case that must not fire.
 
     A worker without any gets a line of progress, so that the case has a log of each worker.
@@ -150,7 +143,7 @@ def _routine_lines(tables: Tables, telling: set[str], first: Telling) -> dict[st
     workers = tables["records"]["worker"].drop_nulls().unique(maintain_order=True)
     kept: dict[str, list[str]] = {worker: [] for worker in workers}
     for row in plain.iter_rows(named=True):
-        behind = row["source"] == first.source and row["line"] > first.line
+        behind = row["source"] == first["source"] and row["line"] > first["line"]
         if not behind and template_of(_error_line(row["text"])) not in telling and row["text"].isprintable():
             kept[row["worker"]].append(row["text"][:400])
     return {worker: lines[-_AROUND:] or [_ANY_STEP] for worker, lines in kept.items()}
