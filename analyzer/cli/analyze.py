@@ -48,7 +48,7 @@ def process() -> int:
         if status is not None:
             os._exit(status)
 
-    atexit.register(leave)  # the first that is registered is the last that is called
+    atexit.register(leave)  # handlers run in reverse order, so this one runs last
     status = main()
     return status
 
@@ -63,7 +63,7 @@ def _help_formatter(prog: str) -> argparse.HelpFormatter:
     given = os.environ.get("COLUMNS", "")
     columns = int(given) if given.isdecimal() else 0
     if not columns:
-        with suppress(OSError):  # it is no terminal
+        with suppress(OSError):  # not a terminal
             columns = os.get_terminal_size(1).columns
     return argparse.RawDescriptionHelpFormatter(prog, width=(columns or 80) - 2)
 

@@ -26,7 +26,7 @@ _SIGPIPE_STATUS = 141
 
 def run_command(name: str, work: Callable[[], int]) -> int:
     """Run a command and return its exit status; exceptions become messages (see `model/errors.py`)."""
-    if sys.stdout is None:  # whoever started the process closed it
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
@@ -44,7 +44,7 @@ def run_command(name: str, work: Callable[[], int]) -> int:
         _silence_stdout()
         return _SIGPIPE_STATUS
     except Exception:  # noqa: BLE001 - the last place where a mistake of ours can be told from the user's
-        import traceback  # takes as long as some stages, and should never be needed
+        import traceback  # slow to import, and rarely needed
 
         traceback.print_exc()
         print(f"{name}: internal error; please report it with the lines above", file=sys.stderr)

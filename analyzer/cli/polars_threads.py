@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 SMALL_RUN_BYTES = 32 << 20
-"""Total size of the files up to which one thread is faster: starting and ending more takes longer."""
+"""Total size of the files up to which one thread is faster than starting several."""
 _VARIABLE = "POLARS_MAX_THREADS"
 
 

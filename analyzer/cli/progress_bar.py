@@ -52,7 +52,7 @@ class ProgressBar:
         try:
             self._screen.write(text)
             self._screen.flush()
-        except (OSError, UnicodeError):  # a terminal that has gone, or that has no such letters
+        except (OSError, UnicodeError):  # the terminal is gone, or cannot show these characters
             self._seen = False
 
     def _columns(self) -> int:

@@ -96,7 +96,7 @@ def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterat
     for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):
         if (saved := own.get(row["worker"])) is not None:
             name = PurePosixPath(row["value"]).name
-            times[row["worker"], name] += 1  # one that is written over is written again
+            times[row["worker"], name] += 1  # a name may be written twice
             saved[name, times[row["worker"], name]] = row
     if sum(map(bool, own.values())) < 2:
         return

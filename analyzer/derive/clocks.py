@@ -16,10 +16,10 @@ from analyzer.model.task_names import order
 from analyzer.tables.builders import frame
 
 FEWEST_STEPS = 3
-"""Shared steps, at least, before an offset is believed."""
+"""Shared steps that an offset needs at least."""
 
 SAME = 5.0
-"""Seconds by which clocks may differ and still count as one."""
+"""Largest difference in seconds of clocks that count as equal."""
 
 _EVENT_FILE = "event_file"
 _KINDS = ("log", _EVENT_FILE)

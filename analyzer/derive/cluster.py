@@ -32,12 +32,12 @@ _LISTED = (
     r"^package:(?:tensorflow|tf-|keras|numpy$|protobuf$|grpcio$|nvidia-|cuda|cudnn|nccl|h5py$|ml-dtypes$|horovod$)"
     r"|^env:(?:(?:GRPC|KERAS|NCCL|OMP|TF|XLA)_\w+|LD_LIBRARY_PATH|LD_PRELOAD|\w+_(?:proxy|PROXY))$"
 )
-"""Packages and variables that can matter to the training; those are compared in which workers differ."""
+"""Packages and environment variables that are compared between workers: those that can affect training."""
 
 QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
-"""Keys whose value is yes or no."""
+"""Keys whose values are `yes` and `no`."""
 _ENOUGH_BATCHES = 3
-"""Batches of one size before it counts as the size."""
+"""Batches of equal size that a worker must have read before it counts as the batch size."""
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:

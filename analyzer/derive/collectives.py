@@ -17,7 +17,7 @@ from analyzer.tables.builders import frame
 
 _OWN_THREADS = r"^collective_ops"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)
-"""How many calls later one trace may have begun than another."""
+"""Numbers of calls by which one trace may begin later than another."""
 
 Row = dict[str, Any]
 

@@ -11,7 +11,7 @@ from analyzer.derive.ordering import Row, comes_after
 from analyzer.model.messages import Messages
 
 _LONGEST = 300
-"""Characters; a longer record is no such line."""
+"""Maximum length in characters of a completion line."""
 
 
 def completion_lines(

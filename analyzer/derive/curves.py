@@ -22,11 +22,11 @@ _MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("epoch", "step", "line", "source")
 _ENOUGH = 20
-"""Values from which it can be told whether they fall."""
+"""Number of values from which `fall` is computed."""
 _START = 3
-"""First values, whose median the later ones are held against."""
+"""Number of first values whose median is the start of the curve."""
 _LAST = 10
-"""The most values before a restart that the first one after it is held against."""
+"""Number of values before a restart with which the first ones after it are compared."""
 
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
@@ -36,7 +36,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),
     "gradient_norm": re.compile(r"(?i)grad(?:ient)?s?[_/ ]?(?:global[_/ ]?)?norm"),
 }
-"""What tags are called by those who print them; the first that fits counts."""
+"""Quantity → regex of the tags that name it; the first match counts."""
 
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:

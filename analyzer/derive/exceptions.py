@@ -21,7 +21,7 @@ _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
     r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
-"""Where a graph node was made: frames that TensorFlow puts in front of what went wrong."""
+"""The frames where a graph node was defined, which TensorFlow prints before the error message."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -52,7 +52,9 @@ def exceptions(
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
     for row in rows:
-        behind = later[row["worker"], row["attempt"]] if row["worker"] else ()  # else others speak there, too
+        behind = (
+            later[row["worker"], row["attempt"]] if row["worker"] else ()
+        )  # without a worker, the file may be of several
         row["final"] = not any(comes_after(each, row) for each in behind)
     return frame("exceptions", rows)
 

@@ -14,9 +14,9 @@ from analyzer.tables.builders import frame
 _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
 _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
-"""No job that ran between these two ran TensorFlow 2.4."""
+"""Release dates of TensorFlow and of its version 2.4."""
 _LOSSES = ("transport", "heartbeat", "down", "leader")
-"""Kinds of complaint with which a job breaks off."""
+"""Kinds of complaint that end a job."""
 
 Row = Mapping[str, Any]
 

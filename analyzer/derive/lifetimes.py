@@ -42,11 +42,11 @@ class Life:
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
     absence_tells: bool = True
-    """Whether it would have left a file that is here: its cluster lists it, or half of its peers did."""
+    """Whether it never ran if its files are missing: its cluster lists it, or half of its peers left some."""
     seen_by_peers: bool = False
-    """Whether its peers show that it ran."""
+    """Whether files of its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
-    """First and last sign of life, on the common clock."""
+    """First and last time in its files, on the common clock."""
     joined: float | None = None
 
     def fact(self, key: str) -> str | None:

@@ -18,13 +18,13 @@ CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
     "a gap between the indices of its peers",
     "it left files, as its peers did",
 )
-"""How a task is known to be a member; the first that holds is told."""
+"""Reasons why a task counts as a member, the strongest first."""
 
 _DEVICE = r"/job:[a-z_]+(?:/replica:\d+)?/task:\d{1,9}"
 _NOT_THERE = r"assign a device|does not exist|not a valid device|unknown device|CreateSession\(\) for device"
-"""Words of errors that name a device because the job lacks it."""
+"""Regex of errors that name a device because the job does not have it."""
 _MAX_COUNTED = 4_096
-"""Workers up to which a stated number is believed."""
+"""Largest number of workers that is believed."""
 
 
 def members(

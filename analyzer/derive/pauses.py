@@ -20,13 +20,13 @@ from analyzer.tables.intervals import union
 from analyzer.tables.step_times import busiest
 
 MOST_PAUSES = 12
-"""Pauses kept of one worker: the longest."""
+"""Maximum number of pauses per worker; the longest are kept."""
 _FEWEST = 5
-"""Steps from which it is known what a step usually takes."""
+"""Number of gaps from which the usual step time is known."""
 _LONG, _SAVED = 5.0, 1.5
-"""How many times as long as usual a step takes in a pause; with a checkpoint in it, less will do."""
+"""A gap of this many usual step times is a pause; the second limit holds if it has a checkpoint."""
 _SHORTEST = 0.5
-"""Seconds that are worth drawing."""
+"""Shortest pause in seconds."""
 _ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
 
 

@@ -21,7 +21,7 @@ from analyzer.model.task_names import DEVICE, device_of, in_order, task_of, task
 from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
-"""Characters behind a remote target in which gRPC says why the call failed."""
+"""Characters after a remote target in which gRPC states why the call failed."""
 
 
 class Complaint(NamedTuple):
@@ -128,7 +128,7 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     if wording.reasons["leader"].search(said):
         kind = "leader"
     elif method and method.startswith("CoordinationService"):
-        # The leader calls the others only to pass on that the job is broken.
+        # The leader calls the other workers only to report that the job failed.
         kind = "leader" if task == leader and kind in {"transport", "deadline"} else None
     if kind:
         yield Complaint(task, kind, method, match.start())

@@ -21,7 +21,7 @@ _NAMES: Mapping[str, str] = {
     "host": "host|prep|preprocess|python|augment|feature|decode",
     "device": "device|compute|gpu|train|forward|backward|all_?reduce|sync",
 }
-"""What a part of a step is called; the first that fits counts."""
+"""Kind of phase → the words that name it; the first match counts."""
 _KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}
 _DURATION = r"(?:_seconds|_time|_secs?|_ms)$"
 

@@ -13,9 +13,9 @@ from analyzer.tables.builders import frame
 _MARKS = ("step", "epoch", "checkpoint_step")
 _OWN = ("worker", "attempt")
 _ROUNDED, _SMALL = 1e-3, 0.1
-"""A log agrees where it is right to a thousandth, below 0.1 to a ten-thousandth: it rounds."""
+"""Relative tolerance of printed values, which are rounded; below 0.1 it is absolute (a ten-thousandth)."""
 _EPOCHS = r"^(?:(validation)/)?epoch_"
-"""What Keras calls the values of a whole epoch in event files; there epochs count from 0, in logs from 1."""
+"""Prefix of the tags of whole epochs in event files of Keras; there epochs count from 0, in logs from 1."""
 
 
 def series(scalars: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
 SHORTEST = 5.0
-"""Seconds without progress, at least, before it counts as a silence."""
+"""Shortest silence in seconds."""
 
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]

@@ -19,12 +19,12 @@ from analyzer.tables.builders import frame
 from analyzer.tables.step_times import step_times
 
 _FEWEST = 8
-"""Steps on either side of a change."""
+"""Minimum number of steps on either side of a change."""
 _CHANCE = 0.001
 _FACTOR = 1.5
-"""How much longer or shorter steps must take for it to be called a change."""
+"""Smallest ratio of step times before and after a change."""
 _MOST = 2_000
-"""Steps looked at; of longer runs, medians of neighbours."""
+"""Maximum number of step times that are tested; more are reduced to medians of neighbouring steps."""
 
 
 class Timed(NamedTuple):

@@ -15,9 +15,9 @@ from analyzer.tables.builders import frame
 from analyzer.tables.intervals import Interval, difference, seconds_within, union
 
 SPENT = ("compile", "compute", "copy", "collective", "input")
-"""What time is spent on, the first that is under way counts."""
+"""Kinds of work in order of precedence: of several at one time, the first counts."""
 _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
-"""Threads that fetch input ahead of its use: nobody waits for them."""
+"""Regex of threads that prefetch input, for which no step waits."""
 
 
 def steps(spans: pl.DataFrame) -> pl.DataFrame:

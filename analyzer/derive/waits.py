@@ -32,7 +32,7 @@ class CollectiveTime(NamedTuple):
 
 
 _AROUND = 60.0
-"""Seconds by which a trace may begin before the first line of a log, or after its last one."""
+"""Seconds by which a trace may begin before the first or after the last line of a log of its worker."""
 
 
 def waits(

@@ -16,7 +16,7 @@ from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
 _TELLING = ("log", "event_file", "trace")
-"""Kinds of source that a worker leaves by running."""
+"""Kinds of source that prove that a worker ran."""
 
 
 def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

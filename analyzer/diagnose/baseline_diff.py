@@ -16,7 +16,7 @@ from analyzer.model.run import Tables
 
 MOST_CURVES = 6
 _APART = 0.2
-"""Share by which two values differ that are worth showing."""
+"""Smallest relative difference of two values that is shown."""
 _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
 
 

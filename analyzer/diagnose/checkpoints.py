@@ -11,9 +11,9 @@ from analyzer.model.run import Tables
 from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
-"""A plain `ckpt-4` may count the checkpoints instead of the steps."""
+"""Step number in a checkpoint's name; the number in `ckpt-4` may count checkpoints instead of steps."""
 _OF_NO_USE = re.compile(r"(?:^|/)workertemp_\d+(?:/|$)")
-"""Where workers other than the leader must write too; TensorFlow deletes it again."""
+"""Temporary directories to which workers other than the leader write; TensorFlow deletes them."""
 _LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
 

@@ -15,7 +15,7 @@ from analyzer.model.schema import GAUGE, VALIDATION
 from analyzer.tables.step_times import step_times
 
 MOST_POINTS = 240
-"""Points kept of one curve; first, last and every value that is not finite among them."""
+"""Maximum number of points per curve; includes the first, the last and the first non-finite value."""
 STEP_TIME = "seconds per step"
 
 Point = list[Any]

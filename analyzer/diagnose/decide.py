@@ -17,17 +17,17 @@ from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _DOUBTED = (0.78, 0.6)
-"""Highest confidence of "nothing failed" where one observation speaks against it, and where several do."""
+"""Highest confidence of "nothing failed" if one observation contradicts it, and if several do."""
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
-"""Highest confidence where the index of a culprit is guessed.
+"""Highest confidence if the index of a culprit is guessed.
 
-The file at fault is known, the number of its worker is not: that falls short of 0.9, from which on nine in
-ten verdicts are right in cause and culprit.
+The cause is known, the index of the worker is not: below 0.9, the confidence from which nine in ten verdicts
+are right in cause and culprit.
 """
 _CAP_OLD = LEVELS["likely"]
-"""Highest confidence in a job of a TensorFlow before 2.4: no recording of ours is so old."""
+"""Highest confidence for TensorFlow before 2.4, of which there is no recording."""
 
 
 class Decision(NamedTuple):
@@ -38,9 +38,9 @@ class Decision(NamedTuple):
     confidence: float
     chosen: Finding | None = None
     rejected: tuple[tuple[Finding, str], ...] = ()
-    """Cause findings that were not chosen, each with what speaks against it."""
+    """Cause findings that were not chosen, each with the reason."""
     doubts: tuple[str, ...] = ()
-    """What speaks against a verdict of healthy, a sentence each."""
+    """Sentences that contradict a verdict of healthy."""
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:

@@ -27,7 +27,7 @@ from analyzer.model.findings import Action, Finding, Outcome, Verdict
 from analyzer.model.run import Tables
 
 UNSURE = 0.5
-"""Confidence below which the page shows what else the lines speak for."""
+"""Confidence below which the telling lines and their possible causes are shown."""
 _DAMAGE = ("source", "offset", "length", "line", "what")
 
 

@@ -15,7 +15,7 @@ from analyzer.model.run import Tables
 
 MOST = 4
 _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
-"""What a job is; a rule that lacks only this speaks of another kind of job."""
+"""Columns that describe the kind of job; a rule that lacks only these applies to another kind."""
 
 
 _ENDS = frozenset({"exit_code", "signal", "ended"})

@@ -15,7 +15,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import printable
 
 MAX_NAMES = 8
-"""Files that the command line names one by one."""
+"""Maximum number of files that the command line names."""
 _LIBRARIES = ("polars", "hyperscan", "regex", "protobuf", "pyyaml", "jinja2")
 
 

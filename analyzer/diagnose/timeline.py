@@ -18,7 +18,7 @@ from analyzer.model.task_names import place
 from analyzer.tables.clock_alignment import CommonClock
 
 MOST_EVENTS = 400
-"""Events kept: those of the blamed workers first, then by kind."""
+"""Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MOST_WORDS = 240
 _PLACE = ("source", "line")
 _IMPORTANCE = ("error", "signal", "end", "silence", "accusation", "last_step", "first_step", "start")

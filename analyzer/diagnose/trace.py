@@ -10,7 +10,7 @@ from analyzer.model.contract import CollectiveCall, TraceShares
 from analyzer.model.run import Tables
 
 MOST_COLLECTIVES = 120
-"""Collectives told one by one: those for which the others waited the longest."""
+"""Maximum number of collectives; those with the longest waits are kept."""
 
 
 def traced(tables: Tables) -> list[TraceShares]:

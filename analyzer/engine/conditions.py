@@ -24,9 +24,9 @@ _VERSIONS = ("since", "before")
 _ANY = ("known", "not")
 
 VERSION = r"^\d{1,5}(\.\d{1,5}){0,2}$"
-"""What a version is compared with."""
+"""Regex of versions in conditions."""
 _NUMBERS, _BOUND = 3, 10**5
-"""Numbers of a version that are compared, and what each is smaller than."""
+"""How many numbers of a version are compared, and the exclusive upper bound of each."""
 
 
 def operators(type_: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def _parts(column: pl.Expr, condition: object) -> list[pl.Expr]:
 
 
 def _equal(column: pl.Expr, value: object) -> pl.Expr:
-    # not `is_in`, which refuses whole numbers for a column of fractions
+    # not `is_in`, which rejects integers for a column of floats
     return reduce(or_, map(column.eq, value)) if isinstance(value, list) else column.eq(value)
 
 

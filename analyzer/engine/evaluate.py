@@ -18,16 +18,16 @@ from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, R
 from analyzer.model.run import Tables
 
 MOST_EVIDENCE = 4
-"""Places shown for one signal and worker."""
+"""Maximum number of pieces of evidence for one signal and worker."""
 _CAP_EXPERIMENTAL = LEVELS["likely"]
 _NOBODY = ""
-"""The subject of what belongs to no worker that is known: it is found, and nobody is blamed for it."""
+"""Subject of rows without a worker: the rule may fire on them, but blames nobody."""
 _OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
-"""Families of causes that lie in what workers share: code, data, storage, environment."""
+"""Families of causes that can affect all workers alike: code, data, storage, environment."""
 _SAMPLED = frozenset({"event_file", "trace"})
-"""Kinds of source of which a part that is lost may be the one that mattered."""
+"""Kinds of source whose unreadable part may hold the decisive values."""
 _MARKED = ("matches", "accusations")
-"""Tables whose rows say which part of their words was meant."""
+"""Tables whose rows have `start` and `end` of the matched words."""
 
 
 class Roster(NamedTuple):
@@ -39,7 +39,7 @@ class Roster(NamedTuple):
     lives: Mapping[str, Row]
     job: Row
     mixed: bool = False
-    """Whether a log is of several workers and does not tell which line is whose."""
+    """Whether a log mixes lines of several workers without naming them."""
 
 
 def match(pack: RulePack, tables: Tables) -> list[Finding]:
@@ -78,7 +78,7 @@ def evaluate(
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     none = dict.fromkeys(rule.signals, False)
-    if not any(rows.values()) and not rule.holds(none):  # so it is with most rules of most runs
+    if not any(rows.values()) and not rule.holds(none):  # the usual case
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
     seen = {subject: _in_order(rule, rows, subject, roster, order) for subject in subjects}

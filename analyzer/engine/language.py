@@ -29,21 +29,21 @@ class Signal(NamedTuple):
     where: Condition
     of: str = "anyone"
     who: str = "worker"
-    """The column that says whose row it is; `accuser` for accusations seen from the other side."""
+    """The column with the worker of a row; `accuser` selects accusations by who made them."""
     at_least: int = 1
     after: str = ""
-    """Another signal; only rows that lie behind one of its rows count."""
+    """Another signal; only rows after one of its rows count."""
     before: str = ""
-    """Another signal; only rows that lie before one of its rows count."""
+    """Another signal; only rows before one of its rows count."""
     within: Within = Within()
     unless: tuple[Condition, ...] = ()
-    """Rows that satisfy one of these do not count; only an overlay says so."""
+    """Conditions that exclude rows, from overlays."""
     says: str = ""
     kind: str = "line"
     pattern: Pattern | None = None
     example: str = ""
     basis: str = ""
-    """Why the numbers it compares with are these."""
+    """The reason for its thresholds."""
 
 
 class Confidence(NamedTuple):
@@ -64,7 +64,7 @@ class Case(NamedTuple):
     culprits: tuple[str, ...] = ()
     suspects: tuple[str, ...] = ()
     run: str | None = None
-    """Instead of `given`: a recorded run of the repository, for what cannot be written as text."""
+    """A recorded run of the repository instead of `given`, for files that are not text."""
 
 
 class Rule(NamedTuple):
@@ -86,7 +86,7 @@ class Rule(NamedTuple):
     explains: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
     refuted_by: tuple[str, ...] = ()
-    """Signals any of which shows that the statement is wrong."""
+    """Signals that refute the rule; one is enough."""
     despite_finish: bool = False
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
@@ -118,14 +118,14 @@ class RulePack(NamedTuple):
 
     rules: tuple[Rule, ...]
     causes: Mapping[str, str]
-    """Cause id → what it means."""
+    """Cause id → meaning."""
     digest: str
     overlay: str = ""
-    """The overlay files that were laid over them, if any."""
+    """Names of the overlay files that were applied."""
     packs: tuple[Pack, ...] = ()
-    """The directories that they come from."""
+    """The directories of the rules."""
     messages: Messages = NONE
-    """The wording of other programs that they come with."""
+    """The messages of other programs, from the same directories."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -13,9 +13,9 @@ from analyzer.model.messages import STATES, Message, Messages, expression
 from analyzer.storage.yaml_document import Document
 
 FOLDER = "messages"
-"""The folder of a directory of rules that holds them."""
+"""Name of the folder of message files in a directory of rules."""
 _SHORTEST_FACT = 3
-"""Characters; every byte of a log is searched for the fixed words of a fact."""
+"""Minimum length of the fixed words of a fact, for which every byte of a log is searched."""
 
 
 def messages(documents: Iterable[Document]) -> Messages:

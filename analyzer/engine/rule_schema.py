@@ -28,7 +28,7 @@ _WORDS: Mapping[str, list[str]] = {
     "statements": [*STATES],
     "tables": [*TABLES],
 }
-"""Words of the code that an `enum` in `rule_files.schema.yaml` names."""
+"""Name of an `enum` in `rule_files.schema.yaml` → its values, which the code defines."""
 
 
 @cache

@@ -18,9 +18,9 @@ from analyzer.model.schema import TABLES
 from analyzer.storage.yaml_document import Document, Path
 
 _TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})
-"""What a text can say of a match already; a group of that name would hide it."""
+"""Placeholders of a match that a regex group of the same name would hide."""
 _NO_REASON = (0, 1)
-"""Numbers that need none: something is there, or nothing is."""
+"""Thresholds that need no reason: they only ask for presence or absence."""
 
 
 def check_file(document: Document) -> None:

@@ -22,7 +22,7 @@ _INTERNAL = re.compile(
     r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
     r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
 )
-"""What TensorFlow writes into a message for itself: names of nodes and ops. Evidence quotes it unchanged."""
+"""Names of graph nodes and ops in TensorFlow's messages; texts omit them, evidence keeps them."""
 
 Values = Mapping[str, Mapping[str, object] | str]
 

@@ -44,7 +44,7 @@ def _in_schema_order(value: Any, schema: Schema) -> Any:  # noqa: ANN401
         return {k: v if type(v) in _LEAVES else _in_schema_order(v, known.get(k, {})) for k, v in named}
     if isinstance(value, _LISTS):
         items: Schema = _definition(schema).get("items", {})
-        if "prefixItems" in items:  # rows of single values, of which there may be thousands: nothing has keys
+        if "prefixItems" in items:  # thousands of rows of scalars, without keys
             return value
         return [item if type(item) in _LEAVES else _in_schema_order(item, items) for item in value]
     return value

@@ -8,7 +8,7 @@ from analyzer.render.formatting import as_text, duration, names, number, percent
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Facts that differ between all workers of a healthy job."""
 _MAX_CLOCKS = 2
-"""Shifted clocks up to which each gets a sentence; more share one."""
+"""Number of shifted clocks up to which each has a sentence; more share one."""
 
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ Logs are untrusted input: escape codes, bidirectional marks and zero-width chara
 what the reader sees.
 """
 
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")  # printable by Unicode, yet nothing is seen
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")  # printable according to Unicode, but blank
 _SPACES = frozenset("\u00a0\u2002\u2003\u2009\u202f\u3000")
 
 

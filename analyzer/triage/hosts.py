@@ -73,7 +73,7 @@ def suspects(shares: Iterable[Share]) -> list[Suspect]:
 
 def _trials(together: Sequence[Share]) -> Iterable[tuple[str, _Trial]]:
     workers, culprits = sum(each.workers for each in together), sum(each.culprits for each in together)
-    if len(together) < 2 or not culprits:  # a machine alone is no better or worse than its partners
+    if len(together) < 2 or not culprits:  # without partners there is nothing to compare with
         return
     names = frozenset(each.host for each in together)
     for run, host, held, guilty in together:

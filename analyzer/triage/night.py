@@ -23,7 +23,7 @@ from analyzer.triage.publish.output_files import remove_drafts, remove_reports, 
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
-"""Runs looked up in the history by one query."""
+"""Number of runs per query of the history."""
 _COMMIT_SECONDS = 0.5
 """Commit interval: at most this much work is lost on a kill."""
 

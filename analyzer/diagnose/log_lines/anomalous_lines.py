@@ -26,7 +26,7 @@ _PASSED_ON = re.compile(
     r"aborted by|Abort(?:ing\b|$|\s)|StartAbort|remote target|is aborting with|\[_Derived_\]|Socket closed"
     r"|Connection reset|Error reported from|previous operation"
 )
-"""What a worker prints because a peer is gone."""
+"""Regex of messages that a worker prints because it lost a peer."""
 
 
 class SaidLine(NamedTuple):

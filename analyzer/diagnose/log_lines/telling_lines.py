@@ -25,10 +25,10 @@ from analyzer.storage.disk_cache import cached_yaml
 
 MAX_LINES = 3
 FIRST, FURTHER = 0.3, 0.2
-"""Confidence of the cause that a line speaks for first, and of the others: below that of any rule."""
+"""Confidence of the first cause that a hint names, and of its others: below that of any rule."""
 _HINT, _END = 4, 1
 _LAST_RECORDS = 20
-"""Records from the end of a worker's log that count as near its end."""
+"""Number of last records of a log that count as near its end."""
 
 
 class Hint(NamedTuple):

@@ -13,7 +13,7 @@ from analyzer.model.findings import Finding, Outcome
 from analyzer.model.run import Tables
 
 Read = Callable[[Path, RulePack], Tables]
-"""What reads a run for a pack; the engine itself opens no run."""
+"""Function that reads a run for a pack; the engine itself opens no run."""
 
 
 class Trial(NamedTuple):

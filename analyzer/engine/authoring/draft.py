@@ -18,9 +18,9 @@ from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines
 
 MOST_LINES = 3
-"""Lines that a draft looks for; more would only fit the one run."""
+"""Maximum number of lines that a draft looks for; more would fit only the one run."""
 _AROUND = 3
-"""Other lines of a worker that its case shows."""
+"""Number of routine lines per worker in a case."""
 _LONGEST_TRACEBACK = 30
 _ANY_STEP = "step 1 loss 0.5"
 _Row = Mapping[str, Any]
@@ -44,7 +44,7 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     worker, chosen = str(best.row["worker"]), _most_telling(found, best)
     ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0].row)
     own = ordinary.pop(worker)
-    # First the telling lines, then the rest: behind a closing line they would count as printed after the end.
+    # The telling lines come first: after a completion line they would count as printed after the end.
     fires = {worker: [*(_shortened(each.row["text"]) for each in chosen), *own], **ordinary}
     quiet = {worker: own, **ordinary}
     return spelled(rule_id, run, worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)

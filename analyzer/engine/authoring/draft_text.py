@@ -12,7 +12,7 @@ import yaml
 from analyzer.model.log_template import literals_between
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
-"""What TensorFlow's C++ code prints before its message."""
+"""The prefix of messages of TensorFlow's C++ code."""
 
 
 class Spoken(NamedTuple):

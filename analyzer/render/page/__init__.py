@@ -20,7 +20,7 @@ def render(diagnosis: Mapping[str, Any]) -> str:
     for n in range(_MAX_ROUNDS):
         trimmed = trim(diagnosis, limits)
         document = ascii_json(in_schema_order(trimmed.diagnosis))
-        # The page shows at least as many bytes as the JSON that it embeds.
+        # Without the embedded JSON, the page has at least as many bytes as the JSON.
         if n == _MAX_ROUNDS - 1 or 2 * len(document) < MAX_BYTES:
             page = fill("report.html.j2", view(trimmed, document))
             if len(page.encode()) <= MAX_BYTES:

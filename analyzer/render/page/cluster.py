@@ -9,7 +9,7 @@ from analyzer.render.phrasing import differs_by_nature
 
 Json = Mapping[str, Any]
 MAX_ROWS = 16
-"""Workers up to which a table folds none."""
+"""Number of workers up to which a table shows all."""
 
 
 def facts(diagnosis: Json) -> dict[str, Any]:

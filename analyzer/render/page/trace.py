@@ -10,7 +10,7 @@ from analyzer.render.sanitize import one_line
 Json = Mapping[str, Any]
 BAR = 240.0
 _MAX_ROWS = 16
-"""Workers up to which each has a row, even if it was never last."""
+"""Number of workers up to which each has a row, even if it was never last."""
 _CHART_WIDTH, _LEFT, _TOP, _PITCH, _COLUMN, _SMALLEST = 1080.0, 118.0, 16.0, 22.0, 40.0, 1.5
 _NOTABLE_SHARE, _VISIBLE_SHARE = 0.1, 0.01
 

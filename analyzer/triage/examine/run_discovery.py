@@ -35,10 +35,10 @@ _PART_NAMES = frozenset(
     | {"meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr", "stdout"}
     | {"tb", "tensorboard", "traces", "train", "validation"}
 )
-"""Directory names that are parts of a run, besides those of workers and attempts."""
+"""Names of directories inside a run, besides those of workers and attempts."""
 _MIN_PARTS = 2
 _MAX_DEPTH = 40
-"""Depth below a root up to which directories are listed."""
+"""Maximum depth below a root."""
 _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
 """Kinds of files that only runs have."""
 

@@ -38,7 +38,7 @@ class Task(NamedTuple):
     rules: tuple[str, ...] = ()
     """Further directories of rules."""
     digest: str = ""
-    """Digest of all rules, so that a process that cached others loads them again."""
+    """Digest of all rules; a process with other rules in its cache loads them again."""
 
 
 class Host(NamedTuple):
@@ -122,7 +122,7 @@ def content_digest(task: Task) -> str:
 
 
 def _hash_file(whole: hashlib.blake2b, path: Path) -> None:
-    if not path.is_file():  # a pipe would be waited for
+    if not path.is_file():  # opening a pipe would block
         return
     try:
         with path.open("rb") as file:

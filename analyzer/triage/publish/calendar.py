@@ -47,7 +47,9 @@ def calendar(nights: Sequence[NightCounts], last: str) -> Calendar:
         day = monday + timedelta(days=number)
         x, y = _LEFT + number // 7 * _PITCH, _TOP + number % 7 * _PITCH
         if number % 7 == 0 and (month := f"{day:%b}") != shown:
-            months = [each for each in months if x - each[0] > _PITCH]  # a lone week leaves its name no room
+            months = [
+                each for each in months if x - each[0] > _PITCH
+            ]  # no space for the name of a single week
             months.append((x, month))
             shown = month
         if day >= begin:
