@@ -112,6 +112,8 @@ def _baseline(paths: Sequence[Path], pack: RulePack) -> BaselineRun | None:
 
 
 def _import_later_stages() -> None:
+    import polars  # noqa: F401 - before deeper imports: a call at the end of a 16 KiB stack chunk maps memory
+
     import analyzer.diagnose.provenance
     import analyzer.diagnose.recipes
     import analyzer.engine.evaluate

@@ -77,6 +77,8 @@ def _last_values(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str
 def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield packages and variables that differ between workers; a missing entry counts as a value."""
     listed = facts.filter(pl.col("worker").is_not_null() & pl.col("key").str.contains("^(?:package|env):"))
+    if not listed.height:
+        return
     listing = {
         kind: listed.filter(pl.col("key").str.starts_with(kind))["worker"]
         .unique(maintain_order=True)

@@ -100,11 +100,12 @@ def _last_attempts(
             if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
                 (life.facts[row["key"]] if table == "facts" else life.records).append(row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
+    spans = _spans(tables["sources"], clock)
     done = completion_lines(dated(tables["records"]), last_progress(tables["scalars"]), messages)
     for life in lives.values():
         key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
-        life.times = _span(tables["sources"], life, clock)
+        life.times = spans.get(life.worker, (None, None))
         joined = life.facts["agent_connected"]
         life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
     for row in exceptions.iter_rows(named=True):
@@ -309,11 +310,16 @@ def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     return dict(logged_attempts.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
 
 
-def _span(sources: pl.DataFrame, life: Life, clock: CommonClock) -> tuple[float | None, float | None]:
-    own = sources.filter((pl.col("worker") == life.worker) & (pl.col("kind").is_in(["log", "event_file"])))
-    known: list[list[float]] = [[], []]
-    for row in own.iter_rows(named=True):
-        for times, end in zip(known, ("first_time", "last_time"), strict=True):
-            time = clock.time(life.worker, row["source"], row[end])
-            times.extend([] if time is None else [time])
-    return min(known[0], default=None), max(known[1], default=None)
+def _spans(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
+    """Return worker → first and last time in its logs and event files."""
+    known: dict[str, tuple[list[float], list[float]]] = {}
+    for worker, source, kind, *ends in sources.select(
+        "worker", "source", "kind", "first_time", "last_time"
+    ).iter_rows():
+        if kind in {"log", "event_file"}:
+            for times, end in zip(known.setdefault(worker, ([], [])), ends, strict=True):
+                time = clock.time(worker, source, end)
+                times.extend([] if time is None else [time])
+    return {
+        worker: (min(first, default=None), max(last, default=None)) for worker, (first, last) in known.items()
+    }

@@ -6,7 +6,8 @@ The rest is idle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -38,8 +39,9 @@ def covered(spans: pl.DataFrame) -> float:
 
 
 def _steps(worker: object, source: object, own: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    bounds = list(_bounds(own))
-    spent = _disjoint(own) if bounds else {}
+    by_kind = {str(kind): spans for (kind,), spans in own.partition_by("kind", as_dict=True).items()}
+    bounds = list(_bounds(by_kind))
+    spent = _disjoint(by_kind) if bounds else {}
     for nth, (step, start, end) in enumerate(bounds, 1):
         seconds = {kind: seconds_within(intervals, start, end) for kind, intervals in spent.items()}
         idle = max(0.0, end - start - sum(seconds.values()))
@@ -47,40 +49,45 @@ def _steps(worker: object, source: object, own: pl.DataFrame) -> Iterator[dict[s
         yield {**place, "seconds": end - start, **seconds, "idle": idle}
 
 
-def _bounds(own: pl.DataFrame) -> Iterator[tuple[int | None, float, float]]:
+def _bounds(by_kind: Mapping[str, pl.DataFrame]) -> Iterator[tuple[int | None, float, float]]:
     """Yield (number, start, end) of each step; a function call's step starts where the last one ended."""
-    numbered = own.filter((pl.col("kind") == "step") & pl.col("step").is_not_null())
-    calls = own.filter(pl.col("kind") == "function").with_columns(seconds=pl.col("end") - pl.col("start"))
-    if numbered.height:
+    numbered = by_kind["step"].filter(pl.col("step").is_not_null()) if "step" in by_kind else None
+    if numbered is not None and numbered.height:
         until = float("-inf")
         for step, start, end in numbered.sort("start").select("step", "start", "end").iter_rows():
             if start >= until:
                 yield step, start, end
                 until = end
-    elif calls.height:
-        longest = calls.group_by("name").agg(pl.col("seconds").sum()).sort("seconds", "name")["name"][-1]
+    elif "function" in by_kind:
         before: float | None = None
-        own_calls = calls.filter(pl.col("name") == longest).sort("start")
-        for start, end in own_calls.select("start", "end").iter_rows():
+        for start, end in sorted(_intervals(_longest(by_kind["function"])), key=itemgetter(0)):
             if before is None or start >= before:
                 yield None, start if before is None else before, end
                 before = end
 
 
-def _disjoint(own: pl.DataFrame) -> dict[str, list[Interval]]:
+def _longest(calls: pl.DataFrame) -> pl.DataFrame:
+    """Return the calls of the function that took most time in all."""
+    seconds = calls.group_by("name").agg((pl.col("end") - pl.col("start")).sum()).sort("end", "name")
+    return calls.filter(pl.col("name") == seconds["name"][-1])
+
+
+def _disjoint(by_kind: Mapping[str, pl.DataFrame]) -> dict[str, list[Interval]]:
     """Return kind → its intervals, minus those of the kinds with higher precedence."""
     taken: list[Interval] = []
     spent = {}
     for kind in SPENT:
-        which = waits_for_input() if kind == "input" else pl.col("kind") == kind
-        intervals = union(_intervals(own.filter(which)))
+        own = by_kind.get(kind)
+        if own is not None and kind == "input":
+            own = own.filter(waits_for_input())
+        intervals = [] if own is None else union(_intervals(own))
         spent[kind] = difference(intervals, taken)
         taken = union([*taken, *intervals])
     return spent
 
 
 def _intervals(spans: pl.DataFrame) -> list[Interval]:
-    return list(spans.select("start", "end").iter_rows())
+    return list(zip(spans["start"].to_list(), spans["end"].to_list(), strict=True))
 
 
 def shares(rows: pl.DataFrame) -> dict[str, float | None]:

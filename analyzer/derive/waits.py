@@ -41,18 +41,18 @@ def waits(
     """Return one row per traced worker."""
     dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
-    shared = collectives.filter("shared")
-    stays = {
-        worker: _collective_time(group) for (worker,), group in shared.group_by("worker", maintain_order=True)
-    }
+    shared = _by_worker(collectives.filter("shared"))
+    unended = _by_worker(collectives.filter(pl.col("end").is_null()))
+    stepped = _by_worker(steps)
+    stays = {worker: _collective_time(group) for worker, group in shared.items()}
     progress = last_times(read["scalars"])
     rows = []
-    for worker in spans["worker"].unique(maintain_order=True).to_list():
+    for worker, traced in _by_worker(spans).items():
         own = {
-            "spans": spans.filter(pl.col("worker") == worker),
-            "shared": shared.filter(pl.col("worker") == worker),
-            "open": collectives.filter((pl.col("worker") == worker) & pl.col("end").is_null()),
-            "steps": steps.filter(pl.col("worker") == worker),
+            "spans": traced,
+            "shared": shared.get(worker, collectives.clear()),
+            "open": unended.get(worker, collectives.clear()),
+            "steps": stepped.get(worker, steps.clear()),
         }
         begun, ended = _traced_time(read["sources"], worker)
         made = [time for (who, _), time in progress.items() if who == worker and time is not None]
@@ -69,6 +69,11 @@ def waits(
     return frame("waits", rows)
 
 
+def _by_worker(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return worker → its rows, in the order of their first ones."""
+    return {str(worker): own for (worker,), own in rows.partition_by("worker", as_dict=True).items()}
+
+
 def _ratio(seconds: float | None, traced: float | None) -> float | None:
     return seconds / traced if seconds is not None and traced else None
 
@@ -79,9 +84,7 @@ def _collective_time(own: pl.DataFrame) -> CollectiveTime:
     return CollectiveTime(covered(own), float(end) - float(start))  # type: ignore[arg-type]
 
 
-def _in_collectives(
-    worker: object, stays: Mapping[object, CollectiveTime], own: pl.DataFrame
-) -> dict[str, Any]:
+def _in_collectives(worker: str, stays: Mapping[str, CollectiveTime], own: pl.DataFrame) -> dict[str, Any]:
     if worker not in stays:
         return {"collectives": 0, "fastest_exit": False}
     others = [stay.share for other, stay in stays.items() if other != worker]
