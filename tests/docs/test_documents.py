@@ -6,8 +6,10 @@ import re
 import runpy
 import subprocess
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
+import grimp
 import pytest
 
 from analyzer.engine.conditions import operators
@@ -60,12 +62,31 @@ def test_the_guide_for_contributors_names_every_place() -> None:
     assert [place for place in places if place not in guide] == []
 
 
-def test_the_drawing_of_the_packages_is_the_import_contract() -> None:
-    """Rows of the drawing are the layers that import-linter enforces, in the same order."""
+def layers() -> list[list[str]]:
+    """Return the packages of each layer that import-linter enforces, the highest first."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layers = next(each["layers"] for each in contracts["contracts"] if each["type"] == "layers")
-    drawing = "\n        ↓\n".join(f"    {layer}" for layer in layers)
-    assert f"\n\n{drawing}\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = next(each["layers"] for each in contracts["contracts"] if each["type"] == "layers")
+    return [row.split(" | ") for row in rows]
+
+
+def imported_packages(order: Sequence[str]) -> dict[str, list[str]]:
+    """Return the other packages that the modules of each package import, in some order."""
+    graph = grimp.build_graph("analyzer", cache_dir=None)
+    found: dict[str, set[str]] = {package: set() for package in order}
+    for module in graph.modules - {"analyzer"}:
+        for imported in graph.find_modules_directly_imported_by(module) - {"analyzer"}:
+            found[module.split(".")[1]].add(imported.split(".")[1])
+    return {package: [name for name in order if name in found[package] - {package}] for package in order}
+
+
+def test_the_drawing_of_the_packages_shows_their_imports() -> None:
+    """Layers as import-linter enforces them; beside each package what its modules import, as they are."""
+    imported = imported_packages([package for layer in layers() for package in layer])
+    drawn = {
+        name: f"    {name:<10}" + "→ " * bool(names) + ", ".join(names) for name, names in imported.items()
+    }
+    drawing = "\n\n".join("\n".join(drawn[name].rstrip() for name in layer) for layer in layers())
+    assert f"\n\n{drawing}\n\n" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), drawing
 
 
 def test_the_commands_of_the_readme_do_what_it_says() -> None:

@@ -29,7 +29,7 @@ def test_shares_differ_only_beyond_their_intervals() -> None:
 
 def test_shares_are_counted_as_one_would_by_hand() -> None:
     """Of each part, the held-out recordings first; an innocent who is blamed makes a confident answer wrong."""
-    assert [is_held_out(name) for name in ("slow-worker", "worker-killed", "stop-file")] == [
+    assert [is_held_out(name) for name in ("slow-worker", "worker-killed", "nan-loss")] == [
         True,
         False,
         False,
@@ -37,7 +37,7 @@ def test_shares_are_counted_as_one_would_by_hand() -> None:
     scores = [
         Score("slow-worker", "2.4", "", "", 0.95, "right", "wrong"),
         Score("worker-killed", "2.4", "", "", 0.9, "right", "abstained"),
-        Score("stop-file", "2.4", "", "", 0.6, "wrong", "right"),
+        Score("nan-loss", "2.4", "", "", 0.6, "wrong", "right"),
     ]
     assert shares(scores) == {
         "cause": (Share(1, 1), Share(1, 2)),
