@@ -1,1 +1,1 @@
-"""The commands, one module each; only they read arguments, print or exit."""
+"""The commands, one module per command; no other code reads arguments, prints or exits."""

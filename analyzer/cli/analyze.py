@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _help_formatter(prog: str) -> argparse.HelpFormatter:
-    """Return a formatter as wide as the terminal; argparse's own imports `shutil` and its compressions."""
+    """Return a formatter as wide as the terminal; argparse's own imports `shutil`, which is slow."""
     given = os.environ.get("COLUMNS", "")
     columns = int(given) if given.isdecimal() else 0
     if not columns:

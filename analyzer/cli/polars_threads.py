@@ -1,4 +1,4 @@
-"""How many threads polars starts; it reads that once, when it is imported."""
+"""Limits the threads of polars, which reads their number once, on import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VARIABLE = "POLARS_MAX_THREADS"
 
 
 def limit_polars_threads(paths: Sequence[Path]) -> None:
-    """Let polars use a single thread if the run is small; whatever the user has set stays as it is."""
+    """Limit polars to one thread for a small run, unless the user has set the number of threads."""
     if _VARIABLE not in os.environ and "polars" not in sys.modules and _is_small(paths):
         os.environ[_VARIABLE] = "1"
 
@@ -30,7 +30,7 @@ def _is_small(paths: Iterable[Path]) -> bool:
 
 
 def _sizes(path: Path) -> Iterator[int]:
-    """Yield the size in bytes of a file, or of each file below a directory; unreadable ones count nothing."""
+    """Yield the size in bytes of each readable file at or below a path."""
     files = path.rglob("*") if path.is_dir() else [path]
     for file in files:
         with suppress(OSError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
-from analyzer.diagnose.decide import cap_guessed, cap_old_tensorflow, decide
+from analyzer.diagnose.decide import capped, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.model.contract import MadeWith
@@ -23,6 +23,5 @@ def diagnose(
 ) -> Diagnosis:
     """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions."""
     related = relate(findings)
-    capped, decision = cap_guessed(related, decide(related, tables), tables["workers"])
-    capped, decision = cap_old_tensorflow(capped, decision, tables["job"])
-    return Diagnosis(document(name, decision, capped, tables, made_with, good))
+    shown, decision = capped(related, decide(related, tables), tables)
+    return Diagnosis(document(name, decision, shown, tables, made_with, good))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -57,27 +56,31 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     return _without_cause(tables, findings, rejected)
 
 
-def cap_guessed(
-    findings: Sequence[Finding], decision: Decision, workers: pl.DataFrame
+def capped(
+    findings: Sequence[Finding], decision: Decision, tables: Tables
 ) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence if it blames a worker whose index is guessed; the chosen cause stays.
+    """Cap the confidence of blame on guessed workers and of jobs of TensorFlow before 2.4.
 
-    The worker of a lone log is only suspected: without the other logs, its number cannot be told from theirs.
+    The chosen cause stays. The worker of a lone log is only suspected: without the other logs, its number
+    cannot be told from theirs.
     """
+    workers, old = tables["workers"], tables["job"]["old_tensorflow"].item()
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
-    if not guessed:
-        return findings, decision
-    doubted = partial(_doubted, guessed=guessed, alone=workers["seen"].sum() == 1)
-    chosen = doubted(decision.chosen) if decision.chosen else None
-    return [doubted(each) for each in findings], decision._replace(
+    alone = workers["seen"].sum() == 1
+
+    def cap(finding: Finding) -> Finding:
+        return _cap_old(_cap_guessed(finding, guessed, alone), old)
+
+    chosen = cap(decision.chosen) if decision.chosen else None
+    confidence = min(decision.confidence, _CAP_OLD) if old else decision.confidence
+    return [cap(each) for each in findings], decision._replace(
         chosen=chosen,
-        confidence=chosen.confidence if chosen else decision.confidence,
-        rejected=tuple((doubted(each), against) for each, against in decision.rejected),
+        confidence=chosen.confidence if chosen else confidence,
+        rejected=tuple((cap(each), against) for each, against in decision.rejected),
     )
 
 
-def _doubted(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Finding:
-    """Return the finding with its blame no surer than the index of the worker that it blames."""
+def _cap_guessed(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Finding:
     unsure = [worker for worker in finding.culprits if worker in guessed]
     if not unsure:
         return finding
@@ -87,20 +90,9 @@ def _doubted(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Findin
     return _at_most(_CAP_GUESSED, why, finding)
 
 
-def cap_old_tensorflow(
-    findings: Sequence[Finding], decision: Decision, job: pl.DataFrame
-) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence for jobs of TensorFlow before 2.4; the chosen cause stays."""
-    shown = job["old_tensorflow"].item()
-    if shown is None:
-        return findings, decision
+def _cap_old(finding: Finding, shown: str | None) -> Finding:
     why = f"at most {_CAP_OLD:.2f}, for TensorFlow before 2.4 is read with less confidence ({shown})"
-    chosen = _at_most(_CAP_OLD, why, decision.chosen) if decision.chosen else None
-    return [_at_most(_CAP_OLD, why, each) for each in findings], decision._replace(
-        chosen=chosen,
-        confidence=chosen.confidence if chosen else min(decision.confidence, _CAP_OLD),
-        rejected=tuple((_at_most(_CAP_OLD, why, each), against) for each, against in decision.rejected),
-    )
+    return _at_most(_CAP_OLD, why, finding) if shown else finding
 
 
 def _at_most(cap: float, why: str, finding: Finding) -> Finding:

@@ -1,4 +1,4 @@
-"""Words the summary, reasons and next steps, also for verdicts without a rule."""
+"""Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
 from __future__ import annotations
 

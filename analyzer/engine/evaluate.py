@@ -184,7 +184,7 @@ def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple
 
 
 def _shows_its_end(life: Row) -> bool:
-    """Return False if no file is of the worker, or it exited with an error that none of its files holds."""
+    """Return False if a worker left no file, or exited with an error that none of its files shows."""
     silent = life.get("ended") == "exited" and life.get("no_exception") and (life.get("exit_code") or 0) > 0
     return bool(life.get("seen", True)) and not silent
 

@@ -17,7 +17,7 @@ class Expression(NamedTuple):
     parts: tuple[Expression, ...] = ()
 
     def holds(self, truth: Mapping[str, bool]) -> bool:
-        """Return its value, given that of each signal."""
+        """Return the value of the expression, given those of the signals."""
         if self.operator == "signal":
             return truth[self.name]
         values = (part.holds(truth) for part in self.parts)

@@ -1,4 +1,4 @@
-"""Renderers, one module a format: each a function of the diagnosis document alone, imported on demand."""
+"""Renderers, one module per format: each a function of the diagnosis document alone, imported on demand."""
 
 from collections.abc import Mapping
 from importlib import import_module

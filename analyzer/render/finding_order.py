@@ -37,7 +37,7 @@ def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
 
 
 def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
-    """Return keys of a piece of evidence; two pieces that share a key tell a reader the same."""
+    """Return keys of a piece of evidence; pieces that share a key show the same thing."""
     source, line, kind = place["source"], place["line"], place["kind"]
     if kind == "absence" or line is None:
         return {(kind, source, line, place["worker"], place["says"])}

@@ -146,7 +146,7 @@ def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the lines that tell most as places whose `says` names the causes that they speak for."""
+    """Return the telling lines as evidence; `says` has their meaning and their possible causes."""
     return [
         {**told["line"], "says": " ".join(filter(None, (_meaning(told), *_possible(told["possible"]))))}
         for told in diagnosis.get("telling_lines", ())
@@ -164,6 +164,6 @@ def _possible(causes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def deciding_file(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return what to collect next so that the analyzer can tell, and how."""
+    """Return a sentence on the file that would decide the cause, and how to collect it."""
     file = diagnosis.get("deciding_file")
     return [f"Collect {file['what']}: {file['how']}."] if file else []

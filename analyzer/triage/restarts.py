@@ -1,4 +1,4 @@
-"""Did a restart help? Looks at the next run of the same job soon after a failed one."""
+"""Finds out whether a restart helped, from the next run of the same job soon after a failed one."""
 
 from __future__ import annotations
 

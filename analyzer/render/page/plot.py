@@ -1,4 +1,4 @@
-"""Geometry of the curves: one plot a tag with all workers; values that are not finite are marked on top."""
+"""Geometry of the curves: one plot per tag with all workers; values that are not finite are marked on top."""
 
 import math
 from collections.abc import Mapping, Sequence
