@@ -3,7 +3,8 @@
 import gc
 import sys
 
-# Rarer garbage collection: it took 10 to 15 % of the processor time of a small run; a large run still collects.
+# Rarer garbage collection, which took 10 to 15 % of the processor time of a small run; a large run still
+# collects.
 gc.set_threshold(200_000, 50, 100)
 
 try:
