@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.model.placeholders import SECRET
-from analyzer.redact.vendors import DETECTORS, PRIVATE_KEYS, SecretSpan
-from analyzer.redact.walk import Replacement
+from analyzer.redact.vendors import DETECTORS, SecretSpan
+from analyzer.redact.walk import Replacement, any_of
 
 _UNMISTAKABLE = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """Values that cannot be ordinary words: once known as a secret, they are masked wherever they occur."""
@@ -26,7 +26,7 @@ def _find_named(text: str) -> Iterator[SecretSpan]:
     return find_named(text)
 
 
-_FINDERS = (*((each.literals, each.find) for each in (*PRIVATE_KEYS, *DETECTORS)), (_NAMES, _find_named))
+_FINDERS = (*((each.literals, each.find) for each in DETECTORS), (_NAMES, _find_named))
 
 
 class Secrets:
@@ -44,9 +44,8 @@ class Secrets:
             for each in stretches:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
         self._key = _key(kept) if self._kinds else b""
-        self._again = _alternation(
-            [value for value in self._kinds if _UNMISTAKABLE.fullmatch(value)][:_MAX_ODD]
-        )
+        again = [value for value in self._kinds if _UNMISTAKABLE.fullmatch(value)][:_MAX_ODD]
+        self._again = re.compile(any_of(again) or "(?!)")
 
     @property
     def masked(self) -> int:
@@ -56,7 +55,7 @@ class Secrets:
     def replacements(self, text: str) -> Sequence[Replacement]:
         """Return the replacements that mask the secrets of a text."""
         own = self._spans.get(text, ())
-        again = (SecretSpan(*match.span(), "") for match in self._again.finditer(text)) if self._again else ()
+        again = (SecretSpan(*match.span(), "") for match in self._again.finditer(text))
         return [
             Replacement(each.start, each.end, self._token(text[each.start : each.end], each.kind))
             for each in _merged([*own, *again])
@@ -98,11 +97,6 @@ def _merged(stretches: Iterable[SecretSpan]) -> list[SecretSpan]:
         elif each.end > made[-1].end:
             made[-1] = SecretSpan(made[-1].start, each.end, made[-1].kind)
     return made
-
-
-def _alternation(values: Sequence[str]) -> re.Pattern[str] | None:
-    longest_first = sorted(values, key=lambda value: (-len(value), value))
-    return re.compile("|".join(map(re.escape, longest_first))) if values else None
 
 
 def _key(texts: Iterable[str]) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from itertools import chain
 from typing import Any
 
-from analyzer.redact.walk import Replacement, texts_of_run
+from analyzer.redact.walk import Replacement, any_of, texts_of_run
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
 _IN_HOST = re.compile(
@@ -59,7 +59,7 @@ _PLACES = re.compile(
 """Names of directories that are common everywhere."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
 """Directories whose content belongs to a library, which identifies nobody."""
-_TRUSTED_KEYS = re.compile(r"(?:host|address|user|dir)-\d+")
+_PSEUDONYM = re.compile(r"(?:host|address|user|dir)-\d+")
 
 
 class Topology:
@@ -85,7 +85,7 @@ class Topology:
                     self._directories.setdefault(text[start:end], f"dir-{len(self._directories) + 1}")
         words = {name.lower() for name in declared if not _tells(name)}
         self._any = _anywhere([name for name in self._names if name not in words])
-        self._as_host = _as_host(sorted(words, key=lambda name: (-len(name), name)))
+        self._as_host = _as_host(words)
 
     def _name(self, kind: str, owners: Mapping[str, object], names: Mapping[str, object]) -> None:
         """Give each owner a pseudonym; the long and short form of a host share one."""
@@ -95,12 +95,9 @@ class Topology:
 
     def replacements(self, text: str) -> Sequence[Replacement]:
         """Return the replacements that pseudonymize a text."""
-        changes = [
-            Replacement(*m.span(), self._addresses[m[0].lower()])
-            for m in _addresses(text)
-            if m[0].lower() in self._addresses
-        ]
-        for pattern in filter(None, (self._any, self._as_host)):
+        addresses = (match for match in _addresses(text) if match[0].lower() in self._addresses)
+        changes = [Replacement(*match.span(), self._addresses[match[0].lower()]) for match in addresses]
+        for pattern in (self._any, self._as_host):
             changes += [Replacement(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
         for start, end in _directories(text):
             if name := self._directories.get(text[start:end]):
@@ -173,7 +170,7 @@ def _directories(text: str) -> Iterator[tuple[int, int]]:
         for name in named:
             if _LIBRARY.fullmatch(name):
                 break
-            known = _PLACES.fullmatch(name) or _TRUSTED_KEYS.fullmatch(name) or name in _SYSTEM_USERS
+            known = _PLACES.fullmatch(name) or _PSEUDONYM.fullmatch(name) or name in _SYSTEM_USERS
             if not known and len(name) > 1 and re.search(r"[A-Za-z]", name):
                 yield at, at + len(name)
             at += len(name) + 1
@@ -187,19 +184,18 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _anywhere(names: Sequence[str]) -> re.Pattern[str] | None:
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    either = "|".join(map(re.escape, longest_first))
-    return re.compile(rf"(?<![A-Za-z0-9_\-])(?:{either})(?![A-Za-z0-9_\-])", re.IGNORECASE) if names else None
+def _anywhere(names: Sequence[str]) -> re.Pattern[str]:
+    either = any_of(names) or "(?!)"
+    return re.compile(rf"(?<![A-Za-z0-9_\-])(?:{either})(?![A-Za-z0-9_\-])", re.IGNORECASE)
 
 
-def _as_host(words: Sequence[str]) -> re.Pattern[str] | None:
+def _as_host(words: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern for host names that are ordinary words: only where a host is expected, or alone."""
-    either = "|".join(map(re.escape, words))
+    either = any_of(words) or "(?!)"
     port, quote = r"(?=:\d{2,5}(?!\d))", r"(?=\\*[\"'])"
     before = r"(?:(?<=grpc://)|(?<=hostname=)|(?<=host=)|(?<=node=)|(?<=ssh )|(?<=\w@))"
     alone = rf"(?<![\w.\-])(?:{either}){port}|(?<=[\"'])(?:{either}){quote}|\A(?:{either})\Z"
-    return re.compile(rf"{alone}|{before}(?:{either})(?![\w\-])", re.IGNORECASE) if words else None
+    return re.compile(rf"{alone}|{before}(?:{either})(?![\w\-])", re.IGNORECASE)
 
 
 def _without_overlaps(changes: Sequence[Replacement]) -> Iterator[Replacement]:

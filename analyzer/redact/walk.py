@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,22 +19,11 @@ class Replacement(NamedTuple):
 FindReplacements = Callable[[str], Sequence[Replacement]]
 """Returns the replacements of a text, in order and without overlaps."""
 
-_TRUSTED_KEYS = frozenset(
-    {"schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "role"}
-)
-_TRUSTED_KEYS |= {
-    "outcome",
-    "scope",
-    "read",
-    "key",
-    "fingerprint",
-    "rules_digest",
-    "mwms_analyze",
-    "id",
-    "points",
-    "guessed",
-}
-_TRUSTED_KEYS |= {"worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause"}
+_TRUSTED_KEYS = frozenset({
+    "schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "role", "outcome",
+    "scope", "read", "key", "fingerprint", "rules_digest", "mwms_analyze", "id", "points", "guessed",
+    "worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
+})  # fmt: skip
 """Keys whose values come from the schema or the rules, never from a file of the run."""
 
 
@@ -71,6 +61,11 @@ def replace_in(text: str, changes: Sequence[Replacement]) -> str:
     ends = [0, *(change.end for change in changes)]
     kept = (text[end : change.start] + change.instead for end, change in zip(ends, changes, strict=False))
     return "".join(kept) + text[ends[-1] :]
+
+
+def any_of(texts: Iterable[str]) -> str:
+    """Return a regex for any of some texts; the longest that fits is taken."""
+    return "|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text))))
 
 
 def moved_mark(mark: Sequence[int], changes: Sequence[Replacement]) -> list[int] | None:
