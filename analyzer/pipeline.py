@@ -17,9 +17,8 @@ from analyzer.discover import discover
 from analyzer.engine import RulePack, load_kept
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
-from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.options import AnalysisOptions
-from analyzer.model.run import Run, RunDir, Tables
+from analyzer.model.run import Diagnosis, Run, RunDir, Tables
 from analyzer.storage.package_files import resource
 
 if TYPE_CHECKING:

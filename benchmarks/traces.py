@@ -39,7 +39,7 @@ print(json.dumps({{"seconds": seconds, "megabytes": peak, "events": events}}))
 """
 OURS = MEASURED.format(
     imports="from analyzer.ingest.profiler.xplane import read_trace",
-    read="events = sum(plane.events for plane in read_trace(Path(path)).planes)",
+    read="events = read_trace(Path(path)).events",
 )
 PEER = MEASURED.format(
     imports="from xprof.profile_data import ProfileData",

@@ -16,7 +16,7 @@ from analyzer.engine.load import load
 from analyzer.engine.rule_schema import file_schema
 from analyzer.ingest.raw_lines import line_templates
 from analyzer.model.log_template import template_of
-from analyzer.model.messages import MEANINGS, STATES
+from analyzer.model.messages import STATES
 from analyzer.model.schema import READ, TABLES
 from analyzer.trainer.catalogue import SAMPLE_RUNS
 from analyzer.trainer.scoring import holdout_results
@@ -257,8 +257,8 @@ def _template(text: ast.JoinedStr) -> str:
 def messages() -> str:
     """How a file of messages is written, and what a message can state."""
     rows = [
-        f"| `{name}` | {', '.join(f'`{way}`' for way in ways)} | {MEANINGS[name]} |"
-        for name, ways in STATES.items()
+        f"| `{name}` | {', '.join(f'`{way}`' for way in stated.words)} | {stated.meaning} |"
+        for name, stated in STATES.items()
     ]
     return MESSAGES + "\n".join(rows) + "\n"
 

@@ -17,10 +17,10 @@ from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
-from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.model.findings import Outcome, Verdict
 from analyzer.model.options import AnalysisOptions
+from analyzer.model.run import Diagnosis
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
 from analyzer.render.explain import explain

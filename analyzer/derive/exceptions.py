@@ -65,7 +65,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.pattern("reason", "transport"),
         frozenset(messages.literals("not_own")),
         messages.pattern("runtime"),
-        {via: messages.pattern("raised_in", via) for via in STATES["raised_in"]},
+        {via: messages.pattern("raised_in", via) for via in STATES["raised_in"].words},
     )
 
 

@@ -73,12 +73,12 @@ def _wording(messages: Messages) -> _Wording:
     return _Wording(
         tuple(
             (how, re.compile(each.expression))
-            for how in STATES["peer"]
+            for how in STATES["peer"].words
             for each in messages.stating("peer", how)
         ),
         tuple(re.compile(each.expression) for each in messages.stating("remote_target")),
         messages.pattern("wraps_status"),
-        {how: messages.pattern("reason", how) for how in STATES["reason"]},
+        {how: messages.pattern("reason", how) for how in STATES["reason"].words},
     )
 
 

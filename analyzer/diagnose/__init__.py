@@ -9,9 +9,8 @@ from analyzer.diagnose.decide import capped, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.relate import relate
 from analyzer.model.contract import MadeWith
-from analyzer.model.diagnosis import Diagnosis
 from analyzer.model.findings import Finding
-from analyzer.model.run import Tables
+from analyzer.model.run import Diagnosis, Tables
 
 
 def diagnose(

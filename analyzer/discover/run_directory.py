@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -81,14 +81,10 @@ def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
     """Yield the sources, renaming duplicates: an archive may contain a name twice."""
     taken: set[str] = set()
     for source in sources:
-        name = next(name for name in _variants(source.name) if name not in taken)
+        variants = chain([source.name], (f"{source.name} ({number})" for number in count(2)))
+        name = next(name for name in variants if name not in taken)
         taken.add(name)
         yield source._replace(name=name)
-
-
-def _variants(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name} ({number})" for number in count(2))
 
 
 def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:

@@ -47,7 +47,7 @@ def _message(document: Document, family: str, name: str, body: Mapping[str, Any]
 
 
 def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str, str]]:
-    ways = STATES[message.states]
+    ways = STATES[message.states].words
     if ways and message.detail not in ways:
         yield "as", f"`as` of a message that states `{message.states}` is one of {', '.join(ways)}"
     if message.states == "fact" and not re.fullmatch(r"[a-z_]+", message.detail):

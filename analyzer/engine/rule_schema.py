@@ -13,7 +13,7 @@ from typing import Any
 from analyzer.engine.conditions import VERSION, operators
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Role
-from analyzer.model.messages import MEANINGS, STATES
+from analyzer.model.messages import STATES
 from analyzer.model.schema import TABLES, Column
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
@@ -45,7 +45,7 @@ def file_schema(kind: str) -> Schema:
         schema["$defs"] |= _tests()
     elif kind == "message":
         states = schema["$defs"]["message"]["properties"]["states"]
-        states["description"] = "; ".join(f"{name}: {MEANINGS[name]}" for name in STATES)
+        states["description"] = "; ".join(f"{name}: {stated.meaning}" for name, stated in STATES.items())
     return schema
 
 

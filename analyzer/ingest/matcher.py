@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -167,17 +168,7 @@ def _compile(literals: Sequence[bytes]) -> hyperscan.Database:
 
 def _by_line(data: bytes, ends: list[tuple[int, int]], wanting: list[list[str]]) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {}
-    newlines = _newlines(data) if ends else []
+    newlines = [match.start() for match in re.finditer(b"\n", data)] if ends else []
     for end, literal in ends:
         found.setdefault(bisect_right(newlines, end - 1) + 1, set()).update(wanting[literal])
     return found
-
-
-def _newlines(data: bytes) -> list[int]:
-    positions: list[int] = []
-    find: Callable[[bytes, int], int] = data.find
-    at = find(b"\n", 0)
-    while at >= 0:
-        positions.append(at)
-        at = find(b"\n", at + 1)
-    return positions

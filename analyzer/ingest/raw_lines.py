@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors import Stream, detect_style, split_streams
+from analyzer.ingest.logs.collectors import Stream, Style, detect_style, split_streams
 from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
@@ -50,19 +50,18 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> 
 
 def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
     """Split the requested lines, with possible continuation lines, into streams by writer."""
-    file_blocks = _blocks(path)
-    first = next(file_blocks, b"")
-    style = detect_style(_text(first).split("\n"))
+    style, blocks = _blocks(path)
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
-    return split_streams(list(_numbered(chain([first], file_blocks), near)), style)
+    return split_streams(list(_numbered(blocks, near)), style)
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the contents of a log; the entries of an export, one a line, as its line numbers count them."""
+def _blocks(path: Path) -> tuple[Style | None, Iterator[bytes]]:
+    """Return the style and the text of a log in blocks; of an export, its entries, one a line."""
     entries = entries_of(path).lines
-    if entries is None:
-        return split_into_blocks(Utf8(Chunks(path)))
-    return split_into_blocks(f"{entry}\n".encode(errors="replace") for entry in entries)
+    utf8 = Utf8(Chunks(path)) if entries is None else (f"{e}\n".encode(errors="replace") for e in entries)
+    blocks = split_into_blocks(utf8)
+    first = next(blocks, b"")
+    return detect_style(_text(first).split("\n")), chain([first], blocks)
 
 
 def _numbered(file_blocks: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
@@ -95,10 +94,8 @@ def line_templates(run: RunDir) -> frozenset[str]:
 
 def _all_lines(source: Source) -> Iterator[str]:
     with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
-        file_blocks = _blocks(source.path)
-        first = next(file_blocks, b"")
-        style, read = detect_style(_text(first).split("\n")), 0
-        for block in chain([first], file_blocks):
+        (style, blocks), read = _blocks(source.path), 0
+        for block in blocks:
             for stream in split_streams(list(enumerate(_text(block).split("\n"))), style):
                 yield from (line.text for line in lines(stream.lines))
             if (read := read + len(block)) > _MAX_TEMPLATE_BYTES:

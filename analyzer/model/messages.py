@@ -12,47 +12,45 @@ from typing import NamedTuple
 
 from analyzer.model.task_names import DEVICE
 
-STATES: Mapping[str, Sequence[str]] = MappingProxyType(
-    {
-        "fact": (),
-        "peer": ("heartbeat", "down", "restarted", "leader", "unresolved", "transport"),
-        "remote_target": (),
-        "wraps_status": (),
-        "reason": ("leader", "unresolved", "transport", "deadline", "cancelled"),
-        "passed_on": (),
-        "not_own": (),
-        "runtime": (),
-        "raised_in": ("input", "restore", "save", "strategy", "callback", "collective"),
-        "continues": (),
-        "chains_traceback": (),
-        "dumps_threads": (),
-        "startup_origin": (),
-        "done": (),
-        "not_done": (),
-    }
-)
-"""What a message can state → the words that `as` may say of it, in the order in which they are tried."""
 
-MEANINGS: Mapping[str, str] = MappingProxyType(
+class Statement(NamedTuple):
+    """What a message can state, and the words that `as` may say of it, in the order they are tried."""
+
+    meaning: str
+    words: Sequence[str] = ()
+
+
+STATES: Mapping[str, Statement] = MappingProxyType(
     {
-        "fact": "announces facts: each named group is one; without `regex`, the key that `as` names is `yes`",
-        "peer": "names a peer as lost, by `{task}`, a group `tasks` or `address`; `leader` needs none",
-        "remote_target": "names the peer to which a call failed, by `{task}`; a `reason` says how",
-        "wraps_status": "what follows is the status in which it began",
-        "reason": "says why a call failed",
-        "passed_on": "an exception that holds it only passes on what befell another worker",
-        "not_own": "types of exceptions that are never the fault of the user's code",
-        "runtime": "an exception whose last line matches says only what TensorFlow or a device met",
-        "raised_in": "a traceback that holds it came through this part of a program",
-        "continues": "a line that begins so belongs to the record before it",
-        "chains_traceback": "a line between two tracebacks of a chain begins so",
-        "dumps_threads": "a line in a dump of threads begins so",
-        "startup_origin": "source files whose records are part of starting up",
-        "done": "a script's line, behind its last step, that says that it is done",
-        "not_done": "a line that holds it says no such thing",
+        "fact": Statement(
+            "announces facts: each named group is one; without `regex`, the key that `as` names is `yes`"
+        ),
+        "peer": Statement(
+            "names a peer as lost, by `{task}`, a group `tasks` or `address`; `leader` needs none",
+            ("heartbeat", "down", "restarted", "leader", "unresolved", "transport"),
+        ),
+        "remote_target": Statement("names the peer to which a call failed, by `{task}`; a `reason` says how"),
+        "wraps_status": Statement("what follows is the status in which it began"),
+        "reason": Statement(
+            "says why a call failed", ("leader", "unresolved", "transport", "deadline", "cancelled")
+        ),
+        "passed_on": Statement("an exception that holds it only passes on what befell another worker"),
+        "not_own": Statement("types of exceptions that are never the fault of the user's code"),
+        "runtime": Statement(
+            "an exception whose last line matches says only what TensorFlow or a device met"
+        ),
+        "raised_in": Statement(
+            "a traceback that holds it came through this part of a program",
+            ("input", "restore", "save", "strategy", "callback", "collective"),
+        ),
+        "continues": Statement("a line that begins so belongs to the record before it"),
+        "chains_traceback": Statement("a line between two tracebacks of a chain begins so"),
+        "dumps_threads": Statement("a line in a dump of threads begins so"),
+        "startup_origin": Statement("source files whose records are part of starting up"),
+        "done": Statement("a script's line, behind its last step, that says that it is done"),
+        "not_done": Statement("a line that holds it says no such thing"),
     }
 )
-"""What a message can state → what that means."""
 
 
 class Message(NamedTuple):

@@ -1,4 +1,4 @@
-"""A run: its sources, its tables, and the patterns to search for."""
+"""A run: its sources, its tables, the patterns to search for, and its diagnosis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from analyzer.model.diagnosis import Diagnosis
+from analyzer.model.contract import DiagnosisDocument
+from analyzer.model.findings import Verdict
 from analyzer.model.source_kinds import Kind
 
 if TYPE_CHECKING:
@@ -54,6 +55,17 @@ class Pattern(NamedTuple):
     literals: tuple[str, ...]
     regex: str | None = None
     levels: frozenset[str] = frozenset()
+
+
+class Diagnosis(NamedTuple):
+    """The document that every renderer takes: the output contract, `reports/diagnosis.schema.json`."""
+
+    document: DiagnosisDocument
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the job."""
+        return Verdict(self.document["verdict"])
 
 
 class Run(NamedTuple):

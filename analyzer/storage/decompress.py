@@ -7,9 +7,9 @@ stands before the break, and one that decompresses to more than a limit is cut t
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
@@ -132,7 +132,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
     magic = _magic(packed := file.read(COMPRESSED_STEP))
     if magic is None:
         raise OSError("is not compressed")
-    member = _DECOMPRESSORS[magic]()
+    member = _decompressor(magic)
     while packed := packed or file.read(COMPRESSED_STEP):
         try:
             yield from _expand(member, packed)
@@ -145,7 +145,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
                 return
             if not packed.startswith(magic):
                 raise OSError("bytes that are not compressed follow the compressed ones")
-            member = _DECOMPRESSORS[magic]()
+            member = _decompressor(magic)
     raise OSError(_CUT_SHORT)
 
 
@@ -219,37 +219,25 @@ def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
 
 def _is_cut_inside_magic(path: Path, head: bytes) -> bool:
     """Return whether a file named as compressed ends before its contents could say so."""
-    return path.suffix in _SUFFIXES and any(magic.startswith(head) for magic in _DECOMPRESSORS)
+    return path.suffix in _SUFFIXES and any(magic.startswith(head) for magic in _FORMATS)
 
 
 def _magic(head: bytes) -> bytes | None:
-    return next((magic for magic in _DECOMPRESSORS if head.startswith(magic)), None)
+    return next((magic for magic in _FORMATS if head.startswith(magic)), None)
 
 
-def _bz2() -> _Decompressor:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _lzma() -> _Decompressor:
-    import lzma
-
-    return lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)
+def _decompressor(magic: bytes) -> _Decompressor:
+    module, make = _FORMATS[magic]
+    made: _Decompressor = make(import_module(module))
+    return made
 
 
-def _zstandard() -> _Decompressor:
-    import zstandard
-
-    return _BoundedFormat(zstandard.ZstdDecompressor().decompressobj())
-
-
-_DECOMPRESSORS: Mapping[bytes, Callable[[], _Decompressor]] = {
-    b"\x1f\x8b": lambda: _BoundedFormat(zlib.decompressobj(31)),
-    b"BZh": _bz2,
-    b"\xfd7zXZ\x00": _lzma,
-    b"\x5d\x00\x00\x80": _lzma,
-    b"\x28\xb5\x2f\xfd": _zstandard,
+_FORMATS: Mapping[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": ("zlib", lambda zlib: _BoundedFormat(zlib.decompressobj(31))),
+    b"BZh": ("bz2", lambda bz2: bz2.BZ2Decompressor()),
+    b"\xfd7zXZ\x00": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
+    b"\x5d\x00\x00\x80": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
+    b"\x28\xb5\x2f\xfd": ("zstandard", lambda zstd: _BoundedFormat(zstd.ZstdDecompressor().decompressobj())),
 }
-"""First bytes of a compressed file → what makes a decompressor of its format; imported when needed."""
-_MAX_MAGIC_BYTES = max(map(len, _DECOMPRESSORS))
+"""First bytes of a compressed file → its module, imported on first use, and how that makes a decompressor."""
+_MAX_MAGIC_BYTES = max(map(len, _FORMATS))

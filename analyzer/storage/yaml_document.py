@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from json import dumps
 from pathlib import Path as File
@@ -71,9 +70,8 @@ class Document:
         for key in path:
             part = part[key]
         before = len(self.faults)
-        for error in sorted(
-            _validator(_Frozen(schema)).iter_errors(part), key=lambda each: list(map(str, each.path))
-        ):
+        validator = Draft202012Validator(schema, format_checker=FormatChecker(["regex"]))
+        for error in sorted(validator.iter_errors(part), key=lambda each: list(map(str, each.path))):
             for inner, what in _faults(error):
                 self.fault((*path, *inner), what)
         return len(self.faults) == before
@@ -137,24 +135,6 @@ def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
     except ValueError:
         document.fault(path, f"`{node.value}` is no number as YAML spells it here; put a text in quotes")
         return None
-
-
-class _Frozen:
-    """A schema as a key of a cache: equal to itself alone."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and other.schema is self.schema
-
-
-@cache
-def _validator(frozen: _Frozen) -> Draft202012Validator:
-    return Draft202012Validator(frozen.schema, format_checker=FormatChecker(["regex"]))
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[Path, str]]:

@@ -51,22 +51,20 @@ class CollectedLine(NamedTuple):
 
 
 def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
+    """Return the style of a regex with the group text and perhaps key, time, channel and part."""
     compiled = re.compile(expression)
 
     def read(line: str) -> CollectedLine | None:
         match = compiled.match(line)
         if not match:
             return None
-        timestamp, text = split_timestamp(match["text"] or "")
-        return CollectedLine(match["key"], text, timestamp=timestamp)
+        named = match.groupdict("")
+        text = named["text"]
+        timestamp, text = (named["time"], text) if "time" in named else split_timestamp(text)
+        is_partial = named.get("part") == "P"
+        return CollectedLine(named.get("key"), text, is_partial, named.get("channel", ""), timestamp)
 
     return read
-
-
-def _cri_line(line: str) -> CollectedLine | None:
-    """Parse a Kubernetes CRI log line: time, stream, F (full) or P (partial), text."""
-    match = _CRI.match(line)
-    return CollectedLine(None, match[4], match[3] == "P", match[2], match[1]) if match else None
 
 
 def _timestamped_line(line: str) -> CollectedLine | None:
@@ -118,12 +116,6 @@ def _journal_line(line: str) -> CollectedLine | None:
     return CollectedLine(key, match["text"] or "", timestamp=match["time"])
 
 
-def _launcher_line(line: str) -> CollectedLine | None:
-    """Parse a launcher's `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
-    match = _LAUNCHER.match(line)
-    return CollectedLine(None, match[2], timestamp=match[1]) if match else None
-
-
 def _job_stream_line(line: str) -> CollectedLine | None:
     """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
     match = _JOB_STREAM.match(line)
@@ -135,8 +127,13 @@ def _job_stream_line(line: str) -> CollectedLine | None:
 
 _LEVELS = "|".join(LEVEL_NAMES)
 _ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
-_CRI = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (stdout|stderr) ([FP]) ?(.*)$")
-_LAUNCHER = re.compile(rf"(?:{_LEVELS})\|({_ISO_TIME})\|[^|]*\|\d+\| ?(.*)$")
+_CRI = (
+    r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?P<channel>stdout|stderr) (?P<part>[FP])"
+    r" ?(?P<text>.*)$"
+)
+"""Kubernetes' container runtime interface; F is a full line, P a partial one."""
+_LAUNCHER = rf"(?:{_LEVELS})\|(?P<time>{_ISO_TIME})\|[^|]*\|\d+\| ?(?P<text>.*)$"
+"""`INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
 _JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
 _JOURNAL = re.compile(
     rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) [\w.-]+ "
@@ -154,13 +151,13 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
 )
 """Ray, mpirun, tasks in brackets, AI Platform: other lines stand between those that name their origin."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
-    _cri_line,
+    _regex_style(_CRI),
     _json_line,
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
     *EMBEDDED_STYLES,
     _journal_line,
-    _launcher_line,
+    _regex_style(_LAUNCHER),
     _job_stream_line,
     _regex_style(rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$"),
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),

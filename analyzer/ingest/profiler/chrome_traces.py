@@ -44,7 +44,7 @@ def read_chrome_trace(path: Path) -> Trace:
         reader.damage.append(Damage(0, None, what))
     if not reader.timed and not reader.damage:
         reader.damage.append(Damage(0, path.stat().st_size, "the trace holds no event"))
-    return Trace([], list(with_steps(reader.spans)), reader.damage)
+    return Trace(list(with_steps(reader.spans)), reader.damage, events=reader.timed)
 
 
 @dataclass(slots=True)

@@ -43,15 +43,8 @@ def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[Fiel
     return Field(number, data[pos : pos + length], pos, length), pos + length
 
 
-class CutPlane(NamedTuple):
-    """Offsets of a plane that the file does not hold to its end, and of its contents."""
-
-    offset: int
-    value: int
-
-
-def cut_plane(space: memoryview) -> CutPlane | None:
-    """Return the plane that the end of the file cuts, if it does."""
+def cut_plane(space: memoryview) -> tuple[int, int] | None:
+    """Return the offsets of a plane that the end of the file cuts and of its contents; None without one."""
     pos = 0
     try:
         while pos < len(space):
@@ -60,7 +53,7 @@ def cut_plane(space: memoryview) -> CutPlane | None:
         with suppress(IndexError, ValueError):
             tag, at = _varint(space, pos)
             _, at = _varint(space, at)
-            return CutPlane(pos, at) if tag == 1 << 3 | 2 and at < len(space) else None
+            return (pos, at) if tag == 1 << 3 | 2 and at < len(space) else None
     except ValueError:
         return None
     return None

@@ -29,23 +29,16 @@ class Span(NamedTuple):
     instance: int | None = None
 
 
-class Plane(NamedTuple):
-    """A summary of one plane: a host or a device."""
-
-    name: str
-    lines: int
-    events: int
-
-
 @dataclass(frozen=True, slots=True)
 class Trace:
     """What one trace holds; `spans` are in order of start."""
 
-    planes: list[Plane] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     absolute: bool = False
     """Whether times count from the epoch."""
+    events: int = 0
+    """How many events the trace has, of interest or not."""
     start_ns: int | None = None
     stop_ns: int | None = None
     """When profiling began and ended, since the epoch.

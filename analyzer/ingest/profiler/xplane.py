@@ -21,7 +21,7 @@ from google.protobuf.message import DecodeError
 
 from analyzer.ingest.profiler.protobuf_fields import PLANE, SPACE, Field, cut_plane, field_at
 from analyzer.ingest.profiler.span_kinds import NOTES, computes, kind_of, kind_of_operation
-from analyzer.ingest.profiler.spans import Plane, Span, Trace, shifted, stat_text, whole_number, with_steps
+from analyzer.ingest.profiler.spans import Span, Trace, shifted, stat_text, whole_number, with_steps
 from analyzer.ingest.profiler.xplane_pb2 import Brief, Entry, Event, RawLine, Stat
 from analyzer.ingest.tensorboard.event_files import Damage
 from analyzer.tables.intervals import union
@@ -64,7 +64,7 @@ class _PlaneNames:
 
 
 def read_trace(path: Path) -> Trace:
-    """Return the spans of a trace and a summary of its planes.
+    """Return the spans of a trace.
 
     Bad bytes become damage, never an exception, and all lines that can be decoded are kept. A trace without
     events is damage too, for it says nothing about the run.
@@ -79,14 +79,15 @@ def read_trace(path: Path) -> Trace:
     start = reader.start()
     spans = [shifted(span, start or 0) for span in with_steps(reader.spans + reader.open_spans())]
     absolute = bool(spans) and all(span.start_ns >= _MIN_EPOCH_NS for span in spans)
-    if not any(plane.events for plane in reader.planes) and not reader.damage:
+    if not reader.events and not reader.damage:
         reader.damage.append(Damage(0, len(data), "the trace holds no event"))
-    return Trace(reader.planes, spans, reader.damage, absolute, start, reader.times.get("profile_stop_time"))
+    stop = reader.times.get("profile_stop_time")
+    return Trace(spans, reader.damage, absolute, reader.events, start, stop)
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.planes: list[Plane] = []
+        self.events = 0
         self.spans: list[Span] = []
         self.damage: list[Damage] = []
         self.times: dict[str, int] = {}
@@ -96,7 +97,7 @@ class _Reader:
 
     def read(self, space: memoryview) -> None:
         cut = cut_plane(space)
-        for part in self._fields(space[: cut.offset] if cut else space, 0, SPACE):
+        for part in self._fields(space[: cut[0]] if cut else space, 0, SPACE):
             if isinstance(part.value, int):
                 continue
             if part.number == 1:
@@ -105,7 +106,7 @@ class _Reader:
                 self._add_damage(part.offset, part.length, "a message of the profiler that is no text")
         if cut:
             found = len(self.damage)
-            self._read_plane(space[cut.value :], cut.value)
+            self._read_plane(space[cut[1] :], cut[1])
             if len(self.damage) == found:
                 self._add_damage(len(space), 0, "the trace is cut short")
 
@@ -147,9 +148,8 @@ class _Reader:
             lines = []
         names.device = name.startswith("/device:")
         work: list[tuple[int, int]] = []
-        events = sum(self._read_line(line, names, name, work) for line in lines)
+        self.events += sum(self._read_line(line, names, name, work) for line in lines)
         self.spans += [Span("compute", "", start, end, "", name) for start, end in union(work, _MAX_GAP_NS)]
-        self.planes.append(Plane(name, len(lines), events))
 
     def _read_line(self, part: Field, names: _PlaneNames, plane: str, work: list[tuple[int, int]]) -> int:
         """Read the spans of one line, add when it computes to `work`, and return how many events it has."""
