@@ -32,7 +32,7 @@ WASTED_SECONDS = 0.5
 """Time limit of one regex on all records of a run on which it was slow."""
 
 _SLOW_SECONDS = 0.05
-"""A search that takes longer counts as slow; no linear regex does."""
+"""A search that takes longer counts as slow; linear regexes never do."""
 
 
 class Hit(NamedTuple):

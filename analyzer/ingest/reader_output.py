@@ -13,7 +13,7 @@ from analyzer.model.run import Source
 from analyzer.storage.decompress import read_whole
 
 MIN_COLUMN_ROWS = 500
-"""Rows from which on columns are faster than row dicts; starting one takes as long as hundreds of rows."""
+"""Number of rows from which columns are faster than row dicts."""
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[Any]]
@@ -21,7 +21,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 _TIMES = ("time", "near")
-"""Cells of the tables of logs that hold a time."""
+"""Columns that hold a time in the tables of logs."""
 
 
 class SourceRows:

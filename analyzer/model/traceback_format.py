@@ -26,12 +26,12 @@ _STATUS_ERROR = (
     rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
     r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
 )
-"""TensorFlow's classes, one for each status code; the first ones tell what its runtime met."""
+"""TensorFlow's exception classes, one per status code; its runtime raises `_RUNTIME_ERROR` itself."""
 _BARE_ERROR = re.compile(
     rf"(?=[A-Za-z_][\w.]*\.){_ERROR_NAME}: |{_ROOT_ERRORS}"
     rf"|{_STATUS_ERROR}(?: \(see above for traceback\))?: "
 )
-"""An error that stands alone: its class with a module, or one of TensorFlow's."""
+"""An error without a traceback: its class with a module, or one of TensorFlow's."""
 _UNCAUGHT = re.compile(
     rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"
@@ -161,7 +161,7 @@ class OpenTraceback:
         self.has_header, self.ending = True, None
 
     def _bare(self, line: str) -> str:
-        """Return a line without the prefix that stood before the header; the line itself if it has none."""
+        """Return a line without the prefix that the header had; the line itself if it lacks that prefix."""
         match = self._prefix.match(line) if self._prefix else None
         return line[match.end() :] if match else line
 

@@ -17,7 +17,7 @@ _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
 _NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
-"""Literals of which `named` needs at least one to find anything."""
+"""Literals; `named` finds nothing in a text without any of them."""
 
 
 def _find_named(text: str) -> Iterator[SecretSpan]:

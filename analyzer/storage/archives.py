@@ -21,9 +21,9 @@ from analyzer.storage.decompress import decompress_members, is_compressed
 MAX_MEMBERS = 20_000
 MAX_BYTES = 64 << 30
 MAX_RATIO = 1_000
-"""Unpacked over packed size; a log compresses well, but not like this."""
+"""Highest accepted ratio of unpacked to packed size; no log compresses this well."""
 _MIN_BUDGET_BYTES = 1 << 30
-"""Bytes to which any archive may unpack, however small it is."""
+"""Bytes to which even the smallest archive may unpack."""
 _MAX_HEADER_BYTES = 1 << 20
 """Bytes of a long name or of extended attributes in a tar; Python holds them in memory."""
 _EXTENDED_HEADERS = {
@@ -81,7 +81,7 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether a file is meant for programs: a dotted name, or what macOS adds to archives."""
+    """Return whether a file is hidden: its name begins with a dot, or macOS added it to the archive."""
     parts = PurePosixPath(name).parts
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
 

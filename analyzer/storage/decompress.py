@@ -20,7 +20,7 @@ MAX_WHOLE_BYTES = 64 << 20
 CHUNK_BYTES = 512 << 10
 """Bytes of an uncompressed file that are read at a time."""
 COMPRESSED_STEP = 1 << 10
-"""Compressed bytes that are read at a time: a break costs at most these, and they grow to 30 MB at most."""
+"""Compressed bytes that are read at a time: damage costs at most these."""
 _MAX_LZMA_MEMORY_BYTES = 128 << 20
 """`xz -9` needs 65 MB; a header may ask for 4 GB."""
 _LINE_SEARCH_BYTES = 4 << 10

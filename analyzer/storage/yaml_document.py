@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 Schema = Mapping[str, Any]
 
 MAX_LISTED = 12
-"""Allowed words that a message lists; of more it names those that look like the wrong one."""
+"""A message lists up to so many allowed words; of more, only those similar to the wrong one."""
 
 _SCALARS: Mapping[str, Callable[[str], object]] = {
     "null": lambda _: None,
@@ -138,7 +138,7 @@ def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[Path, str]]:
-    """Say an error in our words; of alternatives, that of the one which was meant."""
+    """Yield the faults behind an error in plain words; of alternatives, only those of the one meant."""
     path, kind = tuple(error.absolute_path), str(error.validator)
     if kind in {"anyOf", "oneOf"}:
         yield from _alternatives(error, path)
@@ -171,7 +171,7 @@ def _said(error: ValidationError, kind: str) -> str:
 
 
 def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
-    """The faults of the alternative whose type fits; where none fits, all types that would."""
+    """Yield the faults of the alternative whose type fits; if none fits, all allowed types."""
     by_branch = groupby(error.context or (), key=lambda each: each.relative_schema_path[0])
     branches = [list(each) for _, each in by_branch]
     fitting = [each for each in branches if not any(map(_is_of_type, each))]
@@ -188,7 +188,7 @@ def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, st
 
 
 def _parts(error: ValidationError) -> tuple[Any, Any]:
-    """What is wrong, and the schema that it should have; jsonschema types neither."""
+    """Return the invalid part and its schema, which jsonschema leaves untyped."""
     return error.instance, error.schema
 
 
@@ -209,7 +209,7 @@ def _noun(error: ValidationError, otherwise: str) -> str:
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
-    """What a wrong name may have meant, or which there are."""
+    """Return the names that a wrong one may stand for, else all names if they are few."""
     names = sorted(names)
     near = difflib.get_close_matches(name, names, n=3)
     if near:

@@ -24,7 +24,7 @@ from analyzer.model.task_names import worker_of
 _MIN_MARKED_SHARE = 0.9
 """Share of the sampled lines that must carry a prefix for the file to be of that style."""
 _MIN_EMBEDDED_SHARE = 0.2
-"""The same for `EMBEDDED_STYLES`."""
+"""Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _SAMPLE_LINES = 400
 
 
@@ -149,7 +149,7 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_TASK_IN_BRACKETS),
     _regex_style(r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"),
 )
-"""Ray, mpirun, tasks in brackets, AI Platform: other lines stand between those that name their origin."""
+"""Ray, mpirun, tasks in brackets, AI Platform: lines without a prefix are mixed in between."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,

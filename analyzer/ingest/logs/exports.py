@@ -40,7 +40,7 @@ class Export(NamedTuple):
 
     lines: Sequence[str] | None = None
     damage: str = ""
-    """Why a file that is an export is read as it is."""
+    """Why an export is read line by line, without sorting it."""
     skip: str = ""
     """Why it cannot be read at all."""
 

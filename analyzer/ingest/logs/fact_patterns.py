@@ -1,4 +1,4 @@
-"""What TensorFlow and ordinary training scripts state about themselves: log lines → facts.
+"""Turns log lines in which TensorFlow and training scripts describe themselves into facts.
 
 The wording is in `rules/messages/`: messages that state a `fact`. Every named group becomes a fact of that
 key; a message without a regex states the key that it names with the value `yes`.
@@ -19,8 +19,8 @@ _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Parts of a checkpoint that was never completed; nothing can be resumed from them."""
 _ROLE = re.compile(r"[a-z_]+")
 _INDEX = re.compile(r"[0-9]{1,9}")
-_MOST_CUTS = 64
-"""Closing braces behind a literal that are tried; each costs a reading of the whole."""
+_MAX_CUTS = 64
+"""Closing braces that are tried as the end of a literal; each try parses the whole text."""
 
 
 def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
@@ -34,7 +34,7 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
 
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """One captured group in the one spelling that later stages know."""
+    """Yield the facts of one captured group, in the spelling that later stages expect."""
     if key in {"task_type", "task_id", "channel_job", "of_task"} or (
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
@@ -64,7 +64,7 @@ def negative_signal(code: int) -> int:
 
 
 def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:
-    """What a TF_CONFIG says: the cluster and the task that its owner claims to be."""
+    """Yield the cluster of a TF_CONFIG and the task that its owner claims to be, as facts."""
     if not isinstance(config, dict):
         return
     if isinstance(config.get("cluster"), dict):
@@ -73,7 +73,7 @@ def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:
 
 
 def _cluster(cluster: Mapping[object, object]) -> str:
-    """A cluster as later stages know it: roles to lists of addresses; what is neither is left out."""
+    """Return a cluster as JSON, role → list of addresses; entries of any other form are dropped."""
     roles = {
         role: _addresses(value)
         for role, value in cluster.items()
@@ -83,7 +83,7 @@ def _cluster(cluster: Mapping[object, object]) -> str:
 
 
 def _addresses(stated: list[object] | dict[object, object]) -> list[str]:
-    """Addresses by index; a dict names the index of each."""
+    """Return the addresses in the order of their indices; a dict maps indices to addresses."""
     if isinstance(stated, dict):
         by_index = sorted(stated.items(), key=lambda item: (len(str(item[0])), str(item[0])))
         stated = [address for _, address in by_index]
@@ -98,8 +98,8 @@ def _task_of(task: object) -> list[str]:
 
 
 def _literal(text: str) -> object:
-    """A JSON or Python literal, cut at its last closing brace until it can be read; None when it cannot."""
-    for _ in range(_MOST_CUTS):
+    """Parse a JSON or Python literal, cutting it at its last closing brace until it parses; else None."""
+    for _ in range(_MAX_CUTS):
         if not text:
             break
         for read in (json.loads, _python_literal):

@@ -32,7 +32,7 @@ _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
 _MAX_LINE_CHARS = 600
 """Longer lines are not searched for readings."""
 _LARGEST_SHARE = 100_000.0
-"""Percent; a process is measured against one core, and a host can have hundreds."""
+"""Percent of one core: a process may use hundreds of cores."""
 _POWERS = "bkmgtp"
 _PARTS = (
     ("avail", "available"), ("free", "free"), ("total", "total"), ("limit", "limit"), ("peak", "peak"),

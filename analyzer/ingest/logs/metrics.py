@@ -29,7 +29,7 @@ _NO_METRICS = frozenset({
     "num_workers", "pid", "port", "process", "rank", "replica", "seed", "shard", "step", "steps", "task",
     "thread", "time", "timestamp", "total", "train_step", "version", "worker", "workers", "world_size",
 })  # fmt: skip
-"""Names of numbers that say where, when or how often, not how well."""
+"""Names of positions, times, counts and settings, which are no metrics."""
 _UNITS = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "time": 1.0, "ms": 1e-3, "us": 1e-6,
 }  # fmt: skip
@@ -51,7 +51,7 @@ Span = tuple[int, int]
 
 
 class Metric(NamedTuple):
-    """Where a metric stands in a line: its name, its number and the unit behind it."""
+    """The position of a metric in a line: spans of its name, number and unit."""
 
     name: Span
     number: Span

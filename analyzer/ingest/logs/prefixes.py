@@ -15,7 +15,7 @@ LEVEL_NAMES = {
     "DEBUG": "I", "INFO": "I", "NOTICE": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "EXCEPTION": "E",
     "CRITICAL": "E", "FATAL": "F", "TRACE": "I", "SUCCESS": "I",
 }  # fmt: skip
-"""Level names of Python's loggers → TensorFlow's letters; F (the process aborts) is native code's alone."""
+"""Level names of Python's loggers → TensorFlow's letters; F means that native code aborts the process."""
 _LEVELS = "|".join(LEVEL_NAMES)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 

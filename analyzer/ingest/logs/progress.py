@@ -131,7 +131,7 @@ class ProgressReader:
         self.epoch: int | None = None
         self.epochs: int | None = None
         self._heading: ProgressPoint | None = None
-        """The step that a line named whose metrics stand in the lines below it."""
+        """The step that a line named without metrics; they may follow on the lines below."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values of one progress line; empty for any other line."""
@@ -183,5 +183,5 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
 
 
 def _count(digits: str) -> int:
-    """Convert a step or epoch count; digit strings that Python refuses become a too large number."""
+    """Convert a step or epoch count; very long digit strings become `LARGEST_INT` + 1, which is refused."""
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1

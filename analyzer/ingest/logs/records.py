@@ -17,20 +17,20 @@ from analyzer.model.messages import Messages
 from analyzer.model.traceback_format import OpenTraceback, header_of, starts_traceback
 
 LONGEST_RECORD = 16_384
-"""Longer records keep their head and tail; in characters."""
+"""Maximum characters of a record; longer ones keep their head and tail."""
 
 LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
-"""Characters of whole lines that are held of a huge record; its end is the exception itself."""
+"""Characters kept in memory from the start and the end of a huge record; the end has the exception."""
 
 LONGEST_QUOTE = 40
-"""Most lines of a status that TensorFlow's Python logger quotes."""
+"""Maximum lines of an error status that TensorFlow's Python logger quotes."""
 
 _HALF_A_YEAR = 183 * 86_400
-"""Seconds; successive records are never as far apart, but for the turn of a year without one."""
+"""Seconds; records of a log without years that are further apart lie in different years."""
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
-"""Start of a thread dump that is no fatal error: of `dump_traceback_later`, or on a signal."""
+"""First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
 _TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
 
@@ -38,17 +38,17 @@ _STATUS = re.compile(r'\{"created":"@')
 
 
 class Wording(NamedTuple):
-    """How lines begin that belong to the record before them."""
+    """Prefixes of lines that continue the record before them."""
 
     continues: tuple[str, ...] = ()
     chains: tuple[str, ...] = ()
-    """Between the tracebacks of a chain."""
+    """Prefixes of lines between the tracebacks of a chain."""
     dumps: tuple[str, ...] = ()
-    """In a dump of threads."""
+    """Prefixes of lines in a dump of threads."""
 
 
 def wording(messages: Messages) -> Wording:
-    """Return the beginnings of lines that messages know; an indented line always continues a record."""
+    """Return the prefixes that messages define; an indented line always continues a record."""
     return Wording(
         ("\t", " ", *messages.literals("continues")),
         messages.literals("chains_traceback"),
@@ -70,10 +70,10 @@ class Record:
         self.size = 0
         self.open = OpenTraceback(first.text) if kind == "traceback" else None
         self.cut = 0
-        """Number of lines in its middle that are not kept."""
+        """Number of lines left out of its middle."""
         self.tail_size = 0
         self.tail: deque[Line] | None = None
-        """The last lines so far of a record whose head is full."""
+        """The latest lines of a record whose head is full."""
 
     @property
     def last_line(self) -> int:
@@ -184,7 +184,7 @@ def _extend(record: Record, line: Line, words: Wording) -> None:
 
 
 def _closed(record: Record) -> Record:
-    """Return a complete record, its tail behind its head."""
+    """Return the finished record, with its tail appended to its head."""
     if record.tail:
         record.pieces.extend(record.tail)
         record.bodies.extend(line.text for line in record.tail)
@@ -210,12 +210,12 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
 
 
 def _quotes_an_error(record: Record) -> bool:
-    """Return whether a record quotes a whole status, whose lines begin with anything."""
+    """Return whether a record quotes an error status, whose further lines have no common form."""
     return record.level == "E" and record.origin == "tensorflow" and len(record.pieces) < LONGEST_QUOTE
 
 
 def _is_wrapped(record: Record) -> bool:
-    """Return whether its status, printed as JSON, is still open, as where a console broke its line."""
+    """Return whether a status printed as JSON has unclosed brackets, because a console wrapped the line."""
     if len(record.pieces) >= LONGEST_QUOTE or not _STATUS.search(record.bodies[0]):
         return False
     text = "".join(record.bodies)

@@ -23,7 +23,7 @@ EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""
 
 Wanted = list[tuple[int, set[str]]]
-"""(line number, ids of the patterns of which a literal occurs in it), in order."""
+"""(line number, ids of the patterns with a literal in that line), in order."""
 
 
 def read_stream(

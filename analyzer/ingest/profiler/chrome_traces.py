@@ -1,4 +1,4 @@
-"""Profiler traces in the format of Chrome (`*.trace.json.gz`) → the spans that an xplane of them would give.
+"""Profiler traces in Chrome's format (`*.trace.json.gz`) → the same kinds of spans as from an xplane.
 
 Older versions of TensorFlow write both for one session. Events are decoded one by one, so that those of no
 interest are not held in memory.
@@ -22,13 +22,13 @@ _CHUNK_CHARS = 1 << 20
 _EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
 _ENTRY = re.compile(r"[^\s,]|$")
 _IGNORED_KINDS = frozenset({"compute", *NOTES.values()})
-"""Kinds that give no spans here; of an xplane only computing is added up."""
+"""Kinds without spans here; only an xplane has the intervals of computing."""
 _MAX_MICROSECONDS = 1e15
-"""No profile is as long."""
+"""Largest plausible time in a profile."""
 
 
 def read_chrome_trace(path: Path) -> Trace:
-    """Return the spans of a trace; what cannot be read is damage, and what stands before it is kept.
+    """Return the spans of a trace; unreadable parts become damage, and everything before them is kept.
 
     Raises:
         OSError: the file cannot be read.

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
 PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
-"""Field number → wire type, of the two outer messages. There are no checksums: other fields are damage."""
+"""Field number → wire type of the two outer messages. Traces have no checksums: other fields are damage."""
 
 
 class Field(NamedTuple):
-    """One field: its number, its value, and where the value lies; `length` in bytes."""
+    """One field: its number, its value, and the value's offset and length in bytes."""
 
     number: int
     value: int | memoryview

@@ -8,7 +8,7 @@ from typing import Any
 
 NOTES = {"ExecutorState::ProcessAsync::Start": "begun", "ExecutorState::ProcessAsync::Done": "done",
          "PrefetchProduce": "clock"}  # fmt: skip
-"""Events that report on other work → what they report."""
+"""Names of events that report on other operations → what they report."""
 
 _KINDS = {
     "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)"
@@ -56,6 +56,6 @@ def kind_of_operation(name: str) -> str | None:
 def computes(thread: str, device: bool) -> bool:
     """Return whether the operations on a thread belong to the training; tf.data's threads prepare its input.
 
-    Of a device these are its streams; its other lines repeat them.
+    On a device, only its streams count; its other lines repeat them.
     """
     return bool(_DEVICE_LINE.match(thread)) if device else not _INPUT_THREAD.match(thread)

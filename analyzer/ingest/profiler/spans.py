@@ -1,4 +1,4 @@
-"""What a profiler trace holds, whatever its format: spans, planes, damage."""
+"""The contents of a profiler trace in any format: spans and damage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What one trace holds; `spans` are in order of start."""
+    """The contents of one trace; `spans` are sorted by start."""
 
     spans: list[Span] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
@@ -59,18 +59,18 @@ def with_steps(spans: list[Span]) -> Iterator[Span]:
 
 
 def shifted(span: Span, shift: int) -> Span:
-    """Return a span that lies later by some nanoseconds."""
+    """Return the span moved by `shift` nanoseconds."""
     end = None if span.end_ns is None else span.end_ns + shift
     return span._replace(start_ns=span.start_ns + shift, end_ns=end)
 
 
 def stat_text(value: object) -> str:
-    """Return a stat as text; none is empty."""
+    """Return a stat as text; None becomes an empty text."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value or "")
 
 
 def whole_number(value: object) -> int | None:
-    """Return a stat as an integer; None if it is none."""
+    """Return a stat as an integer; None if it is not one."""
     text = stat_text(value) if isinstance(value, bytes) else value
     try:
         return None if text is None else int(text)  # type: ignore[call-overload]

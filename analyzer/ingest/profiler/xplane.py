@@ -1,4 +1,4 @@
-"""Profiler traces (`*.xplane.pb`) → the spans that tell who waited for whom.
+"""Profiler traces (`*.xplane.pb`) → the spans that show which worker waited for which.
 
 An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here
 and each line is decoded on its own, so that a cut costs only what lies behind it, and memory is one line
@@ -41,7 +41,7 @@ _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
 
 @dataclass(slots=True)
 class _PlaneNames:
-    """Names of the events and stats of one plane by metadata id, and what was decided about its events."""
+    """Names of the events and stats of one plane by metadata id, and the kinds of its events."""
 
     events: dict[int, str] = field(default_factory=dict)
     stats: dict[int, str] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class _Reader:
         self.spans += [Span("compute", "", start, end, "", name) for start, end in union(work, _MAX_GAP_NS)]
 
     def _read_line(self, part: Field, names: _PlaneNames, plane: str, work: list[tuple[int, int]]) -> int:
-        """Read the spans of one line, add when it computes to `work`, and return how many events it has."""
+        """Read the spans of one line, add its computing intervals to `work`, and count its events."""
         line = self._parse(RawLine, part)
         if line is None:
             return 0
@@ -213,7 +213,7 @@ class _Reader:
         self.spans.append(Span(kind, name, start, end, thread, plane, step, instance))
 
     def _read_note(self, note: str, stats: dict[str, Any], at: Span) -> None:
-        """Read a note of the executor or of tf.data about other work: begun, done, or a time of the clock."""
+        """Read an event of the executor or of tf.data that reports on others: begun, done, or the clock."""
         if note == "clock":
             element = whole_number(stats.get("element_id")) or 0
             self.clocks += [element - at.start_ns] if at.start_ns < _MIN_EPOCH_NS < element else []

@@ -1,7 +1,7 @@
-"""Quote what XProf itself says of a run's traces, where it is installed and was asked for.
+"""Quotes what XProf says about a run's traces, if it is installed and was asked for.
 
-Its converters write files beside the trace, may take minutes, and answer a damaged trace as if nothing were
-wrong. So they get a copy, in a process of its own that is ended in time, and of whole traces only.
+XProf's converters write files next to the trace, may take minutes, and accept damaged traces without a word.
+They therefore run in a process of their own with a time limit, on a copy, and only on undamaged traces.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ for tool in sys.argv[2:]:
 print(json.dumps(answers))
 """
 ASK = (sys.executable, "-I", "-c", _PROGRAM)
-"""The command that asks; it is given the trace and the tools, and prints their answers as a JSON object."""
+"""The command that runs XProf on a trace with some tools and prints their answers as a JSON object."""
 
 _STATEMENT_KEYS = (
     "statement",
