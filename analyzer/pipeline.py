@@ -79,7 +79,7 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
     from analyzer.derive import derive
     from analyzer.identify import identify
     from analyzer.identify.jobs import require_one_job
-    from analyzer.ingest.input_checks import require_readable
+    from analyzer.ingest.assembly import require_readable
 
     require_readable(run, read["sources"])
     identified = identify(read, pack.messages)
@@ -118,7 +118,6 @@ def _import_later_stages() -> None:
     import analyzer.engine.evaluate
     import analyzer.identify
     import analyzer.ingest.assembly
-    import analyzer.ingest.input_checks
     import analyzer.redact
 
     analyzer.diagnose.provenance.library_versions()

@@ -11,7 +11,6 @@ from functools import partial
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
-from analyzer.ingest.read_progress import ReadProgress
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ForkPool
 from analyzer.ingest.scan.line_selection import SMALL_LOG_BYTES, budget_for
@@ -37,7 +36,7 @@ def ingest(
     cannot be read is a row of `sources` with the reason, never an exception.
     """
     matcher = Matcher(patterns, messages)
-    done = ReadProgress(run.sources, progress)
+    done = _ReadProgress(run.sources, progress)
     duplicates = duplicate_traces(run.sources)
     once = [source for source in run.sources if source.name not in duplicates]
     outputs = _read_all(once, matcher, done, warm_up)
@@ -52,7 +51,7 @@ def ingest(
 
 
 def _read_all(
-    sources: Sequence[Source], matcher: Matcher, done: ReadProgress, warm_up: Callable[[], None] | None
+    sources: Sequence[Source], matcher: Matcher, done: _ReadProgress, warm_up: Callable[[], None] | None
 ) -> list[SourceRows]:
     """Read every source in order; forked processes read the large logs."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
@@ -83,3 +82,32 @@ def _read_duplicate(source: Source, original: str, read: set[str], matcher: Matc
     output = SourceRows(source)
     output.skip(f"the same session is read from {original}")
     return [output]
+
+
+class _ReadProgress:
+    """Sums the bytes read per source and reports them; sources are read one after the other."""
+
+    def __init__(self, sources: Sequence[Source], callback: ProgressCallback | None) -> None:
+        self._sizes = {source.name: _size_of(source) for source in sources}
+        self._total, self._done, self._callback = sum(self._sizes.values()), 0, callback
+
+    def size(self, source: Source) -> int:
+        """Return the size of a source in bytes; 0 if it is not read."""
+        return self._sizes[source.name]
+
+    def advance(self, source: Source, offset: int) -> None:
+        """Note that the current source has been read up to an offset."""
+        if self._callback:
+            self._callback(source.name, self._done + min(offset, self.size(source)), self._total)
+
+    def finish(self, source: Source) -> None:
+        """Note that a source has been read."""
+        self._done += self.size(source)
+        self.advance(source, 0)
+
+
+def _size_of(source: Source) -> int:
+    try:
+        return 0 if source.skip else source.path.stat().st_size
+    except OSError:
+        return 0

@@ -1,4 +1,4 @@
-"""Combines the readers' rows into the tables."""
+"""Combines the readers' rows into the tables, and rejects a run without any readable input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from analyzer.ingest.missing_years import complete_years
 from analyzer.ingest.platform import checkpoints
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.model.run import Source, Tables
+from analyzer.model.errors import NothingReadable
+from analyzer.model.run import RunDir, Source, Tables
 from analyzer.model.schema import READ
 from analyzer.tables.builders import frame, frame_of_columns, frame_of_groups, joined
 
@@ -54,3 +55,26 @@ def _source_row(output: SourceRows) -> dict[str, Any]:
         "reason": output.reason,
         "thinned": output.thinned,
     }
+
+
+def require_readable(run: RunDir, sources: pl.DataFrame) -> None:
+    """Check that at least one source could be read and is not empty.
+
+    Raises:
+        NothingReadable: none could be, or all are empty.
+
+    """
+    opened = sources.filter(sources["read"] != "skipped")
+    if not opened.height:
+        reasons = sorted(set(sources["reason"].to_list()))
+        count = len(run.sources)
+        which = "nothing in it" if count == 1 else f"none of its {count} files"
+        raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
+    if not opened["bytes"].sum():
+        raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
+
+
+def _all_empty(opened: int, files: int) -> str:
+    if opened < files:
+        return f"of its {files} files, only {opened} could be read, and nothing is in them"
+    return "the file is empty" if files == 1 else f"all {files} files are empty"

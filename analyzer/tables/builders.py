@@ -53,7 +53,7 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
     used = {name for usual, rows in held for name in {*usual, *chain.from_iterable(rows)}}
     _expect_declared(table, used)
     if not held:
-        return _empty(table).clear()
+        return pl.DataFrame(schema=_dtypes(table))
     few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _MAX_ROWWISE else None
     return _of_cells(table, held) if few is None else few
 
@@ -66,11 +66,6 @@ def _expect_declared(table: str, names: AbstractSet[str]) -> None:
 @cache
 def _dtypes(table: str) -> Mapping[str, pl.DataType]:
     return {column.name: DTYPES[column.type] for column in TABLES[table]}
-
-
-@cache
-def _empty(table: str) -> pl.DataFrame:
-    return pl.DataFrame(schema=_dtypes(table))
 
 
 @cache

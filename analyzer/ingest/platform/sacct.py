@@ -212,13 +212,10 @@ def _from_json(output: SourceRows, text: str) -> list[Row]:
 
 def _job_id(job: Mapping[str, Any]) -> str:
     """Return the job's id as the tables print it; `123_4` for a member of an array."""
-    number, array = _text(job.get("job_id")), job.get("array")
-    if (
-        isinstance(array, dict)
-        and (task := _text(array.get("task_id")))
-        and _text(array.get("job_id")) not in {"", "0"}
-    ):
-        return f"{_text(array.get('job_id'))}_{task}"
+    number, array = _text(job.get("job_id")), _text(_at(job, "array", "job_id"))
+    task = _text(_at(job, "array", "task_id"))
+    if task and array not in {"", "0"}:
+        return f"{array}_{task}"
     return number if number.isdigit() else ""
 
 
@@ -227,7 +224,7 @@ def _json_steps(job: str, steps: object, finder: LineFinder) -> Iterator[Row]:
         key = step.get("step") if isinstance(step, dict) else None
         if isinstance(key, dict):
             step_id = key.get("id", key.get("step_id"))
-            name = _text(step_id.get("step_id") if isinstance(step_id, dict) else step_id).rpartition(".")[2]
+            name = _text(_at(step_id, "step_id") if isinstance(step_id, dict) else step_id).rpartition(".")[2]
             line = finder.line(rf'"(?:step_)?id":\s*"?[\w+.]*{re.escape(name)}\b')
             nodes = step.get("nodes")
             listed = nodes.get("range") if isinstance(nodes, dict) else nodes
@@ -237,34 +234,36 @@ def _json_steps(job: str, steps: object, finder: LineFinder) -> Iterator[Row]:
 
 def _json_row(line: int | None, job: str, step: str, facts: Mapping[str, Any], nodes: object) -> Row:
     state = facts.get("state")
-    current = state.get("current") if isinstance(state, dict) else state
+    current = _at(state, "current") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else [current]
-    known = [word for word in words if word in _STATES]
-    by = _text(facts.get("kill_request_user"))
-    return Row(
-        line, job, step, _text(facts.get("name")), str(known[0]) if known else "", by, _json_code(facts),
-        nodes="" if _text(nodes).startswith("None") else _text(nodes),
-    )  # fmt: skip
+    known = next((str(word) for word in words if word in _STATES), "")
+    name, by, listed = _text(facts.get("name")), _text(facts.get("kill_request_user")), _text(nodes)
+    own_nodes = "" if listed.startswith("None") else listed
+    return Row(line, job, step, name, known, by, _json_code(facts.get("exit_code")), nodes=own_nodes)
 
 
-def _json_code(facts: Mapping[str, Any]) -> str:
+def _json_code(code: object) -> str:
     """Return an exit code as the tables print it, `1:0`."""
-    code = facts.get("exit_code")
     if not isinstance(code, dict):
         return ""
-    signal = code.get("signal")
-    killed = _text(signal.get("id", signal.get("signal_id"))) if isinstance(signal, dict) else ""
-    return f"{_text(code.get('return_code')) or 0}:{killed or 0}"
+    signal = _text(_at(code, "signal", "id")) or _text(_at(code, "signal", "signal_id"))
+    return f"{_text(code.get('return_code')) or 0}:{signal or 0}"
 
 
 def _max_rss(tres: object) -> str:
     """Return the largest memory use of a task of the step, in bytes."""
-    requested = tres.get("requested") if isinstance(tres, dict) else None
-    most = requested.get("max") if isinstance(requested, dict) else None
+    most = _at(tres, "requested", "max")
     for item in most if isinstance(most, list) else ():
         if isinstance(item, dict) and item.get("type") == "mem" and _SIZE.match(_text(item.get("count"))):
             return _text(item["count"])
     return ""
+
+
+def _at(value: object, *keys: str) -> Any:  # noqa: ANN401 - JSON
+    """Return the value at a path of nested objects; None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _text(value: object) -> str:
