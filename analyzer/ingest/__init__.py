@@ -1,7 +1,7 @@
 """Reads a run into tables; each source is opened once, by the reader of its kind.
 
 To add a reader: a module with `read(output, matcher)`, which fills a `SourceRows` and may raise OSError, and
-an entry in `analyzer.model.source_kinds`.
+a kind in `analyzer.model.source_kinds`.
 """
 
 from __future__ import annotations
