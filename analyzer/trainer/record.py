@@ -18,7 +18,6 @@ from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.leftovers import job_prefix
 from analyzer.trainer.jobs.programs import ProgramError, ReferenceProgram
 from analyzer.trainer.jobs.workspace import Workspace
-from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +78,7 @@ class Recorder:
             program = ReferenceProgram(each, self.communication)
             workspace = Workspace.create(root, scenario, program.install)
             outcome = run_job(workspace, program, self.observer)
-            hand_over(workspace, outcome, PathAnonymizer.of(workspace, [*each.values()]), target)
+            hand_over(workspace, outcome, program.anonymizer(workspace), target)
         return outcome
 
     def record(self, scenario: Scenario, target: Path) -> Path:
@@ -132,8 +131,7 @@ def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver,
     with _scratch() as root:
         workspace = Workspace.create(root, scenario, program.install)
         outcome = run_job(workspace, program, observer)
-        folders = {str(workspace.folder(index)): str(program.directory) for index in range(scenario.workers)}
-        hand_over(workspace, outcome, PathAnonymizer(folders), target)
+        hand_over(workspace, outcome, program.anonymizer(workspace), target)
     return outcome
 
 

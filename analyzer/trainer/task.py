@@ -33,38 +33,45 @@ def run_task(
 ) -> int:
     """Run the task of a rank and return its exit status, 128 and the number for a signal.
 
-    `shared/SCENARIO/run` gets the log as it grows, the exit code and TF_CONFIG; the guilty task writes its
-    witness beside it, and the first one `expected.json`.
+    `shared/SCENARIO/run` gets the log as it grows, and the exit code and TF_CONFIG if the scenario hands them
+    over; the guilty task writes its witness beside it, and the first one `expected.json`.
     """
     if scenario.hosts:
         raise HandoverError(f"{scenario.name}: has hosts of its own, which a cluster has already")
     home = shared / scenario.name
     check_writable(home / "run")
-    chief = scenario.chief or rank.chief
-    scenario = dataclasses.replace(scenario, workers=rank.count, chief=chief, layout="flat", hands_over=PARTS)
+    chief, parts = scenario.chief or rank.chief, tuple(part for part in PARTS if part in scenario.hands_over)
+    scenario = dataclasses.replace(scenario, workers=rank.count, chief=chief, layout="flat", hands_over=parts)
+    if rank.index == 0:
+        (home / "expected.json").write_text(expected_json(scenario))
     addresses = rank.addresses or meet(home / _meeting(), rank, own_address(host), MEETING_SECONDS)
     with tempfile.TemporaryDirectory(prefix=job_prefix()) as scratch:
         workspace = Workspace.create(Path(scratch).resolve(), scenario, program.install)
         workspace = dataclasses.replace(workspace, addresses=addresses, logs=home / "run")
-        outcome = run_job(workspace, program, observer, rank.index)
+        try:
+            outcome = run_job(workspace, program, observer, rank.index)
+        finally:  # a scheduler that ends the job leaves some seconds
+            log = workspace.log(rank.index, "out")
+            if log.exists():
+                log.write_bytes(program.anonymizer(workspace).text(log.read_bytes()))
     return _leave(workspace, outcome, rank, home)
 
 
 def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> int:
     """Write what a task leaves beside its log, and return its exit status."""
     scenario, name = workspace.scenario, workspace.name(rank.index)
-    if rank.index == 0:
-        (home / "expected.json").write_text(expected_json(scenario))
     if outcome.witness:
         (home / f"witness-{rank.index}.txt").write_text(outcome.witness + "\n")
-    for config in outcome.tf_config.values():
+    for config in outcome.tf_config.values() if "tf_config" in scenario.hands_over else ():
         (home / "run" / f"tf_config-{rank.index}.json").write_text(config + "\n")
     for content_name, content in outcome.left.items():
         (home / "run" / content_name).write_bytes(content)
     if rank.index not in outcome.exit_codes:
         return 0
     code = outcome.exit_codes[rank.index]
-    (home / "run" / f"exit_code-{name}.txt").write_text(f"{name} {'running' if code is None else code}\n")
+    if "exit_codes" in scenario.hands_over:
+        told = "running" if code is None else code
+        (home / "run" / f"exit_code-{name}.txt").write_text(f"{name} {told}\n")
     if code is None:
         return STALLED
     return 128 - code if code < 0 else code

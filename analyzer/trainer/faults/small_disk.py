@@ -31,6 +31,8 @@ class SmallDisk(Fault):
     mounted: Path | None = field(default=None, init=False)
     free: float = field(default=math.inf, init=False)
     """Kilobytes."""
+    largest: float = field(default=0.0, init=False)
+    """Kilobytes of the largest file that was seen there."""
 
     def prepare(self, workspace: Workspace) -> None:
         """Mount it."""
@@ -45,17 +47,26 @@ class SmallDisk(Fault):
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - its words are ours
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
-        """Note the least free space."""
+        """Note the least free space and the largest file."""
         if self.mounted:
             self.free = min(self.free, os.statvfs(self.mounted).f_bavail * 4)
+            self.largest = max([self.largest, *map(_kilobytes, self.mounted.rglob("*"))])
 
     def witness(self, evidence: Evidence) -> str:
         """Require that the disk was full, and that its worker then failed."""
         require(self.mounted, "the disk was not mounted")
-        require(self.free <= self.kilobytes / 20, f"{self.free:.0f} kB of {self.kilobytes} were always free")
-        return f"{self.free:.0f} kB free of {self.kilobytes}; {evidence.require_ended_badly(self.guilty)}"
+        require(self.free < self.largest, f"{self.free:.0f} kB of {self.kilobytes} were always free")
+        told = f"{self.free:.0f} kB free of {self.kilobytes}, for files of {self.largest:.0f} kB"
+        return f"{told}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
         """Unmount it."""
         if self.mounted:
             self._run("umount", "--lazy", str(self.mounted))
+
+
+def _kilobytes(path: Path) -> float:
+    try:
+        return path.stat().st_size / 1024 if path.is_file() else 0.0
+    except OSError:  # a temporary file may be gone
+        return 0.0

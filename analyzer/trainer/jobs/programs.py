@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.jobs.workspace import fill_reference
+from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
 
 LARGEST_DIRECTORY = 500_000_000
@@ -36,6 +38,9 @@ class Program(Protocol):
 
     def environment(self, index: int, scenario: Scenario) -> Mapping[str, str]:
         """Return the environment of a worker, without TF_CONFIG."""
+
+    def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
+        """Return what replaces the paths of this machine in the logs."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,10 @@ class ReferenceProgram:
         if self.interpreters[index].needs_legacy_keras:
             env["TF_USE_LEGACY_KERAS"] = "1"
         return env
+
+    def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
+        """Replace the workers' folders and the Python installations by those of a container."""
+        return PathAnonymizer.of(workspace, [*self.interpreters.values()])
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,11 @@ class UserProgram:
         return {key: value for key, value in os.environ.items() if key != "TF_CONFIG"} | {
             "PYTHONUNBUFFERED": "1"
         }
+
+    def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
+        """Replace the workers' folders by the user's directory, of which they are copies."""
+        count = workspace.scenario.workers
+        return PathAnonymizer({str(workspace.folder(index)): str(self.directory) for index in range(count)})
 
 
 def _arguments(scenario: Scenario, communication: str) -> list[str]:
