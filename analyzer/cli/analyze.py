@@ -1,7 +1,5 @@
 """`mwms-analyze`: diagnose one run; print the result and write the report."""
 
-from __future__ import annotations
-
 import argparse
 import atexit
 import io

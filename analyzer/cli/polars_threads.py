@@ -1,7 +1,5 @@
 """Limits the threads of polars, which reads their number once, on import."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence

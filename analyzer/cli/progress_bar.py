@@ -1,7 +1,5 @@
 """The progress bar of reading a run: appears on the terminal after two seconds, is erased at the end."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

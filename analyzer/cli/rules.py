@@ -1,7 +1,5 @@
 """`mwms-rules`: list, check, test and draft rules."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

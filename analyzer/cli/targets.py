@@ -1,7 +1,5 @@
 """Where reports are written; checked before the run is read, so that a bad target fails early."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

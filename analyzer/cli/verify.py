@@ -1,7 +1,5 @@
 """`--verify`: check that what an earlier diagnosis quotes is still in the files of its run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

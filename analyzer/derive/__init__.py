@@ -1,7 +1,5 @@
 """Derives tables from tables: one module per table, each a pure function of the tables passed here."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from analyzer.derive.barriers import barriers

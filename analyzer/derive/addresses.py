@@ -1,7 +1,5 @@
 """Parses cluster addresses, `host:port`."""
 
-from __future__ import annotations
-
 import ipaddress
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Finds workers that resumed after all others had ended: their host or process had been paused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import polars as pl

@@ -4,8 +4,6 @@ Barriers are cluster start-up, the end of each synchronous step, and the end of 
 checkpoint is one too, but often only the leader logs it; then no file shows who was missing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath

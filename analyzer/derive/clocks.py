@@ -4,8 +4,6 @@ Every synchronous step is a barrier: all workers log the same step at the same m
 files are compared separately because a log may use local time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from statistics import median_low
 from typing import Any, NamedTuple

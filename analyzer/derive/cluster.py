@@ -1,7 +1,5 @@
 """Compares what the workers state about themselves and the cluster."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

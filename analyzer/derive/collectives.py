@@ -5,8 +5,6 @@ Durations need no common clock; clocks are used only to match calls of the same 
 numbers neither steps nor collectives.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

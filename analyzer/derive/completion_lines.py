@@ -1,7 +1,5 @@
 """Finds the line in which a training script reports completion (wording: `rules/messages/`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Detects non-finite values, divergence, plateaus, jumps, equal values, a restart 
 where it left off, and logs that disagree with their event file.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

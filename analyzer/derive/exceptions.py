@@ -4,8 +4,6 @@ An exception is a worker's *own* unless it only reports a lost peer. TensorFlow 
 crossed workers names the remote target or carries a marker (wording: `rules/messages/`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Summarizes the job: whether it assembled, trained, finished or stalled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Adds context to log lines matched by rules: what followed them and the TensorFlow version."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from analyzer.derive.ordering import behind_end

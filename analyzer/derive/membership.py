@@ -1,7 +1,5 @@
 """Infers which tasks belong to the job, including peers that left no files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet

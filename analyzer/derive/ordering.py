@@ -4,8 +4,6 @@ Lines order rows within one source. Across sources (a worker's stdout and stderr
 often there are none.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any

@@ -6,8 +6,6 @@ failed calls to the coordination service name the leader, which hosts it.
 The wording is in `rules/messages/`: messages that state `peer`, `remote_target`, `wraps_status` or `reason`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

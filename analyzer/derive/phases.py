@@ -4,8 +4,6 @@ Synchronous steps end together, so the others wait for the worker with the longe
 Device times include that wait and are not compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """Finds each worker's last training position and the plan (epochs, steps) that it printed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import NamedTuple

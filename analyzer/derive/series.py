@@ -3,8 +3,6 @@
 Of a value found in both, the event file has full precision and time, the log has the line number.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from analyzer.model.schema import GAUGE, TABLES

@@ -4,8 +4,6 @@ A pause no longer than the worker's earlier ones is healthy: compilation, evalua
 A worker whose clock cannot be aligned is measured on its own clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

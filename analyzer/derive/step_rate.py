@@ -4,8 +4,6 @@ Changes are found with Pettitt's test, which compares the ranks of the times bef
 Being rank-based, it ignores the single slow steps that occur on any loaded machine.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

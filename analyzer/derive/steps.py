@@ -4,8 +4,6 @@ Work takes precedence over waiting, in this order: compile, compute, copy to dev
 The rest is idle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any

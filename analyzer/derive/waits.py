@@ -4,8 +4,6 @@ All workers leave a collective together, so the straggler is the worker that wai
 common clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import median
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Builds the diagnosis from the findings: relates causes and effects, decides the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun

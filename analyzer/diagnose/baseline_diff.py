@@ -1,7 +1,5 @@
 """Compares a run with a good run: facts, step time, curves and log lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Finds the checkpoint to resume from and the steps lost by doing so."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Selects the curves of each worker and downsamples them for drawing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from operator import itemgetter

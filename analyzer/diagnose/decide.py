@@ -1,7 +1,5 @@
 """Decides the verdict from the findings and from how the job ended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase

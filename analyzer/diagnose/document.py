@@ -1,7 +1,5 @@
 """Builds the output document that `reports/diagnosis.schema.json` specifies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, cast
 

@@ -1,7 +1,5 @@
 """The words of the diagnosis, from `wording.yaml`, and how a worker ended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

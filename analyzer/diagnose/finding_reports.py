@@ -1,7 +1,5 @@
 """Converts findings to their form in the output document, with context lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Computes a fingerprint that is equal for equal failures, whatever the worker, host or time."""
 
-from __future__ import annotations
-
 import hashlib
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Finds rules that lacked one signal to fire, and what to collect to decide them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 

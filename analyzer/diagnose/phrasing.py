@@ -1,7 +1,5 @@
 """Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

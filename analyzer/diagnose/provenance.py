@@ -1,7 +1,5 @@
 """Describes how a diagnosis was made: rules, library versions and command line."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How to collect each kind of source: what it shows and the commands, from `recipes.yaml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Relates findings: which explains which, and which contradict each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase

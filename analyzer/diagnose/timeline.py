@@ -1,7 +1,5 @@
 """Merges the events of all workers into one timeline."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

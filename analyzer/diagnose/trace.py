@@ -1,7 +1,5 @@
 """Reports the profiler results: time shares per worker, and who entered collectives last."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import polars as pl

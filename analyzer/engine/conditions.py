@@ -10,8 +10,6 @@ frame: {known: true}           the files tell it (false: they do not)
 ended: {not: finished}         also a list; null counts as not
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add, and_, or_

@@ -1,7 +1,5 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial

@@ -1,7 +1,5 @@
 """Data types of the rule language; `docs/rules.md` explains it to authors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

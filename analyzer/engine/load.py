@@ -1,7 +1,5 @@
 """Loads rule files; reports every fault of every file at once, with file and line."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

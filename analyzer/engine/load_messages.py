@@ -1,7 +1,5 @@
 """Loads message files from `messages/`; each message is tested with its own example."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 If the files do not show it, neither row precedes the other and they have no distance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple

@@ -6,8 +6,6 @@ verdict: {rule-id: degraded}
 except: {rule-id: {signal: {column: condition}}}   rows that do not count
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Loads rules through the disk cache."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

@@ -3,8 +3,6 @@
 `rule_validation` checks what a schema cannot: that an example matches its regex, that names exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks what a schema cannot: that names exist, examples match and thresholds have a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any

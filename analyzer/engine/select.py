@@ -1,7 +1,5 @@
 """Selects the rows of all signals of all rules, with one query per table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

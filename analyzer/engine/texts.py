@@ -9,8 +9,6 @@
 {was|were}         the one word where the subject is one worker, the other where it is several
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

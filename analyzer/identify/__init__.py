@@ -4,8 +4,6 @@ A source may describe other workers (a scheduler's line names one of many), so n
 row keeps what it states itself; everything else belongs to the worker of its source.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf
 

@@ -8,8 +8,6 @@ preceding TensorFlow start-up banner, or where Slurm reports a requeue. The work
 are split at the same times, or where their own content restarts. Each attempt writes its own event files.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

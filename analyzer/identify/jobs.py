@@ -1,7 +1,5 @@
 """Rejects a directory that holds several jobs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from itertools import combinations

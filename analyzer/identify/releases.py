@@ -1,7 +1,5 @@
 """Infers the TensorFlow and Python versions of workers from their package lists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The tasks that a log names as others than the one that wrote it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

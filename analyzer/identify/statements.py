@@ -1,7 +1,5 @@
 """Collects what identification needs: names of sources and their statements about themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Every rotated part of a log is a file; only the first one may show a year, in TensorFlow's own lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """Reads log lines that the tables lack: those at given numbers, or all of them as templates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain

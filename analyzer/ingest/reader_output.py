@@ -1,7 +1,5 @@
 """The output of a reader for one source: rows for the tables, and how it was read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from json import JSONDecodeError

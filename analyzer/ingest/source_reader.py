@@ -1,7 +1,5 @@
 """Reads one source with the reader of its kind; any error becomes the reason for skipping it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from analyzer.ingest.matcher import Matcher

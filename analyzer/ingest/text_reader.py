@@ -1,7 +1,5 @@
 """Helpers for readers of text files other than logs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

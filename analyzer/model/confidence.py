@@ -1,7 +1,5 @@
 """The five confidence levels and the share of correct diagnoses that each promises."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

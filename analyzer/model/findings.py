@@ -1,7 +1,5 @@
 """Findings: the results of rules on a run, with their evidence."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Converts log text to templates: addresses, paths, tasks and numbers are masked."""
 
-from __future__ import annotations
-
 import re
 
 # A line of a thousand letters must not cost a million steps: a scheme is looked for once a word, and the name

@@ -1,7 +1,5 @@
 """Converts numbers to values that JSON can represent."""
 
-from __future__ import annotations
-
 import math
 
 from analyzer.model.contract import JsonNumber

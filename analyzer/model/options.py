@@ -1,7 +1,5 @@
 """Options of an analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple

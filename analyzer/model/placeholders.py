@@ -1,7 +1,5 @@
 """Texts that replace omitted parts of quoted lines."""
 
-from __future__ import annotations
-
 import re
 
 SECRET = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")

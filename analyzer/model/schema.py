@@ -4,8 +4,6 @@
 Times are seconds since 1970-01-01 UTC. A null means that the files do not say, never "no".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parses, formats and sorts names of workers, attempts and training positions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum

@@ -3,8 +3,6 @@
 `OpenTraceback` decides line by line what belongs to a traceback; `parse` takes a complete one apart.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

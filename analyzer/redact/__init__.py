@@ -5,8 +5,6 @@ behind a literal that must occur first: `detect-secrets` takes 0.27 s to import,
 and expects values quoted as in source code, which logs rarely have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ Kubernetes' pairs of name and value. Then the value is judged, because logs ment
 the time without revealing one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Finds the secrets of one document and gives each a token that replaces it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence

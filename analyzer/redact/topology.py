@@ -1,7 +1,5 @@
 """Finds the hosts, addresses, users and directories of one document and gives each a pseudonym."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address

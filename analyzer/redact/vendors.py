@@ -1,7 +1,5 @@
 """Detectors of secrets with a recognizable form, such as tokens of known vendors, from `detectors.tsv`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Walks the texts of a document, to read them in order or to replace parts of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ Members are not trusted: nothing is written outside the scratch directory, links
 and what exceeds the limits is left out with a reason.
 """
 
-from __future__ import annotations
-
 import shutil
 import stat
 import tarfile

@@ -1,7 +1,5 @@
 """Write a file all or nothing: whoever reads it sees the old contents or the new ones, never a part."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

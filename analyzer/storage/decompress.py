@@ -4,8 +4,6 @@ The first bytes of a file tell how it is compressed; names are not trusted. A fi
 stands before the break, and one that decompresses to more than a limit is cut there.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

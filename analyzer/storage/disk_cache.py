@@ -4,8 +4,6 @@ Checking a hundred rule files, or compiling their literals, takes longer than us
 always be made again: a damaged one is replaced, and a directory that cannot be written to is no error.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

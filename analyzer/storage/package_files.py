@@ -1,7 +1,5 @@
 """Paths of files that travel with the package, and of the user's cache directory."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Temporary directories that do not outlive a killed process for long."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

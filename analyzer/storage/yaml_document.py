@@ -4,8 +4,6 @@ Only plain scalars, lists and mappings are built: no tags, no anchors that build
 A schema's `title` is the noun of its messages: `` `sygnal` is no column of lifetimes ``.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

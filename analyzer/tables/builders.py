@@ -1,7 +1,5 @@
 """Rows → the frames that the schema declares. It imports polars, slower than all other imports together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache

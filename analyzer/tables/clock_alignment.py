@@ -1,7 +1,5 @@
 """Convert times of several workers to one common clock."""
 
-from __future__ import annotations
-
 import polars as pl
 
 

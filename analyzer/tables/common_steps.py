@@ -1,7 +1,5 @@
 """Where each log shows the last place in training that all workers reached."""
 
-from __future__ import annotations
-
 import polars as pl
 
 

@@ -1,7 +1,5 @@
 """Intervals of time as (start, end) pairs: their union, their difference, and the seconds that they cover."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

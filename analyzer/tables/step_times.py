@@ -1,7 +1,5 @@
 """Duration of each step, from the source of a worker that dates most of its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import polars as pl

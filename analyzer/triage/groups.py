@@ -1,7 +1,5 @@
 """Groups of equal failures: new tonight, known, recurring, or resolved."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -6,8 +6,6 @@ are not independent, so each set of partners (a pairing) counts once. The test u
 needs no distribution, and Holm's correction for testing many machines.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """A lock that allows one mwms-triage per output directory; the kernel releases it when the process ends."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager

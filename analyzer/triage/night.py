@@ -1,7 +1,5 @@
 """One call of mwms-triage: find runs, examine them, record the results, write the outputs; safe to kill."""
 
-from __future__ import annotations
-
 import os
 import time
 import zlib

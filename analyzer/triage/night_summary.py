@@ -1,7 +1,5 @@
 """The summary of a night, computed from the history and the date alone."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections import defaultdict

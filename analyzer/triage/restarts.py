@@ -1,7 +1,5 @@
 """Finds out whether a restart helped, from the next run of the same job soon after a failed one."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The quotes of a diagnosis document, and how each compares with the lines of its source."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Lines are compared as templates: numbers, addresses, paths and tasks are masked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache

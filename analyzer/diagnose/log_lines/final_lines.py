@@ -1,7 +1,5 @@
 """Selects the last lines of each worker, for failures that no rule explains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

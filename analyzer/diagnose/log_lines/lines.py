@@ -1,7 +1,5 @@
 """Looks up single log lines by number."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping
 from typing import Any

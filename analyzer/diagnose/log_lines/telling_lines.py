@@ -1,7 +1,5 @@
 """The most telling lines of a run that no rule explains: what they usually mean, and what would decide."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Runs the cases of a rule: each is a small run, inline or recorded, with an expected result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Reports gaps of the rules: causes without a rule, rules without a recording."""
 
-from __future__ import annotations
-
 import re
 
 from analyzer.engine.language import Case, RulePack

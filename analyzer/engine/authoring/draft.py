@@ -5,8 +5,6 @@ last plain lines that only one of several workers has. Lines that a rule already
 nothing else is left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

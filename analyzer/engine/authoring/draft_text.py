@@ -1,7 +1,5 @@
 """Writes a draft as a rule file; the author must replace each TODO, which `lint` rejects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

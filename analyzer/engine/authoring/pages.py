@@ -1,7 +1,5 @@
 """Renders rules as Markdown pages and as entries of the catalogue, by the templates beside this module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import groupby

@@ -3,8 +3,6 @@ r"""Tracebacks that a service or a paste collapsed into one line → their lines
 Cloud ML Engine joins them with spaces; values of JSON and YAML hold line breaks as `\n`.
 """
 
-from __future__ import annotations
-
 import re
 
 _TITLE = "Traceback (most recent call last)"

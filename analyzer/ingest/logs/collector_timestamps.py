@@ -4,8 +4,6 @@ A timestamp before every line would split a traceback into records. It is remove
 collector's prefix, and put back only at the start of a record that has no time of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

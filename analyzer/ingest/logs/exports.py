@@ -4,8 +4,6 @@
 entries are rewritten one per line, oldest first, and read as a log; line numbers then count entries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

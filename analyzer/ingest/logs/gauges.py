@@ -4,8 +4,6 @@ The last part of a tag is its unit: percent, bytes, celsius or watts. Tags of a 
 `gpu0/memory_used_bytes`, or with `gpu/` if the index is unknown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

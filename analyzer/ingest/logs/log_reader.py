@@ -1,7 +1,5 @@
 """A worker's stdout or stderr of any size → records, matches, scalars and facts."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

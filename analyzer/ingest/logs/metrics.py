@@ -3,8 +3,6 @@
 Durations become seconds and their tags end with `_seconds`; what a whole step takes is `step_seconds`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

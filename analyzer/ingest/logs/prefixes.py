@@ -4,8 +4,6 @@ Each style yields time, level and origin, and the text after the prefix. Years t
 from the last line that had one. Times without a zone are read as UTC.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from functools import lru_cache

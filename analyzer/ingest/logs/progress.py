@@ -4,8 +4,6 @@ A value is *global* if TensorFlow has reduced it over all replicas (everything t
 its name says so, and *unknown* in a custom loop that does not say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -3,8 +3,6 @@
 A traceback is one record, from its first line to the last line of its message, chained exceptions included.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Lines of one origin → records, matches, scalars and facts."""
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left

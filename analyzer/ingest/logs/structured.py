@@ -5,8 +5,6 @@ exception among the fields becomes the traceback below it. Known to hold for str
 loguru's `serialize=True`, Elastic Common Schema, Cloud Logging's `jsonPayload` and `journalctl -o json`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

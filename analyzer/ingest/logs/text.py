@@ -4,8 +4,6 @@ A terminal shows the last state of a redrawn line; a log keeps every state. Each
 becomes a line of its own, with the number of the physical line that contains it.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Copied as they are (`memory.current`, `memory.events`, `cpu.stat`), or sampled r
 start of each line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial

@@ -3,8 +3,6 @@
 Of an index only its first and last bytes are read: a truncated one lacks the magic number at its end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@ All forms are read (`df`, `df -h`, `df -hT`, `df -P`, `df -i`), also rows that w
 Read-only images, which are always full, are omitted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Only variables that affect training are taken, and none whose name suggests a secret.
 """
 
-from __future__ import annotations
-
 import re
 
 from analyzer.ingest.matcher import Matcher

@@ -1,7 +1,5 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ The default table, `--query-gpu=… --format=csv` with a header, `dmon`, and par
 printed once or repeatedly.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 For a package installed from a URL only the version or commit is kept: the URL may contain a password.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

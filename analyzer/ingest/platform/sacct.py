@@ -4,8 +4,6 @@
 tasks, so its state and exit code are assigned to a worker only if jobs or steps are named after workers.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ one blocked by a lock, a sleep or a file is in user code or the standard library
 tf.data run on threads of the runtime. Native frames (`--native`) are ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

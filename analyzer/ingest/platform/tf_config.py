@@ -1,7 +1,5 @@
 """The contents of a TF_CONFIG → facts, in whatever file it was found."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """TF_CONFIG files → facts."""
 
-from __future__ import annotations
-
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import environments, tf_config
 from analyzer.ingest.reader_output import SourceRows, whole_text

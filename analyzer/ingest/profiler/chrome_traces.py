@@ -4,8 +4,6 @@ Older versions of TensorFlow write both for one session. Events are decoded one 
 interest are not held in memory.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

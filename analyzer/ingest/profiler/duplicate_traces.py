@@ -1,7 +1,5 @@
 """Find traces that TensorFlow wrote twice: one profiling session in two formats must count once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Walk the fields of an XSpace and its planes without decoding them, so that damage stays local."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Classify the events of a trace by name and thread: as collective, step, input, compute and others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

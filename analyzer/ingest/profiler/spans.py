@@ -1,7 +1,5 @@
 """The contents of a profiler trace in any format: spans and damage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Profiler traces → spans."""
 
-from __future__ import annotations
-
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
 from analyzer.ingest.profiler.duplicate_traces import is_chrome

@@ -7,8 +7,6 @@ An operation that has begun and not finished leaves no event of its own, only th
 start; open spans come from those notes.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Count the newlines of a block of a log, and find bytes that do not belong into a text."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import stringzilla

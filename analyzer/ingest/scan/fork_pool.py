@@ -7,8 +7,6 @@ The pool forks one reader. That one loads what all readers need, while this proc
 later stages meanwhile), and forks the others. Tasks come through a pipe, results go into shared memory.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -5,8 +5,6 @@ even sample between them for the curves. What occurs all the time is read at its
 only, so that time and memory of all later stages do not grow with the log.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Iterable

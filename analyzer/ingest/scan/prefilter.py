@@ -4,8 +4,6 @@ It looks for the literals of all patterns (plain, and as JSON writes them), for 
 raises an alarm, for values that are not finite, and for the lines that begin an epoch.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Child processes made by fork, and the memory that they share with their parent."""
 
-from __future__ import annotations
-
 import mmap
 import os
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Scan one log from end to end and select the lines to read; an uncompressed one can be scanned in chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 

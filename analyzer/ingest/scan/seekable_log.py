@@ -3,8 +3,6 @@
 Where its blocks begin depends on its bytes alone, so that processes which scan different parts agree on it.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 An event file is a chain of records: length (8 bytes), its checksum (4), an Event message, its checksum (4).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import struct

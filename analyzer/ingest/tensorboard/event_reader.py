@@ -1,7 +1,5 @@
 """TensorBoard event files → scalars."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from math import isfinite

@@ -1,7 +1,5 @@
 """The scalars of one decoded Event message."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A loop that writes a few tags at every step leaves hundreds of thousands of such
 numpy table they are read several times as fast as one by one: 500,000 in 0.3 s instead of 3.1 s.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence

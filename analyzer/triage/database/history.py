@@ -1,7 +1,5 @@
 """The history of all nights: in SQLite beside the reports, or on any server that SQLAlchemy supports."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence

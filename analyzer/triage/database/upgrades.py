@@ -1,7 +1,5 @@
 """SQL statements that upgrade a history from version to version; released steps never change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 UPGRADES: Sequence[Sequence[str]] = (

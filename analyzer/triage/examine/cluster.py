@@ -1,7 +1,5 @@
 """Examines runs on a Dask cluster; Dask replaces workers that are lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from itertools import islice

@@ -4,8 +4,6 @@ A run is a directory with a log (or TF_CONFIG, event file, trace), or one whose 
 workers or attempts. A stray file beside several runs does not make them one run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Access to the places of runs: local directories, and object stores through fsspec."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping

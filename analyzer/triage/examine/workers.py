@@ -1,7 +1,5 @@
 """Examines runs in local processes, one per core, each of which loads interpreter and rules once."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

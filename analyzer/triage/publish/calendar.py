@@ -1,7 +1,5 @@
 """Geometry of the calendar and of the trend bars."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The night as Markdown short enough for a chat post; text of runs is never markup."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from analyzer.render.formatting import plural

@@ -1,7 +1,5 @@
 """The runs of the night as JSON lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

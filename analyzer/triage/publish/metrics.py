@@ -1,7 +1,5 @@
 """The night as a Prometheus textfile for the node exporter's textfile collector."""
 
-from __future__ import annotations
-
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from analyzer.render.sanitize import one_line

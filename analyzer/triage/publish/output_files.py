@@ -1,7 +1,5 @@
 """The files in the output directory of a triage: atomic writes, names of reports, removal of old ones."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The index page: the night on one screen, then details; its size is bounded for any history."""
 
-from __future__ import annotations
-
 from analyzer import __version__
 from analyzer.render.decision import wording
 from analyzer.render.page.template import fill

@@ -1,7 +1,5 @@
 """Sentences that page, digest and terminal share."""
 
-from __future__ import annotations
-
 from analyzer.render.formatting import plural
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
 
