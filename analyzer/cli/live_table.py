@@ -26,6 +26,16 @@ class LineObserver:
         """Do nothing: lines in a pipe cannot be updated."""
 
 
+class SilentObserver:
+    """Says nothing: what a task prints goes to the log of its job, which tells nothing of the fault."""
+
+    def note(self, line: str) -> None:
+        """Do nothing."""
+
+    def show(self, statuses: Sequence[WorkerStatus]) -> None:
+        """Do nothing."""
+
+
 class TableObserver:
     """Shows a table of the workers that is updated in place, with the events above it."""
 

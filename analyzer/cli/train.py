@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command
-from analyzer.cli.live_table import job_observer
+from analyzer.cli.live_table import SilentObserver, job_observer
 from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
@@ -87,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     matrix("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
     matrix("--workers", type=_numbers(1), default=(), metavar="N[,N]")
     matrix("--python", type=Path, action="append", metavar="PATH", help="once for each version")
-    matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all")
+    matrix("--gpu", action="store_true", help="the scenarios that need GPUs, not the others")
+    matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all of the one kind or the other")
     score = command("score", _score, "how the analyzer does on recordings")
     score("home", nargs="?", **home)
     unnamed = "keep what was said of recordings that the file does not name yet"
@@ -161,8 +162,7 @@ def _worker(args: argparse.Namespace) -> int:
     if not args.program:
         python = interpreter.ask(args.python)
         program = ReferenceProgram(dict.fromkeys(range(rank.count), python), args.communication)
-    with job_observer() as observer:
-        return run_task(scenario, rank, program, observer, args.shared.resolve(), args.host)
+    return run_task(scenario, rank, program, SilentObserver(), args.shared.resolve(), args.host)
 
 
 def _record(args: argparse.Namespace) -> int:
@@ -182,7 +182,8 @@ def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder]
 
 def _matrix(args: argparse.Namespace) -> int:
     """Record the missing cells, then print how the analyzer scores on all recordings."""
-    names = args.scenarios or [scenario.name for scenario in catalogue.all_scenarios()]
+    every = catalogue.all_scenarios()
+    names = args.scenarios or [scenario.name for scenario in every if scenario.needs_gpu == args.gpu]
     wanted = cells(
         names,
         [interpreter.ask(path) for path in args.python or [Path(sys.executable)]],

@@ -43,7 +43,7 @@ def workspace(folder: Path, **values: object) -> Workspace:
     """Make the workspace of a small job of three."""
     told = {"workers": 3, "mode": "fit", "hands_over": ("logs",), "epochs": 1, "steps": 6, "batch_size": 8}
     scenario = Scenario("one", folder, "", expect={"cause": "healthy", "culprits": []}, **{**told, **values})  # type: ignore[arg-type]
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     return Workspace.create(folder, scenario)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from signal import Signals
 from typing import TYPE_CHECKING
@@ -140,10 +141,12 @@ class Evidence:
 
         """
         scenario = self.workspace.scenario
-        for index in [0] if scenario.mode == "ps" else range(scenario.workers):
-            code = self.life(index).code
-            require(code is not None, f"worker {index} was still running at the end of a healthy job")
-            require(code == 0, f"worker {index} of a healthy job ended with {code}")
+        last = [self.life(index) for index in ([0] if scenario.mode == "ps" else range(scenario.workers))]
+        for life in sorted(last, key=lambda life: life.ended or math.inf):
+            require(
+                life.code is not None, f"worker {life.index} was still running at the end of a healthy job"
+            )
+            require(life.code == 0, f"worker {life.index} of a healthy job ended with {life.code}")
 
 
 def _options(command: Sequence[str]) -> dict[str, str]:
