@@ -12,7 +12,7 @@ from pathlib import Path
 from analyzer.cli.entrypoint import run_command
 from analyzer.discover import discover
 from analyzer.engine import RulePack
-from analyzer.engine.authoring import coverage, pages
+from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, tried
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
@@ -140,9 +140,9 @@ def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
 
 def _coverage(arguments: argparse.Namespace) -> int:
     pack = _cached_rules(arguments)
-    causes = coverage.causes_without_rule(pack)
+    causes = cases.causes_without_rule(pack)
     _print_list("causes without a rule", causes)
-    _print_list("rules without a firing case from a recorded run", coverage.rules_without_recording(pack))
+    _print_list("rules without a firing case from a recorded run", cases.rules_without_recording(pack))
     if arguments.runs:
         fired = _fired_rules(pack, arguments.runs)
         idle = [rule.id for rule in pack.rules if rule.id not in fired]

@@ -1,5 +1,6 @@
 """Builds the output document that `reports/diagnosis.schema.json` specifies."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, cast
 
@@ -12,9 +13,8 @@ from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.finding_reports import finding_reports
-from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
-from analyzer.diagnose.log_lines.final_lines import last_words
+from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.recipes import recipes
@@ -22,6 +22,7 @@ from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model import contract
 from analyzer.model.findings import Action, Finding, Outcome, Verdict
+from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 
 UNSURE = 0.5
@@ -64,7 +65,7 @@ def document(
             {"text": step.text, "command": step.command} for step in phrasing.next_steps(decision, tables)
         ],
         "action": _action(decision, tables),
-        "fingerprint": fingerprint(decision, tables),
+        "fingerprint": _fingerprint(decision, tables),
         "workers": _workers(tables, parts, paused),
         "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
@@ -155,6 +156,18 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     if action.host:
         taken["host"] = cast(Literal["watch"], action.host)
     return taken
+
+
+def _fingerprint(decision: Decision, tables: Tables) -> str:
+    """Return 16 hexadecimal digits that are equal for equal failures, whatever the worker, host or time.
+
+    They are computed from verdict, cause, rule and the workers' own exceptions.
+    """
+    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
+    parts = {f"{row['type']}|{template_of(row['message'][:200])}" for row in raised.iter_rows(named=True)}
+    rule = decision.chosen.rule if decision.chosen else ""
+    text = "\n".join([decision.verdict.value, decision.cause or "", rule, *sorted(parts)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _workers(

@@ -15,9 +15,14 @@ from analyzer.triage.database.history import History, as_usage_errors, open_hist
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.storage import is_url
-from analyzer.triage.lock import directory_lock
 from analyzer.triage.publish import digest, lines, metrics, page
-from analyzer.triage.publish.output_files import remove_drafts, remove_reports, report_path, write_output
+from analyzer.triage.publish.output_files import (
+    directory_lock,
+    remove_drafts,
+    remove_reports,
+    report_path,
+    write_output,
+)
 
 T = TypeVar("T")
 _QUERY_SIZE = 200

@@ -1,5 +1,6 @@
-"""Runs the cases of a rule: each is a small run, inline or recorded, with an expected result."""
+"""Runs the cases of rules, small runs with an expected result, and lists what no case covers."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,12 @@ from analyzer.model.run import Tables
 
 Read = Callable[[Path, RulePack], Tables]
 """Function that reads a run for a pack; the engine itself opens no run."""
+
+
+_VERDICTS = frozenset({"healthy", "unknown"})
+"""Entries of causes.yaml that are verdicts; no rule can name them."""
+
+_RECORDED = re.compile(r"\brecorded run\b")
 
 
 class Trial(NamedTuple):
@@ -73,3 +80,19 @@ def difference(case: Case, found: Finding) -> str:
 
 def _list(workers: tuple[str, ...]) -> str:
     return ", ".join(workers) or "nobody"
+
+
+def causes_without_rule(pack: RulePack) -> list[str]:
+    """Return the causes in causes.yaml that no rule names."""
+    named = {rule.cause for rule in pack.rules}
+    return [cause for cause in pack.causes if cause not in named | _VERDICTS]
+
+
+def rules_without_recording(pack: RulePack) -> list[str]:
+    """Return the rules without a firing case from a recorded run."""
+    return [rule.id for rule in pack.rules if not any(is_recorded(case) for case in rule.cases if case.fires)]
+
+
+def is_recorded(case: Case) -> bool:
+    """Return True if a case names its recorded run, as `run` or in its origin."""
+    return bool(case.run or _RECORDED.search(case.origin))

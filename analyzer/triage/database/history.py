@@ -12,10 +12,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from analyzer.model.errors import UsageError
-from analyzer.triage.database.upgrades import UPGRADES
 from analyzer.triage.examine.run_task import ExaminedRun, Host
 from analyzer.triage.restarts import job_of
 
+UPGRADES = sorted(Path(__file__).parent.glob("upgrade-*.sql"))
 VERSION = 1 + len(UPGRADES)
 """Version of the tables; an older history is upgraded when it is opened."""
 MAX_TRIES = 3
@@ -263,8 +263,8 @@ def _upgrade(connection: sa.Connection) -> None:
     version = connection.execute(sa.select(ABOUT.c.version)).scalar_one()
     if version > VERSION:
         raise UsageError(f"the history is of version {version}, and this program knows {VERSION} at most")
-    for statements in UPGRADES[version - 1 :]:
-        for statement in statements:
+    for upgrade in UPGRADES[version - 1 :]:
+        for statement in filter(str.strip, upgrade.read_text(encoding="utf-8").split(";")):
             connection.execute(sa.text(statement))
     if version < VERSION:
         connection.execute(sa.update(ABOUT).values(version=VERSION))

@@ -1,14 +1,40 @@
-"""The files in the output directory of a triage: atomic writes, names of reports, removal of old ones."""
+"""The output directory of a triage: its lock, atomic writes, names of reports, removal of old ones."""
 
+import fcntl
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from analyzer.model.errors import UsageError
 from analyzer.storage.atomic_write import DRAFT_PREFIX, write_atomically
 
 REPORTS = "reports"
 _MAX_NAME_CHARACTERS = 80
+
+
+@contextmanager
+def directory_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a directory, which the kernel releases when the process ends.
+
+    Its file is never removed, or two processes could lock different files.
+
+    Raises:
+        UsageError: another process holds the lock, or the directory is not writable.
+
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("a", encoding="ascii")
+    except OSError as error:
+        raise UsageError(f"-o {folder}: cannot be written to: {error.strerror}") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"-o {folder}: another mwms-triage is at work there") from None
+        yield
 
 
 def write_output(target: Path, content: bytes) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from analyzer.engine.authoring import pages
-from analyzer.engine.authoring.coverage import is_recorded
+from analyzer.engine.authoring.cases import is_recorded
 from analyzer.engine.language import Case, Rule
 from analyzer.engine.rule_schema import file_schema
 from tests.rules import our_rules
