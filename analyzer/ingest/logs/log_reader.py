@@ -41,25 +41,28 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     outputs = _read_selection(source, selection, matcher)
     for output in outputs if damage else ():
         output.add_damage(damage)
-    if selection.nul is not None:
-        what = "holds NUL bytes, as a file does that was not closed properly"
-        outputs[0].add_damage(what, offset=selection.nul)
-    if selection.undecodable is not None:
-        outputs[0].add_damage("holds bytes that are no UTF-8", offset=selection.undecodable)
-    if broken_at is not None:
-        outputs[0].add_damage("holds bytes that are no UTF-16", offset=broken_at)
+    flaws = (
+        ("holds NUL bytes, as a file does that was not closed properly", selection.nul),
+        ("holds bytes that are no UTF-8", selection.undecodable),
+        ("holds bytes that are no UTF-16", broken_at),
+    )
+    for what, offset in flaws:
+        if offset is not None:
+            outputs[0].add_damage(what, offset=offset)
     for pattern in sorted(matcher.slow):
-        outputs[0].add("damage", source=source.name, what=_slow_regex_damage(pattern))
+        rule, _, signal = pattern.partition("/")
+        what = f"rule {rule}, signal {signal}: its regex took too long and was given up"
+        outputs[0].add("damage", source=source.name, what=what)  # the file is read nevertheless
     return outputs
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
     """Read the selected parts of a file, in order."""
     first, last = selection.slices[0].data, selection.slices[-1].data
-    style = detect_style(_text(first).split("\n"))
+    style = detect_style(str(first, "utf-8", "replace").split("\n"))
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
     for piece in selection.slices:
-        lines = _text(piece.data.removesuffix(b"\n")).split("\n")
+        lines = str(piece.data.removesuffix(b"\n"), "utf-8", "replace").split("\n")
         for stream in split_streams(list(enumerate(lines, piece.line)), style):
             by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
@@ -72,16 +75,6 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     if len(outputs) == 1:
         outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
     return outputs
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
-
-
-def _slow_regex_damage(pattern: str) -> str:
-    """Describe a regex that exceeded its time limit on this file; the rest of the file is read."""
-    rule, _, signal = pattern.partition("/")
-    return f"rule {rule}, signal {signal}: its regex took too long and was given up"
 
 
 def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Source:
