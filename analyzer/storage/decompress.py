@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol
+from typing import IO, Any, BinaryIO, NamedTuple
 
 MAX_DECOMPRESSED_BYTES = 64 << 30
 MAX_WHOLE_BYTES = 64 << 20
@@ -28,41 +28,15 @@ _CUT_SHORT = "is compressed, and cut short"
 _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
 
+_Decompressor = Any
+"""A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
+
+
 class WholeFile(NamedTuple):
     """The contents of a file; `damage` says what is wrong with them, empty if nothing is."""
 
     data: bytes
     damage: str = ""
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
-
-
-class _BoundedFormat:
-    """A decompressor of a format whose output per step is small, with the interface of bz2 and lzma."""
-
-    needs_input = True
-
-    def __init__(self, stream: Any) -> None:  # noqa: ANN401 - zlib and zstandard have no type in common
-        self._stream = stream
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._stream.eof)
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._stream.unused_data)
-
-    def decompress(self, data: bytes, _max_length: int, /) -> bytes:
-        return bytes(self._stream.decompress(data))
 
 
 class Chunks:
@@ -149,6 +123,10 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
 
 def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
     """Yield what some compressed bytes expand to; 45 bytes of bz2 may be 45 MB."""
+    if not hasattr(member, "needs_input"):  # zlib and zstandard expand little in one step
+        chunk = member.decompress(packed)
+        yield from [chunk] if chunk else []
+        return
     while chunk := member.decompress(packed, CHUNK_BYTES):
         yield chunk
         packed = b""
@@ -226,16 +204,15 @@ def _magic(head: bytes) -> bytes | None:
 
 def _decompressor(magic: bytes) -> _Decompressor:
     module, make = _FORMATS[magic]
-    made: _Decompressor = make(import_module(module))
-    return made
+    return make(import_module(module))
 
 
 _FORMATS: Mapping[bytes, tuple[str, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": ("zlib", lambda zlib: _BoundedFormat(zlib.decompressobj(31))),
+    b"\x1f\x8b": ("zlib", lambda zlib: zlib.decompressobj(31)),
     b"BZh": ("bz2", lambda bz2: bz2.BZ2Decompressor()),
     b"\xfd7zXZ\x00": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
     b"\x5d\x00\x00\x80": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
-    b"\x28\xb5\x2f\xfd": ("zstandard", lambda zstd: _BoundedFormat(zstd.ZstdDecompressor().decompressobj())),
+    b"\x28\xb5\x2f\xfd": ("zstandard", lambda zstd: zstd.ZstdDecompressor().decompressobj()),
 }
 """First bytes of a compressed file → its module, imported on first use, and how that makes a decompressor."""
 _MAX_MAGIC_BYTES = max(map(len, _FORMATS))
