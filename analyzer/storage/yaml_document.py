@@ -13,10 +13,12 @@ from pathlib import Path as File
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema import Draft202012Validator, FormatChecker
 
 Path = tuple[str | int, ...]
 Schema = Mapping[str, Any]
+_Error = Any
+"""A ValidationError of jsonschema, which does not type its parts."""
 
 MAX_LISTED = 12
 """A message lists up to so many allowed words; of more, only those similar to the wrong one."""
@@ -135,15 +137,14 @@ def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
         return None
 
 
-def _faults(error: ValidationError) -> Iterator[tuple[Path, str]]:
+def _faults(error: _Error) -> Iterator[tuple[Path, str]]:
     """Yield the faults behind an error in plain words; of alternatives, only those of the one meant."""
     path, kind = tuple(error.absolute_path), str(error.validator)
     if kind in {"anyOf", "oneOf"}:
         yield from _alternatives(error, path)
     elif kind == "additionalProperties":
-        instance, schema = _parts(error)
-        allowed = schema["properties"]
-        for key in sorted(instance.keys() - allowed.keys()):
+        allowed = error.schema["properties"]
+        for key in sorted(error.instance.keys() - allowed.keys()):
             yield (*path, key), f"`{key}` is no {_noun(error, 'key here')}{_hint(key, allowed)}"
     elif kind == "required":
         yield path, f"`{_missing(error)}` is missing"
@@ -151,8 +152,8 @@ def _faults(error: ValidationError) -> Iterator[tuple[Path, str]]:
         yield path, _said(error, kind)
 
 
-def _said(error: ValidationError, kind: str) -> str:
-    value, limit = _shown(error.instance), _limit(error)
+def _said(error: _Error, kind: str) -> str:
+    value, limit = _shown(error.instance), error.validator_value
     if kind == "enum":
         return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
     if kind == "type":
@@ -162,13 +163,13 @@ def _said(error: ValidationError, kind: str) -> str:
     if kind in {"minimum", "maximum"}:
         return f"`{value}` is {'less' if kind == 'minimum' else 'more'} than {limit}"
     if kind in {"minItems", "minProperties"}:
-        return f"is to have {limit} or more parts, not {len(_parts(error)[0])}"
+        return f"is to have {limit} or more parts, not {len(error.instance)}"
     if kind == "minLength":
         return f"`{value}` is shorter than {limit} characters"
     return f"{_noun(error, 'it')} does not hold: {error.message[:200]}"
 
 
-def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
+def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the faults of the alternative whose type fits; if none fits, all allowed types."""
     by_branch = groupby(error.context or (), key=lambda each: each.relative_schema_path[0])
     branches = [list(each) for _, each in by_branch]
@@ -176,7 +177,7 @@ def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, st
     if not branches:
         yield path, "takes one of several forms, and not two of them at once"
     elif not fitting:
-        types = dict.fromkeys(_TYPES[_limit(e)] for each in branches for e in each if _is_of_type(e))
+        types = dict.fromkeys(_TYPES[e.validator_value] for each in branches for e in each if _is_of_type(e))
         yield path, f"is to be {' or '.join(types)}, not `{_shown(error.instance)}`"
     elif len(fitting) > 1 and all(e.validator == "required" for each in fitting for e in each):
         yield path, f"{' or '.join(f'`{_missing(each[0])}`' for each in fitting)} is missing"
@@ -185,25 +186,16 @@ def _alternatives(error: ValidationError, path: Path) -> Iterator[tuple[Path, st
             yield from ((inner, what) for inner, what in _faults(each))
 
 
-def _parts(error: ValidationError) -> tuple[Any, Any]:
-    """Return the invalid part and its schema, which jsonschema leaves untyped."""
-    return error.instance, error.schema
-
-
-def _limit(error: ValidationError) -> Any:  # noqa: ANN401 - whatever the schema compares with
-    return error.validator_value
-
-
-def _is_of_type(error: ValidationError) -> bool:
+def _is_of_type(error: _Error) -> bool:
     return error.validator == "type" and not error.relative_path
 
 
-def _missing(error: ValidationError) -> str:
-    return error.message.split("'")[1]
+def _missing(error: _Error) -> str:
+    return str(error.message.split("'")[1])
 
 
-def _noun(error: ValidationError, otherwise: str) -> str:
-    return str(_parts(error)[1].get("title", otherwise))
+def _noun(error: _Error, otherwise: str) -> str:
+    return str(error.schema.get("title", otherwise))
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
