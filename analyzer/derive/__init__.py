@@ -14,6 +14,8 @@ from analyzer.derive.matches import matches
 from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
+from analyzer.derive.reachability import reachability
+from analyzer.derive.replicas import replicas
 from analyzer.derive.series import series
 from analyzer.derive.silences import silences
 from analyzer.derive.step_rate import paces
@@ -57,6 +59,8 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "collectives": met,
         "steps": traced,
         "waits": waits({**read, "scalars": training}, met, traced, pace, common),
+        "replicas": replicas(read["checksums"]),
+        "reachability": reachability(read["reach"]),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"], accused),
     }

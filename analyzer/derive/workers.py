@@ -15,7 +15,7 @@ from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
-_TELLING = ("log", "event_file", "trace")
+_TELLING = ("log", "event_file", "trace", "recording")
 """Kinds of source that prove that a worker ran."""
 
 

@@ -24,6 +24,7 @@ from analyzer.model import contract
 from analyzer.model.findings import Action, Finding, Outcome, Verdict
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 
 UNSURE = 0.5
 """Confidence below which the telling lines and their possible causes are shown."""
@@ -77,7 +78,7 @@ def document(
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables["records"]),
-        "collect": _collect(findings),
+        "collect": _collect(findings, unsure),
         "timeline": events,
         "events_left_out": left_out,
         "trace": traced(tables),
@@ -235,9 +236,13 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _collect(findings: Iterable[Finding]) -> list[contract.CollectRecipe]:
-    """Return recipes for collecting the files that rules lacked."""
-    lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
+def _collect(findings: Iterable[Finding], unsure: bool) -> list[contract.CollectRecipe]:
+    """Return recipes for collecting the files that rules lacked.
+
+    A recording has to be started with the job, so it is suggested only where no log decides.
+    """
+    lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
+    lacking = [kind for kind in lacks if unsure or kind != Kind.RECORDING.value]
     return [
         {
             "kind": kind,

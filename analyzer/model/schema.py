@@ -38,5 +38,16 @@ VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
 GAUGE = "gauge"
 """Origin of scalars that are readings of the machine, not progress of the training."""
 
-READ = ("sources", "records", "matches", "scalars", "spans", "facts", "damage")
+READ = (
+    "sources",
+    "records",
+    "matches",
+    "scalars",
+    "spans",
+    "facts",
+    "checksums",
+    "reach",
+    "stalls",
+    "damage",
+)
 """The tables that ingest fills; all others are derived from them."""

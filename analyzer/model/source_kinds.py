@@ -11,6 +11,7 @@ from typing import NamedTuple
 class Kind(StrEnum):
     """The kind of a source, detected from its name or its first bytes."""
 
+    RECORDING = "recording"
     EVENT_FILE = "event_file"
     TRACE = "trace"
     TF_CONFIG = "tf_config"

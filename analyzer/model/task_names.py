@@ -25,7 +25,8 @@ _DATE = re.compile(
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
-    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)",
+    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
+    r"|(?:worker|chief|master|ps|evaluator)-\d{1,6}\.(?P<recording>\d{1,4})/",
 )
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
@@ -64,8 +65,10 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """
     name = _DATE.sub("", name.lower())
     *folders, own = name.split("/")
-    # TensorFlow puts the host's name into the names of these, and `node-3` is a host, not a task
-    parts = [*reversed(folders), own] if kind in {Kind.EVENT_FILE, Kind.TRACE} else [own, *reversed(folders)]
+    parts = [own, *reversed(folders)]
+    if kind in {Kind.EVENT_FILE, Kind.TRACE, Kind.RECORDING}:
+        # These hold a host's name or a process id: `node-3` is a host, `process-412` no task.
+        parts = [*reversed(folders), *([own] if kind is not Kind.RECORDING else [])]
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
@@ -89,11 +92,15 @@ def is_numbered(name: str) -> bool:
 
 
 def attempt_of(name: str) -> int | None:
-    """Return the attempt in a name, as numbered there; `restart-1` is attempt 2."""
+    """Return the attempt in a name, as numbered there.
+
+    `restart-1` is attempt 2, and so is `worker-0.2/`, as mwms-recorder names a second life.
+    """
     match = _ATTEMPT.search(name.lower())
     if not match:
         return None
-    return int(match["attempt"]) if match["attempt"] else 1 + int(match["restart"] or 1)
+    numbered = match["attempt"] or match["recording"]
+    return int(numbered) if numbered else 1 + int(match["restart"] or 1)
 
 
 def is_previous(name: str) -> bool:

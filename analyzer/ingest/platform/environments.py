@@ -4,12 +4,15 @@ Only variables that affect training are taken, and none whose name suggests a se
 """
 
 import re
+from collections.abc import Iterable
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import tf_config
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import add_matches, report_unread_lines
 
+Variable = tuple[int, str, str]
+"""Line, name and value."""
 KEY = "env:"
 """Prefix of the fact's key, followed by the variable's name."""
 
@@ -38,9 +41,14 @@ def read(output: SourceRows, matcher: Matcher) -> None:
 
 def add_facts(output: SourceRows, matcher: Matcher, text: str) -> None:
     """Add the facts of an environment given as text."""
+    add_variables(output, matcher, _variables(output, text.replace("\x00", "\n")))
+
+
+def add_variables(output: SourceRows, matcher: Matcher, variables: Iterable[Variable]) -> None:
+    """Add the facts of some variables."""
     matcher.begin_file()
     hosts: dict[str, tuple[int, str]] = {}
-    for number, name, value in _variables(output, text.replace("\x00", "\n")):
+    for number, name, value in variables:
         if name in _HOSTS:
             hosts[name] = (number, value)
         if name == "TF_CONFIG":
@@ -61,7 +69,7 @@ def is_environment(text: str) -> bool:
     return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
 
 
-def _variables(output: SourceRows, text: str) -> list[tuple[int, str, str]]:
+def _variables(output: SourceRows, text: str) -> list[Variable]:
     """Return line, name and value of each variable; lines that start none continue the value before them."""
     unread: list[int] = []
     found: list[tuple[int, re.Match[str], list[str]]] = []

@@ -52,11 +52,12 @@ def _read_line(output: SourceRows, number: int, line: str) -> bool:
         return True
     package = _package(entry) if len(entry) <= _MAX_LINE_CHARS else None
     if package:
-        _add(output, number, *package)
+        add_version(output, number, *package)
     return package is not None
 
 
-def _add(output: SourceRows, line: int | None, name: str, version: str) -> None:
+def add_version(output: SourceRows, line: int | None, name: str, version: str) -> None:
+    """Add the fact that a package is installed."""
     output.add("facts", line=line, key=KEY + re.sub(r"[-_.]+", "-", name).lower(), value=version)
 
 
@@ -92,7 +93,7 @@ def _read_json(output: SourceRows, text: str) -> None:
     for entry in entries:
         name, version = (entry.get("name"), entry.get("version")) if isinstance(entry, dict) else (None, None)
         if isinstance(name, str) and isinstance(version, str) and re.fullmatch(_NAME, name):
-            _add(output, finder.line(f'"{re.escape(name)}"'), name, version[:100])
+            add_version(output, finder.line(f'"{re.escape(name)}"'), name, version[:100])
         else:
             invalid += 1
     if invalid:

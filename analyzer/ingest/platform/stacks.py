@@ -36,14 +36,14 @@ class _Thread:
     is_main: bool
     line: int = 0
     frame: str = ""
-    in_tensorflow: bool = False
+    file: str = ""
     called_by_tf_data: bool = False
 
     def add_frame(self, line: int, frame: str, file: str) -> None:
         """Take the next frame."""
         if not self.frame and _PYTHON.search(file):
-            self.line, self.frame, self.in_tensorflow = line, frame, bool(_RUNTIME.search(file))
-        self.called_by_tf_data |= bool(_CALLED_BY_TF_DATA.search(file))
+            self.line, self.frame, self.file = line, frame, file
+        self.called_by_tf_data |= is_called_by_tf_data(file)
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
@@ -66,10 +66,19 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     report_unread_lines(output, unread, "no frame as py-spy prints it")
 
 
+def main_thread_key(file: str) -> str:
+    """Return the key of the fact about a main thread whose innermost Python frame is in `file`."""
+    return IN_TENSORFLOW if _RUNTIME.search(file) else OUTSIDE_TENSORFLOW
+
+
+def is_called_by_tf_data(file: str) -> bool:
+    """Return whether a frame in `file` shows that tf.data calls a user function on its thread."""
+    return bool(_CALLED_BY_TF_DATA.search(file))
+
+
 def _add_facts(output: SourceRows, threads: Iterable[_Thread]) -> None:
     for thread in threads:
         if thread.frame and thread.is_main:
-            key = IN_TENSORFLOW if thread.in_tensorflow else OUTSIDE_TENSORFLOW
-            output.add("facts", line=thread.line, key=key, value=thread.frame)
+            output.add("facts", line=thread.line, key=main_thread_key(thread.file), value=thread.frame)
         elif thread.frame and thread.called_by_tf_data:
             output.add("facts", line=thread.line, key=INPUT_FRAME, value=thread.frame)

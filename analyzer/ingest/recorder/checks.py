@@ -1,0 +1,44 @@
+"""What workers can be compared by: checksums of weights and batches, and who reached whom."""
+
+from collections.abc import Mapping, Sequence
+
+from analyzer.ingest.logs.text import storable
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.recorder.setup import Event, ReadEvent
+
+
+class CheckReader:
+    """Reads checksums into `checksums` and probes of addresses into `reach`."""
+
+    def __init__(self, output: SourceRows) -> None:
+        self._output = output
+        self.events: Mapping[str, Sequence[ReadEvent]] = {
+            "weights": [self._read_weights],
+            "batch": [self._read_batch],
+            "reach": [self._read_reach],
+        }
+
+    def _read_weights(self, number: int, event: Event) -> None:
+        for variable in event["variables"]:
+            if "crc32" in variable:
+                shape = ", ".join(map(str, variable["shape"]))
+                name = f"{variable['name']} [{shape}]"
+                self._add(number, event, "weights", int(event["step"]), name, str(variable["crc32"]))
+
+    def _read_batch(self, number: int, event: Event) -> None:
+        name = f"iterator {event.get('iterator', 0)}"
+        self._add(number, event, "batch", int(event["index"]), name, event["sha256"])
+
+    def _add(self, number: int, event: Event, kind: str, step: int, name: str, digest: str) -> None:
+        self._output.add(
+            "checksums", line=number, time=float(event["time"]), kind=kind, step=step,
+            name=storable(name)[:400], digest=storable(digest),
+        )  # fmt: skip
+
+    def _read_reach(self, number: int, event: Event) -> None:
+        for target in event["targets"]:
+            self._output.add(
+                "reach", line=number, time=float(event["time"]), reason=storable(event["reason"]),
+                peer=storable(target["task"]), address=storable(target["address"]),
+                outcome=storable(target["outcome"]), own=bool(target.get("own")),
+            )  # fmt: skip

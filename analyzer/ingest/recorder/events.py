@@ -1,0 +1,57 @@
+"""Files of mwms-recorder → rows: one JSON object a line, read by the event that it names.
+
+The schema is `recorder/recording.schema.json`. Events and keys that are not known here are ignored, as the
+schema asks of its readers.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import SourceRows, whole_text
+from analyzer.ingest.recorder.checks import CheckReader
+from analyzer.ingest.recorder.outcome import OutcomeReader
+from analyzer.ingest.recorder.samples import SampleReader
+from analyzer.ingest.recorder.setup import SetupReader
+from analyzer.ingest.text_reader import report_unread_lines
+
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What the readers raise on a value of the wrong type."""
+
+
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read the events of one file; a malformed line is damage, a last line that was cut is not."""
+    if output.source.name.endswith(".index.jsonl"):
+        return
+    outcome = OutcomeReader(output, matcher)
+    readers = (SetupReader(output, matcher), SampleReader(output), CheckReader(output), outcome)
+    unread: list[int] = []
+    for number, event in _events(whole_text(output), unread):
+        try:
+            output.observe_time(float(event["time"]))
+            for read_event in chain.from_iterable(
+                reader.events.get(event["event"], ()) for reader in readers
+            ):
+                read_event(number, event)
+        except _MALFORMED:
+            unread.append(number)
+    outcome.add_stalls()
+    report_unread_lines(output, unread, "no event of mwms-recorder")
+
+
+def _events(text: str, unread: list[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield line number and event of each line; the numbers of lines without one are added to `unread`."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            event = None
+        if isinstance(event, dict):
+            yield number, event
+        elif number < len(lines):
+            unread.append(number)

@@ -1,0 +1,129 @@
+"""How a task went and ended: stalls with the stacks of their threads, signals, the exit status."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from analyzer.ingest.logs.text import storable
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.stacks import INPUT_FRAME, is_called_by_tf_data, main_thread_key
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.recorder.setup import Event, ReadEvent
+from analyzer.ingest.text_reader import add_matches
+
+_MAX_VALUE_CHARS = 400
+
+
+class OutcomeReader:
+    """Reads what happened to the command, in the order of the file."""
+
+    def __init__(self, output: SourceRows, matcher: Matcher) -> None:
+        self._output, self._matcher = output, matcher
+        self._kills_before = 0
+        self._stall: tuple[int, Event] | None = None
+        self._stacks: tuple[int, Event] | None = None
+        self.events: Mapping[str, Sequence[ReadEvent]] = {
+            "facts": [self._read_facts],
+            "signal": [self._read_signal],
+            "stall": [self._read_stall],
+            "stacks": [self._read_stacks],
+            "resumed": [self._read_resumed],
+            "exit": [self._read_exit],
+            "end": [self._read_end],
+        }
+
+    def _fact(self, number: int, event: Event, key: str, value: str) -> None:
+        text = storable(value)[:_MAX_VALUE_CHARS]
+        self._output.add("facts", line=number, time=float(event["time"]), key=key, value=text)
+
+    def _read_facts(self, _number: int, event: Event) -> None:
+        self._kills_before = _kills(event)
+
+    def _read_signal(self, number: int, event: Event) -> None:
+        sender = event.get("sender", {})
+        who = (
+            "the kernel" if event.get("from_kernel") else sender.get("command") or "a process that had ended"
+        )
+        self._fact(number, event, "signal_received", f"{event['signal']['name']} from {who}")
+
+    def _read_stall(self, number: int, event: Event) -> None:
+        self._stall, self._stacks = (number, event), None
+
+    def _read_stacks(self, number: int, event: Event) -> None:
+        if event["threads"]:
+            self._stacks = (number, event)
+
+    def _read_resumed(self, _number: int, event: Event) -> None:
+        if self._stall:
+            self._add_stall(*self._stall, seconds=float(event["seconds"]), resumed=True)
+        self._stall = self._stacks = None
+
+    def _read_exit(self, number: int, event: Event) -> None:
+        at = _frame(event["at"]) if "at" in event else "unknown code"
+        self._fact(number, event, "exit_called", f"{event['function']} in {at}")
+
+    def _read_end(self, number: int, event: Event) -> None:
+        if self._stall:
+            stall_number, stall = self._stall
+            seconds = float(stall["seconds"]) + float(event["monotonic"]) - float(stall["monotonic"])
+            self._stall = (stall_number, {**stall, "seconds": seconds})
+        if event["signal"]:
+            self._fact(number, event, "exit_code", str(-int(event["signal"]["number"])))
+        elif event["exit_code"] is not None:
+            self._fact(number, event, "exit_code", str(int(event["exit_code"])))
+        if (kills := _kills(event) - self._kills_before) > 0:
+            self._fact(number, event, "oom_kill", str(kills))
+        for line in event.get("kernel", ()):
+            self._add_matches(number, storable(line))
+
+    def _add_matches(self, number: int, line: str) -> None:
+        """Match a line of the kernel's log against the signals of the rules."""
+        self._matcher.begin_file()
+        ids = set().union(*self._matcher.lines(line.encode("utf-8", "replace")).values())
+        add_matches(self._output, self._matcher, number, line, ids)
+
+    def add_stalls(self) -> None:
+        """Add the stall that was not over when the recording ended, and where its threads were."""
+        if self._stall:
+            self._add_stall(*self._stall, seconds=float(self._stall[1]["seconds"]), resumed=False)
+            if self._stacks:
+                self._add_frames(*self._stacks)
+
+    def _add_stall(self, number: int, event: Event, *, seconds: float, resumed: bool) -> None:
+        self._output.add(
+            "stalls", line=number, time=float(event["time"]), seconds=seconds, resumed=resumed,
+            steps=int(event["steps"]), phase=storable(event.get("phase") or ""),
+            frame=_user_frame(self._stacks[1]) if self._stacks else None,
+        )  # fmt: skip
+
+    def _add_frames(self, number: int, event: Event) -> None:
+        """Add the facts that stacks of py-spy give, too."""
+        for thread in event["threads"]:
+            if not thread["frames"]:
+                continue
+            innermost = thread["frames"][-1]
+            if thread.get("main"):
+                self._fact(number, event, main_thread_key(innermost["file"]), _frame(innermost))
+            elif any(is_called_by_tf_data(frame["file"]) for frame in thread["frames"]):
+                self._fact(number, event, INPUT_FRAME, _frame(innermost))
+
+
+def _kills(event: Event) -> int:
+    """Return how many processes of the control group the kernel has killed for memory."""
+    return int(event.get("cgroup", {}).get("memory_events", {}).get("oom_kill", 0))
+
+
+def _user_frame(stacks: Event) -> str | None:
+    """Return the innermost frame of the main thread that is not in a package or the standard library."""
+    for thread in stacks["threads"]:
+        if thread.get("main"):
+            return next(map(_frame, _user_frames(thread["frames"])), None)
+    return None
+
+
+def _user_frames(frames: Sequence[Event]) -> Iterator[Event]:
+    for frame in reversed(frames):
+        if "/site-packages/" not in frame["file"] and "/lib/python" not in frame["file"]:
+            yield frame
+
+
+def _frame(frame: Event) -> str:
+    return storable(f"{frame['function']} ({frame['file']}:{frame['line']})")[:_MAX_VALUE_CHARS]

@@ -1,0 +1,77 @@
+"""Resource samples, every five seconds → readings of the machine in `scalars`."""
+
+from collections.abc import Mapping, Sequence
+
+from analyzer.ingest.logs.gauges import add_gauge
+from analyzer.ingest.logs.text import storable
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.recorder.setup import Event, ReadEvent
+
+_TAGS: Mapping[str, str] = {
+    "resident_bytes": "rss_bytes",
+    "memory_available_bytes": "memory_available_bytes",
+    "cgroup_bytes": "memory_used_bytes",
+    "swap_used_bytes": "swap_used_bytes",
+    "disk_free_bytes": "disk_free_bytes",
+    "shared_memory_free_bytes": "shared_memory_free_bytes",
+    "open_files": "open_files_count",
+    "threads": "threads_count",
+    "processes": "processes",
+}
+_GPU_TAGS: Mapping[str, str] = {
+    "memory_used_bytes": "memory_used_bytes",
+    "utilization_percent": "utilization_percent",
+    "temperature_celsius": "temperature_celsius",
+    "power_watts": "power_watts",
+}
+_COUNTERS: Mapping[str, tuple[str, float]] = {
+    "cpu_seconds": ("cpu_percent", 100.0),
+    "throttled_seconds": ("throttled_percent", 100.0),
+    "retransmits": ("retransmits_per_second", 1.0),
+}
+"""Counter that only grows → the tag of its growth per second, and what that is multiplied by."""
+_HARMLESS = frozenset({"none", "active", "gpu_idle", "idle", "applications_clocks_setting", "sync_boost"})
+"""Throttle reasons of nvidia-smi that say nothing about a fault."""
+
+
+class SampleReader:
+    """Reads resource samples; counters become rates between two samples."""
+
+    def __init__(self, output: SourceRows) -> None:
+        self._output = output
+        self._before: Event = {}
+        self._reported: set[str] = set()
+        self.events: Mapping[str, Sequence[ReadEvent]] = {"sample": [self._read_sample]}
+
+    def _read_sample(self, number: int, event: Event) -> None:
+        time = float(event["time"])
+        for key, tag in _TAGS.items():
+            if key in event:
+                add_gauge(self._output, tag, float(event[key]), line=number, time=time)
+        self._add_rates(number, event, time)
+        for gpu in event.get("gpus", ()):
+            self._add_gpu(number, gpu, time)
+        self._before = event
+
+    def _add_rates(self, number: int, event: Event, time: float) -> None:
+        passed = float(event["monotonic"]) - float(self._before.get("monotonic", event["monotonic"]))
+        for key, (tag, factor) in _COUNTERS.items():
+            if passed > 0 and key in event and key in self._before:
+                rate = factor * (float(event[key]) - float(self._before[key])) / passed
+                add_gauge(self._output, tag, max(0.0, rate), line=number, time=time)
+
+    def _add_gpu(self, number: int, gpu: Event, time: float) -> None:
+        name = f"gpu{int(gpu['index'])}"
+        for key, tag in _GPU_TAGS.items():
+            if key in gpu:
+                add_gauge(self._output, f"{name}/{tag}", float(gpu[key]), line=number, time=time)
+        for reason in gpu.get("throttle_reasons", ()):
+            if reason not in _HARMLESS:
+                self._report_once(number, "gpu_throttled", f"{name}: {reason}", time)
+        if gpu.get("lost"):
+            self._report_once(number, "gpu_error", f"GPU is lost: nvidia-smi no longer lists {name}", time)
+
+    def _report_once(self, number: int, key: str, value: str, time: float) -> None:
+        if value not in self._reported:
+            self._reported.add(value)
+            self._output.add("facts", line=number, time=time, key=key, value=storable(value)[:400])

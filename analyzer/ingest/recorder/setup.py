@@ -1,0 +1,74 @@
+"""How a task was started: command, TF_CONFIG, environment, versions, strategy, seeds."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from analyzer.ingest.logs.gauges import add_gauge
+from analyzer.ingest.logs.text import storable
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform import environments, packages, tf_config
+from analyzer.ingest.reader_output import SourceRows
+
+Event = Mapping[str, Any]
+ReadEvent = Callable[[int, Event], None]
+"""Adds the rows of one event; takes its line number."""
+
+_MAX_VALUE_CHARS = 400
+
+
+class SetupReader:
+    """Reads the events that say what was started, and how."""
+
+    def __init__(self, output: SourceRows, matcher: Matcher) -> None:
+        self._output, self._matcher = output, matcher
+        self.events: Mapping[str, Sequence[ReadEvent]] = {
+            "recording": [self._read_recording],
+            "facts": [self._read_facts],
+            "process": [self._read_process],
+            "strategy": [self._read_strategy],
+            "options": [self._read_options],
+            "seed": [self._read_seed],
+            "dataset": [self._read_dataset],
+        }
+
+    def _fact(self, number: int, key: str, value: object) -> None:
+        if value is not None:
+            text = storable(str(value))[:_MAX_VALUE_CHARS]
+            self._output.add("facts", line=number, key=key, value=text)
+
+    def _read_recording(self, number: int, event: Event) -> None:
+        self._fact(number, "host", event["host"])
+        self._fact(number, "recorded_command", " ".join(map(str, event["command"])))
+
+    def _read_facts(self, number: int, event: Event) -> None:
+        config = event.get("tf_config")
+        if config is not None:
+            text = config if isinstance(config, str) else json.dumps(config)
+            tf_config.add_facts(self._output, storable(text), number)
+        variables = event.get("environment", {}).items()
+        listed = [(number, storable(name), storable(value)) for name, value in variables]
+        environments.add_variables(self._output, self._matcher, listed)
+        if limit := event.get("cgroup", {}).get("memory_max_bytes"):
+            add_gauge(self._output, "memory_limit_bytes", float(limit), line=number, time=event["time"])
+        self._fact(number, "gpu_driver", next((gpu.get("driver") for gpu in event.get("gpus", ())), None))
+
+    def _read_process(self, number: int, event: Event) -> None:
+        self._fact(number, "tensorflow", event["tensorflow"])
+        self._fact(number, "python", event["python"])
+        for name, version in event.get("packages", {}).items():
+            packages.add_version(self._output, number, storable(name), storable(version))
+
+    def _read_strategy(self, number: int, event: Event) -> None:
+        if event["made"]:
+            self._fact(number, "strategy", event["class"])
+            self._fact(number, "replicas", event.get("replicas"))
+
+    def _read_options(self, number: int, event: Event) -> None:
+        self._fact(number, "communication", event["values"].get("implementation"))
+
+    def _read_seed(self, number: int, event: Event) -> None:
+        self._fact(number, f"seed:{event['function']}", event["value"])
+
+    def _read_dataset(self, number: int, event: Event) -> None:
+        self._fact(number, "auto_shard_policy", event.get("auto_shard_policy"))

@@ -1,0 +1,126 @@
+"""What mwms-recorder leaves, as its own example recordings hold it, and what a kill or an attacker leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from analyzer.model.run import Tables
+from analyzer.pipeline import analyze
+from tests.recordings import ROOT
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+RECORDINGS = ROOT / "recorder" / "tests" / "recordings"
+START = {"monotonic": 5000.0, "time": 1_766_400_000.0}
+
+
+def lines(*events: Mapping[str, Any]) -> str:
+    """A file of events, one a second."""
+    return "".join(
+        json.dumps({**event, "time": START["time"] + second, "monotonic": START["monotonic"] + second}) + "\n"
+        for second, event in enumerate(events)
+    )
+
+
+def facts(tables: Tables, worker: str) -> dict[str, str]:
+    """The last value of each fact about a worker."""
+    rows = tables["facts"].filter(tables["facts"]["worker"] == worker)
+    return dict(rows.select("key", "value").iter_rows())
+
+
+def test_the_end_and_its_signal_are_facts(tables_of: TablesOf) -> None:
+    """The supervisor saw how the process ended, and who asked for it."""
+    sender = {"pid": 1, "uid": 0, "command": "slurmstepd: [77.0]"}
+    signal = {"number": 15, "name": "SIGTERM"}
+    given = lines(
+        {"event": "signal", "signal": signal, "sender": sender},
+        {"event": "end", "exit_code": None, "signal": signal},
+    )
+    told = facts(tables_of({"worker-1/recording.jsonl": given}), "worker:1")
+    assert told["exit_code"] == "-15"
+    assert told["signal_received"] == "SIGTERM from slurmstepd: [77.0]"
+
+
+def test_a_kill_for_memory_counts_from_the_start_of_the_command(tables_of: TablesOf) -> None:
+    """The group's counter holds what happened before, too."""
+    for before, told in ((0, "1"), (1, None)):
+        given = lines(
+            {"event": "facts", "cgroup": {"memory_events": {"oom_kill": before}}},
+            {"event": "end", "exit_code": 137, "signal": None, "cgroup": {"memory_events": {"oom_kill": 1}}},
+        )
+        assert facts(tables_of({"worker-0/recording.jsonl": given}), "worker:0").get("oom_kill") == told
+
+
+def test_counters_become_rates(tables_of: TablesOf) -> None:
+    """Processor seconds of two samples, a second apart."""
+    given = lines({"event": "sample", "cpu_seconds": 1.0}, {"event": "sample", "cpu_seconds": 2.5})
+    scalars = tables_of({"worker-0/samples.jsonl": given})["scalars"]
+    assert scalars.filter(scalars["tag"] == "cpu_percent")["value"].to_list() == [150.0]
+
+
+def test_a_stall_that_is_over_leaves_no_stacks(tables_of: TablesOf) -> None:
+    """Where its threads were tells nothing about the end of the job."""
+    frames = [{"file": "/workspace/train.py", "line": 141, "function": "refresh"}]
+    stall = {"event": "stall", "steps": 3, "seconds": 60.0, "phase": "other"}
+    stacks = {"event": "stacks", "threads": [{"main": True, "frames": frames}]}
+    over = {"event": "resumed", "steps": 4, "seconds": 62.0}
+    tables = tables_of(
+        {
+            "worker-0/recording.jsonl": lines(stall, stacks, over),
+            "worker-1/recording.jsonl": lines(stall, stacks),
+        }
+    )
+    assert "stands_outside_tensorflow" not in facts(tables, "worker:0")
+    assert facts(tables, "worker:1")["stands_outside_tensorflow"] == "refresh (/workspace/train.py:141)"
+    assert tables["stalls"].select("worker", "resumed", "frame").rows() == [
+        ("worker:0", True, "refresh (/workspace/train.py:141)"),
+        ("worker:1", False, "refresh (/workspace/train.py:141)"),
+    ]
+
+
+def test_the_directory_names_the_worker_and_its_life(tables_of: TablesOf) -> None:
+    """`process-412` holds a process id; a restart has the number of the life behind a dot."""
+    given = lines({"event": "process", "tensorflow": "2.15.1", "python": "3.11.7"})
+    tables = tables_of({"worker-1/process-412.jsonl": given, "worker-1.2/process-977.jsonl": given})
+    found = tables["sources"].select("source", "worker", "attempt")
+    assert set(found.rows()) == {
+        ("worker-1/process-412.jsonl", "worker:1", 1),
+        ("worker-1.2/process-977.jsonl", "worker:1", 2),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "damaged"),
+    [
+        ('{"event": "end", "time": 5.0, "mono', False),
+        ("[1, 2]\n", True),
+        ('{"event": "end"}\n', True),
+        ('{"event": "sample", "time": 1e400, "monotonic": 1, "resident_bytes": "much"}\n', True),
+        ('{"event": "weights", "time": 5.0, "step": 1, "variables": 5}\n', True),
+        ('{"event": "seed", "time": 5.0, "function": "\\ud800", "value": "\\ud800"}\n', False),
+        ('{"event": "of a later version", "time": 5.0}\n', False),
+        ("[" * 50_000 + "\n", True),
+    ],
+)
+def test_a_line_that_is_no_event_costs_itself_alone(line: str, damaged: bool, tables_of: TablesOf) -> None:
+    """The last line may be cut by a kill; all others were written whole."""
+    good = lines({"event": "end", "exit_code": 3, "signal": None})
+    tables = tables_of({"worker-0/recording.jsonl": good + line})
+    assert facts(tables, "worker:0")["exit_code"] == "3"
+    assert tables["damage"].is_empty() != damaged
+
+
+@pytest.mark.parametrize(
+    ("recording", "cause", "culprit"),
+    [
+        ("memory-limit", "resource.host_oom_killed", "worker:1"),
+        ("stalled", "hang.collective_stalled", "worker:1"),
+    ],
+)
+def test_a_recorded_job_is_explained(recording: str, cause: str, culprit: str) -> None:
+    """The recordings that the recorder's own project holds."""
+    document = analyze([RECORDINGS / recording]).document
+    assert (document["cause"], document["culprits"]) == (cause, [culprit])
