@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import IO, Any, Sequence
 
@@ -76,6 +77,16 @@ class Recorder:
         found = sorted(path for path in self.out.iterdir() if task in (None, path.name))
         assert len(found) == 1, found
         return Recording(found[0])
+
+    def until(self, event: str, count: int, seconds: float) -> list[dict[str, Any]]:
+        """Wait until the only recording has so many events of a name, and return them."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            found = self.recording().events(event) if self.out.exists() and any(self.out.iterdir()) else []
+            if len(found) >= count:
+                return found
+            time.sleep(0.2)
+        raise AssertionError(f"no {count} events {event!r} in {seconds} s")
 
 
 def interpreters() -> list[str]:

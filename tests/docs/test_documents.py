@@ -38,6 +38,7 @@ def test_a_generated_document_is_current(path: Path) -> None:
         "docs/formats.md",
         "docs/notebook.md",
         "docs/triage.md",
+        "docs/recorder.md",
         "rules/README.md",
     ],
 )

@@ -11,8 +11,8 @@ import time
 import traceback
 from typing import Callable, NoReturn
 
+from mwms_recorder.host import cgroup, facts, proc
 from mwms_recorder.journal import Journal
-from mwms_recorder.outside import cgroup, facts, proc
 from mwms_recorder.outside.reach import reach
 from mwms_recorder.outside.recording import DRAINED, Link
 from mwms_recorder.outside.samples import Sampler
@@ -47,7 +47,8 @@ class Observer:
         self.journal = Journal(os.path.join(settings.directory, "recording.jsonl"))
         self.begin = time.monotonic()
         self.ended = threading.Event()
-        self.peers = peers(tf_config(os.environ)) if settings.records("reach") else []
+        self.config = tf_config(os.environ)
+        self.peers = peers(self.config) if settings.records("reach") else []
         self.sampler = Sampler(settings, pid)
         self.stalls = Stalls(settings, self.journal, lambda: self.ask("stall", REACH_SECONDS))
 
@@ -87,7 +88,7 @@ class Observer:
             self.journal.append("recorder_failed", part=part.__name__, error=traceback.format_exc(limit=-4))
 
     def _write_facts(self) -> None:
-        self.journal.append("facts", **facts.facts(self.settings, self.pid))
+        self.journal.append("facts", tf_config=self.config, **facts.facts(self.settings, self.pid))
 
     def _ask_at_start(self) -> None:
         reason = "start"
@@ -100,7 +101,7 @@ class Observer:
 
     def ask(self, reason: str, timeout: float) -> bool:
         """Record who answers; return whether all do."""
-        own = own_task(tf_config(os.environ))
+        own = own_task(self.config)
         targets = reach(self.peers, ":".join(own) if own else None, timeout)
         if targets:
             self.journal.append("reach", reason=reason, targets=targets)

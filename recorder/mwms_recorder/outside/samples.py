@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from mwms_recorder import progress
+from mwms_recorder.host import cgroup, gpus, proc
 from mwms_recorder.journal import Journal
-from mwms_recorder.outside import cgroup, gpus, proc
 from mwms_recorder.progress import Page
 from mwms_recorder.settings import Settings
 

@@ -9,8 +9,8 @@ import subprocess
 import time
 from typing import Any
 
+from mwms_recorder.host import proc
 from mwms_recorder.masking import masked
-from mwms_recorder.outside import proc
 from mwms_recorder.progress import Page
 
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)(?: \[(.*?)\])?")

@@ -18,10 +18,11 @@ import time
 from typing import Any, NoReturn, Sequence
 
 from mwms_recorder import __version__
+from mwms_recorder.host import cgroup, proc
+from mwms_recorder.host.kernel_log import kernel_lines
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
-from mwms_recorder.outside import cgroup, launch, proc
-from mwms_recorder.outside.kernel_log import kernel_lines
+from mwms_recorder.outside import launch
 from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, make_pages, remove_pages
 from mwms_recorder.outside.signals import SI_KERNEL, Witness, forwarded, named
 from mwms_recorder.outside.streams import NAMES, Pump, Stream, copy_size, open_streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Iterator
 
-from mwms_recorder.outside.proc import text_of
+from mwms_recorder.host.proc import text_of
 
 ROOT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 60

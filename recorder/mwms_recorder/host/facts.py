@@ -10,9 +10,8 @@ import re
 import resource
 from typing import Any, Iterator
 
+from mwms_recorder.host import cgroup, gpus, proc
 from mwms_recorder.masking import masked
-from mwms_recorder.outside import cgroup, gpus, proc
-from mwms_recorder.outside.task import tf_config
 from mwms_recorder.settings import Settings
 
 PREFIXES = tuple(
@@ -41,9 +40,8 @@ LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "R
 
 
 def facts(settings: Settings, pid: int) -> dict[str, Any]:
-    """Return all facts; a part that cannot be read is left out."""
+    """Return all facts but TF_CONFIG; a part that cannot be read is left out."""
     return {
-        "tf_config": tf_config(os.environ),
         "environment": {name: masked(value) for name, value in os.environ.items() if allowed(name)},
         "limits": {f"RLIMIT_{name}": _limit(name) for name in LIMITS},
         "cgroup": cgroup.read(),

@@ -1,0 +1,93 @@
+"""TensorFlow computes and prints the same with the hook; the recording says what it did."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from recorded import Recorder
+
+pytestmark = [pytest.mark.tensorflow, pytest.mark.processes, pytest.mark.xdist_group("tensorflow")]
+PROGRAM = str(Path(__file__).with_name("programs.py"))
+KINDS = {"loop": 0, "fit": 0, "eager": 0, "fails": 1, "exits": 4, "workers": 0}
+"""Programs and the exit code of each."""
+
+
+@lru_cache(maxsize=None)
+def without(kind: str) -> tuple[int, bytes, bytes]:
+    """Return status, output and error output of a program that nobody records."""
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, PROGRAM, kind]
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=240, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def settled(text: bytes) -> list[bytes]:
+    """Return error output without TensorFlow's own lines, which begin with their time."""
+    return [
+        line
+        for line in text.splitlines()
+        if not line.startswith((b"I0000", b"E0000", b"W0000", b"WARNING: All"))
+    ]
+
+
+@pytest.mark.timeout(500)
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_changes(recorder: Recorder, kind: str) -> None:
+    """Losses, weights, random states, streams, tracebacks and the status are the same with all parts on."""
+    options = ["--check-weights", "5"] + ["--fingerprint-data"] * (kind in ("loop", "fit"))
+    done = recorder.run(sys.executable, PROGRAM, kind, options=options)
+    status, output, errors = without(kind)
+    assert (done.returncode, done.stdout) == (status, output)
+    assert settled(done.stderr) == settled(errors)
+    assert status == KINDS[kind]
+
+
+@pytest.mark.timeout(300)
+def test_a_custom_loop_is_described(recorder: Recorder) -> None:
+    """Seeds, dataset, initial and later weights, digests of batches, and the number of steps."""
+    recorder.run(sys.executable, PROGRAM, "loop", options=["--check-weights", "10", "--fingerprint-data"])
+    recording = recorder.recording()
+    seeds = {row["function"]: row["value"] for row in recording.events("seed")}
+    assert seeds == {"tf.random.set_seed": 7, "random.seed": 8, "numpy.random.seed": 9}
+    assert recording.last("dataset")["auto_shard_policy"] == "AUTO"
+    sums = {row["step"]: row["variables"][0]["crc32"] for row in recording.events("weights")}
+    assert list(sums) == [0, 10, 20, 30]
+    assert len(set(sums.values())) == 4
+    assert len({row["sha256"] for row in recording.events("batch")}) == 8
+    assert recording.last("finished")["steps"] == 30
+    assert recording.last("sample")["progress"][0]["steps"] == 30
+    assert recording.last("seed")["at"]["function"] == "main"
+
+
+@pytest.mark.timeout(300)
+def test_an_exception_and_an_exit_are_described(recorder: Recorder) -> None:
+    """The exception has its frames; the call of `sys.exit` has its place."""
+    recorder.run(sys.executable, PROGRAM, "fails", options=["--task", "fails"])
+    error = recorder.recording("fails").last("exception")
+    assert "the loss" in error["message"]
+    assert any(frame["function"] == "run" for frame in error["frames"])
+    recorder.run(sys.executable, PROGRAM, "exits", options=["--task", "exits"])
+    leaving = Recorder(recorder.out).recording("exits").events("exit")
+    assert leaving[-1]["function"] == "sys.exit"
+    assert leaving[-1]["at"]["function"] == "main"
+
+
+@pytest.mark.timeout(300)
+def test_a_hang_is_noticed_with_the_frame_that_holds_it(recorder: Recorder) -> None:
+    """Both captures show the lock; the command is told nothing, and its reader one line."""
+    process = recorder.start(sys.executable, PROGRAM, "hangs", options=["--stall", "3", "--interval", "1"])
+    stacks = recorder.until("stacks", count=2, seconds=240)
+    process.terminate()
+    process.wait(60)
+    for capture in stacks:
+        main = next(thread for thread in capture["threads"] if thread["main"])
+        assert main["frames"][-1]["function"] == "wait_for_ever"
+    stall = recorder.recording().last("stall")
+    assert (stall["steps"], stall["inside"]) == (16, False)
+    assert process.stderr
+    assert process.stderr.read().count(b"no training step") == 1
