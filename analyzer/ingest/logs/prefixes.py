@@ -37,7 +37,7 @@ _SYSLOG = re.compile(
     re.DOTALL,
 )
 _WHOLE = len("2026-11-21 01:02:03")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _JSON_TIME = re.compile(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
@@ -103,8 +103,7 @@ def _json(line: str) -> Head | None:
 
 def _syslog(match: re.Match[str], year: int) -> Head | None:
     """Parse a line of syslog, journalctl or `dmesg -T` (which includes the year)."""
-    month = _MONTHS.index(match["month"]) + 1
-    time = seconds(f"{match['year'] or year}-{month:02d}-{int(match['day']):02d} {match['clock']}")
+    time = calendar_time(match["month"], match["day"], match["clock"], match["year"] or year)
     return None if time is None else Head("plain", time, None, None, match["text"])
 
 
@@ -143,6 +142,11 @@ def _python(time: float | None, level: str, rest: str) -> Head:
 
 def _basename(path: str) -> str:
     return path.rsplit("/", 1)[-1]
+
+
+def calendar_time(month: str, day: str, clock: str, year: str | int) -> float | None:
+    """Return a date with the abbreviation of a month as seconds since 1970; None if there is no such date."""
+    return seconds(f"{year}-{MONTHS.index(month) + 1:02d}-{int(day):02d} {clock}")
 
 
 def seconds(stamp: str) -> float | None:

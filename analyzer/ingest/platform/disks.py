@@ -7,7 +7,7 @@ Read-only images, which are always full, are omitted.
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from operator import itemgetter
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.matcher import Matcher
@@ -26,12 +26,8 @@ _IMAGES = re.compile(r"(squashfs|iso9660|erofs|cramfs|udf)$")
 _IMAGE_PATHS = re.compile(r"/dev/loop\d|/snap/")
 
 
-class Usage(NamedTuple):
-    """Usage of one file system."""
-
-    percent: int
-    mount: str
-    line: int
+Usage = tuple[int, str, int]
+"""Used percent of one file system, its mount point and its line."""
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
@@ -62,11 +58,11 @@ def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
     device, mount = row["device"], row["mount"].rstrip()
     image = _IMAGES.match(row["type"] or "") or _IMAGE_PATHS.match(device) or _IMAGE_PATHS.match(mount)
     if not image and row["used"] != "-":
-        yield Usage(int(row["used"][:-1]), mount, line)
+        yield int(row["used"][:-1]), mount, line
 
 
 def _note_fullest(output: SourceRows, tag: str, found: list[Usage]) -> None:
     if found:
-        fullest = max(found, key=lambda usage: usage.percent)
-        add_gauge(output, tag, float(fullest.percent), line=fullest.line)
-        output.add("facts", line=fullest.line, key=FULLEST, value=fullest.mount[:300])
+        percent, mount, line = max(found, key=itemgetter(0))
+        add_gauge(output, tag, float(percent), line=line)
+        output.add("facts", line=line, key=FULLEST, value=mount[:300])

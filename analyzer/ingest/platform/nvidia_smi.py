@@ -7,10 +7,9 @@ printed once or repeatedly.
 import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from analyzer.ingest.logs.gauges import add_gauge, size
-from analyzer.ingest.logs.prefixes import seconds
+from analyzer.ingest.logs.prefixes import MONTHS, calendar_time, seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.text_reader import read_lines, searched_text
@@ -28,7 +27,7 @@ _PROCESS = re.compile(
     r"(?P<memory>\d+MiB|N/A)\s*\|"
 )
 _LISTED = re.compile(r"GPU (?P<index>\d{1,3}): (?P<name>.+?)(?: \(UUID: .*)?$")
-_DATE = re.compile(r"\w{3} (\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (?:[A-Z]{2,5} )?(\d{4})\s*$")
+_DATE = re.compile(rf"\w{{3}} ({'|'.join(MONTHS)}) +(\d\d?) (\d\d:\d\d:\d\d) (?:[A-Z]{{2,5}} )?(\d{{4}})\s*$")
 _FAULT = re.compile(
     r"ERR!|Unknown Error|GPU is lost|GPU requires reset|Failed to initialize NVML|No devices were found"
     r"|couldn't communicate with the NVIDIA driver|Unable to determine the device handle|infoROM is corrupted"
@@ -113,7 +112,7 @@ class _LineReader:
 
     def _table(self, number: int, line: str) -> bool:
         if date := _DATE.match(line):
-            self.time = _parse_date(*date.groups())
+            self.time = calendar_time(*date.groups())
             self.output.observe_time(self.time)
             return True
         for version in _VERSIONS.finditer(line):
@@ -213,11 +212,3 @@ class _LineReader:
         if repeated or (key, value) not in self.added:
             self.added.add((key, value))
             self.output.add("facts", line=line, time=self.time, key=key, value=value)
-
-
-def _parse_date(month: str, day: str, clock: str, year: str) -> float | None:
-    try:
-        moment = datetime.strptime(f"{year} {month} {day} {clock}", "%Y %b %d %H:%M:%S")  # noqa: DTZ007
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC).timestamp()

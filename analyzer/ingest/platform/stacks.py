@@ -7,7 +7,7 @@ tf.data run on threads of the runtime. Native frames (`--native`) are ignored.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
@@ -29,21 +29,11 @@ _PYTHON = re.compile(r"\.py$|^<")
 """A Python file; all other frames are native."""
 
 
-@dataclass
-class _Thread:
-    """One thread with its innermost Python frame."""
+class _Thread(NamedTuple):
+    """One thread with line, text and file of each Python frame, innermost first."""
 
     is_main: bool
-    line: int = 0
-    frame: str = ""
-    file: str = ""
-    called_by_tf_data: bool = False
-
-    def add_frame(self, line: int, frame: str, file: str) -> None:
-        """Take the next frame."""
-        if not self.frame and _PYTHON.search(file):
-            self.line, self.frame, self.file = line, frame, file
-        self.called_by_tf_data |= is_called_by_tf_data(file)
+    frames: list[tuple[int, str, str]]
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
@@ -56,10 +46,11 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
             threads = []
         elif thread := _THREAD.match(line):
             # Without a name, which an old Python does not print, the first thread is the main one.
-            threads.append(_Thread(thread["name"] == "MainThread" or not (threads or thread["name"])))
+            is_main = thread["name"] == "MainThread" or not (threads or thread["name"])
+            threads.append(_Thread(is_main, []))
         elif frame := _FRAME.match(line):
-            if threads:
-                threads[-1].add_frame(number, frame["frame"], frame["file"])
+            if threads and _PYTHON.search(frame["file"]):
+                threads[-1].frames.append((number, frame["frame"], frame["file"]))
         elif not _IGNORED.match(line):
             unread.append(number)
     _add_facts(output, threads)
@@ -78,7 +69,10 @@ def is_called_by_tf_data(file: str) -> bool:
 
 def _add_facts(output: SourceRows, threads: Iterable[_Thread]) -> None:
     for thread in threads:
-        if thread.frame and thread.is_main:
-            output.add("facts", line=thread.line, key=main_thread_key(thread.file), value=thread.frame)
-        elif thread.frame and thread.called_by_tf_data:
-            output.add("facts", line=thread.line, key=INPUT_FRAME, value=thread.frame)
+        if not thread.frames:
+            continue
+        line, frame, file = thread.frames[0]
+        if thread.is_main:
+            output.add("facts", line=line, key=main_thread_key(file), value=frame)
+        elif any(is_called_by_tf_data(file) for _, _, file in thread.frames):
+            output.add("facts", line=line, key=INPUT_FRAME, value=frame)

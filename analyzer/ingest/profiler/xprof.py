@@ -113,8 +113,11 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
             left = until - time.monotonic()
             if left <= 0:
                 return silent._replace(problem="was not asked about: the time was used up")
-            answers = json.loads(_answer([*ask, str(copy), *TOOLS], left))
-            return read_answers(silent, answers)
+            ran = subprocess.run(  # noqa: S603 - this very interpreter
+                [*ask, str(copy), *TOOLS], capture_output=True, text=True, errors="replace", check=True,
+                timeout=left, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            return read_answers(silent, json.loads(ran.stdout))
         except subprocess.TimeoutExpired:
             return silent._replace(problem="gave no answer in time")
         except subprocess.CalledProcessError as error:
@@ -122,14 +125,6 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
             return silent._replace(problem=f"failed: {said[0].replace(folder, '')[:_MAX_CHARS]}")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             return silent._replace(problem=f"cannot be quoted: {type(error).__name__}")
-
-
-def _answer(command: Sequence[str], seconds: float) -> str:
-    ran = subprocess.run(  # noqa: S603 - this very interpreter
-        command, capture_output=True, text=True, errors="replace", check=True, timeout=seconds,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    return ran.stdout
 
 
 def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
