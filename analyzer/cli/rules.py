@@ -22,6 +22,7 @@ from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
 from analyzer.pipeline import diagnose_tables, load_rules, load_tables
+from analyzer.render.formatting import plural
 from analyzer.storage.package_files import resource
 
 Command = Callable[[argparse.Namespace], int]
@@ -106,9 +107,9 @@ def _lint(arguments: argparse.Namespace) -> int:
         own = _users_rules(_checked_rules(arguments), arguments)
     except RuleError as error:
         print(error)
-        print(_counted(len(str(error).splitlines()), "fault"))
+        print(plural(len(str(error).splitlines()), "fault"))
         return 2
-    print(f"{_counted(len(own.rules), 'rule')}, no faults")
+    print(f"{plural(len(own.rules), 'rule')}, no faults")
     return 0
 
 
@@ -124,7 +125,7 @@ def _test(arguments: argparse.Namespace) -> int:
         raise UsageError("there is no case to try")
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
-    print(f"{_counted(len(trials), 'case')}, {failed} failed, {skipped} skipped")
+    print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped")
     return 1 if failed or (skipped and arguments.directories) else 0
 
 
@@ -157,7 +158,7 @@ def _schema(_: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     run = discover([arguments.run])
-    name = arguments.id or "-".join(part for part in _words(run.name) if part) or "draft"
+    name = arguments.id or "-".join(re.findall("[a-z0-9]+", run.name.lower())) or "draft"
     if not re.search(file_schema("rule")["properties"]["id"]["pattern"], name):
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
     pack = _cached_rules(arguments)
@@ -169,12 +170,6 @@ def _new(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
     print(drafted, end="")
     return 0
-
-
-def _words(text: str) -> list[str]:
-    return (
-        "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in text).lower().split()
-    )
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -230,10 +225,6 @@ def _fired_rules(pack: RulePack, runs: Path) -> set[str]:
             continue
         fired |= {finding.rule for finding in findings if finding.outcome is Outcome.FIRED}
     return fired
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _print_list(heading: str, names: Sequence[str]) -> None:

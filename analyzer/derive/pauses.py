@@ -58,18 +58,6 @@ class _Step(NamedTuple):
     step: int
 
 
-class _Gap(NamedTuple):
-    """The interval between two consecutive logged steps; `steps` is their distance."""
-
-    earlier: _Step
-    later: _Step
-    steps: float
-
-    @property
-    def seconds(self) -> float:
-        return self.later.time - self.earlier.time
-
-
 class _Saved(NamedTuple):
     """Time of a checkpoint and the last training position logged above it in the same log."""
 
@@ -158,25 +146,27 @@ def _slow_gaps(
     gaps = _gaps(steps)
     if len(gaps) < _FEWEST:
         return
-    one_step = median(gap.seconds / gap.steps for gap in gaps)
-    for gap in gaps:
-        usual = one_step * gap.steps
-        if gap.seconds < max(_SHORTEST, usual * _SAVED):
+    one_step = median((later.time - earlier.time) / count for earlier, later, count in gaps)
+    for earlier, later, count in gaps:
+        seconds, usual = later.time - earlier.time, one_step * count
+        if seconds < max(_SHORTEST, usual * _SAVED):
             continue
-        earlier, later = gap.earlier, gap.later
         if any(_within(place, earlier, later) for place in saved):
             yield "checkpoint", earlier.time, later.time
-        elif gap.seconds >= usual * _LONG:
+        elif seconds >= usual * _LONG:
             evaluated = bisect_right(evaluations, earlier.time) < bisect_right(evaluations, later.time)
             yield "evaluation" if evaluated else "pause", earlier.time, later.time
 
 
-def _gaps(steps: Sequence[_Step]) -> list[_Gap]:
-    """Return the gaps between consecutive steps; after a counter reset, assume the usual distance."""
+def _gaps(steps: Sequence[_Step]) -> list[tuple[_Step, _Step, float]]:
+    """Return (earlier, later, number of steps) of consecutive logged steps.
+
+    After a counter reset, the number of steps is the usual one.
+    """
     counts = [later.step - earlier.step for earlier, later in pairwise(steps)]
     usually = max(1.0, median(counts)) if counts else 1.0
     return [
-        _Gap(earlier, later, count if count > 0 else usually)
+        (earlier, later, count if count > 0 else usually)
         for (earlier, later), count in zip(pairwise(steps), counts, strict=True)
     ]
 

@@ -29,18 +29,15 @@ def explain(diagnosis: Json, width: int = 100) -> str:
     return "\n".join(lines) + "\n"
 
 
-def near_misses(diagnosis: Json) -> list[str]:
-    """Return a sentence for each cause that lacked one signal, with the file that would decide it."""
-    return [_near_miss(each) for each in diagnosis.get("near_misses", ())]
-
-
-def _near_miss(near: Json) -> str:
-    of = f" ({near['worker']})" if near["worker"] else ""
-    collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"
-    return (
-        f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: {formatting.listed(near['held'])} held; "
-        f"not seen: {near['missing']}{collect}"
-    )
+def near_misses(diagnosis: Json) -> Iterator[str]:
+    """Yield a sentence for each cause that lacked one signal, with the file that would decide it."""
+    for near in diagnosis.get("near_misses", ()):
+        of = f" ({near['worker']})" if near["worker"] else ""
+        collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"
+        yield (
+            f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: "
+            f"{formatting.listed(near['held'])} held; not seen: {near['missing']}{collect}"
+        )
 
 
 def _section(title: str, body: Sequence[str], width: int) -> Iterator[str]:

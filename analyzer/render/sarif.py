@@ -136,16 +136,11 @@ def uri(source: str) -> str:
 
 
 def _invocation(d: Json) -> Json:
+    """Return the command line, the rules that failed, and the files that were not read."""
     made: dict[str, Any] = {"executionSuccessful": True}
     if command := d["made_with"].get("command"):
         made["commandLine"] = _text(command)
-    if said := [*_failed(d), *_unread(d)]:
-        made["toolExecutionNotifications"] = said
-    return made
-
-
-def _failed(d: Json) -> list[Json]:
-    return [
+    said = [
         {
             "level": "error",
             "message": {"text": _message(f["reason"]) or "failed"},
@@ -154,14 +149,11 @@ def _failed(d: Json) -> list[Json]:
         for f in d["findings"]
         if f["outcome"] == "error"
     ]
-
-
-def _unread(d: Json) -> list[Json]:
-    """Return a warning for each file that was not read, since a finding may be missing because of it."""
-    return [
+    said += [
         {"level": "warning", "message": {"text": _message(f"{name}: {why}")}}
         for name, why in unread_sources(d)[:_MAX_PLACES]
     ]
+    return made | ({"toolExecutionNotifications": said} if said else {})
 
 
 def _text(text: str) -> str:

@@ -4,6 +4,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -57,25 +58,21 @@ class RunExaminer(Protocol):
         """Yield the result of each task, in any order."""
 
 
-class DiscoveryCounts:
-    """Counts of a call, updated while runs are found."""
+@dataclass
+class TriageResult:
+    """Result of a call, counted while it runs.
 
-    def __init__(self) -> None:
-        self.found = self.waiting = self.left = self.examined = 0
-        self.unlisted: list[UnlistedDirectory] = []
-
-
-class TriageResult(NamedTuple):
-    """Result of a call: runs found, examined, still being written, and left because of `--limit`."""
+    Runs found, examined, still being written, and left because of `--limit`; `unreported` has verdict and
+    problem of each run that no earlier exit status has reported.
+    """
 
     date: str
-    found: int
-    examined: int
-    waiting: int
-    left: int
-    unlisted: tuple[UnlistedDirectory, ...]
-    unreported: tuple[tuple[str | None, str], ...]
-    """Verdict and problem of each run that no earlier exit status has reported."""
+    found: int = 0
+    examined: int = 0
+    waiting: int = 0
+    left: int = 0
+    unlisted: list[UnlistedDirectory] = field(default_factory=list)
+    unreported: list[tuple[str | None, str]] = field(default_factory=list)
 
 
 def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
@@ -89,51 +86,50 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     roots = _distinct_roots(order.roots)
     for root in roots:
         _check_output_folder(order.folder, root)
-    date, counts = datetime.fromtimestamp(order.now, UTC).date().isoformat(), DiscoveryCounts()
+    date = datetime.fromtimestamp(order.now, UTC).date().isoformat()
+    result = TriageResult(date)
     with directory_lock(order.folder), open_history(order.history) as history, as_usage_errors():
         remove_drafts(order.folder)
         history.begin(date, order.now)
         for batch in _batches_by_time(
-            engine.examined(_tasks(order, roots, history, counts)), _COMMIT_SECONDS
+            engine.examined(_tasks(order, roots, history, result)), _COMMIT_SECONDS
         ):
             kept = [(each, _write_report(order.folder, each)) for each in batch if each.outcome != "written"]
-            counts.waiting += len(batch) - len(kept)
+            result.waiting += len(batch) - len(kept)
             history.record(date, kept)
         _remove_expired_reports(order, history)
-        _write_outputs(order.folder, history, date, counts)
-        unreported = tuple(history.unreported())
-        history.end(date, order.now, counts.found, counts.waiting, counts.unlisted)
-    if not counts.found:
-        why = "; ".join(f"{each.place}: {each.reason}" for each in counts.unlisted[:3])
+        _write_outputs(order.folder, history, date, result)
+        result.unreported = history.unreported()
+        history.end(date, order.now, result.found, result.waiting, result.unlisted)
+    if not result.found:
+        why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
         raise NothingReadable(why or f"{', '.join(order.roots)}: there is no run below it")
-    return TriageResult(
-        date, counts.found, counts.examined, counts.waiting, counts.left, tuple(counts.unlisted), unreported
-    )
+    return result
 
 
 def _tasks(
-    order: TriageOptions, roots: Sequence[str], history: History, counts: DiscoveryCounts
+    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult
 ) -> Iterator[Task]:
     """Yield a task for each run that is new or changed, and no longer being written."""
     out = os.path.realpath(order.folder)
     every = (
         each
         for root in roots
-        for each in find_runs(root, order.now, counts.unlisted.append, order.pattern, leave_out=out)
+        for each in find_runs(root, order.now, result.unlisted.append, order.pattern, leave_out=out)
     )
     for batch in _batches(every, _QUERY_SIZE):
-        counts.found += len(batch)
+        result.found += len(batch)
         known = history.known([each.place for each in batch])
         for each in batch:
             before = known.get(each.place)
             if (before and before.is_current(each.stamp)) or order.now - each.age < order.since:
                 continue
             if each.age < order.settle:
-                counts.waiting += 1
-            elif order.limit is not None and counts.examined >= order.limit:
-                counts.left += 1
+                result.waiting += 1
+            elif order.limit is not None and result.examined >= order.limit:
+                result.left += 1
             else:
-                counts.examined += 1
+                result.examined += 1
                 content = before.content if before and not before.tries else ""
                 yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest)
 
@@ -167,9 +163,9 @@ def _remove_expired_reports(order: TriageOptions, history: History) -> None:
     history.forget_reports(last)
 
 
-def _write_outputs(folder: Path, history: History, date: str, counts: DiscoveryCounts) -> None:
+def _write_outputs(folder: Path, history: History, date: str, result: TriageResult) -> None:
     """Write the outputs of the night; the index page last, because it links to the others."""
-    summary = night_summary.summarize_night(history, date, counts.found, counts.waiting, counts.unlisted)
+    summary = night_summary.summarize_night(history, date, result.found, result.waiting, result.unlisted)
     runs = night_summary.runs_of_night(history, date)
     write_output(folder / "runs.jsonl", lines.lines(runs, summary).encode())
     write_output(folder / "digest.md", digest.digest(summary).encode())

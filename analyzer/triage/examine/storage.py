@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from analyzer.model.errors import UsageError
 
@@ -33,21 +33,8 @@ class Listing(NamedTuple):
     folders: tuple[str, ...]
 
 
-class Storage(Protocol):
-    """A place that can be listed; paths and URLs are texts. Every method may raise OSError."""
-
-    def listing(self, place: str) -> Listing:
-        """Return the entries of a directory."""
-
-    def files(self, place: str) -> Iterator[File]:
-        """Yield every file below a directory, or the file itself if the place is one."""
-
-    def below(self, place: str, name: str) -> str:
-        """Return the place of an entry of a directory."""
-
-
 class LocalStorage:
-    """Local directories; symbolic links to directories are not followed."""
+    """Local directories; symbolic links to directories are not followed. Every method may raise OSError."""
 
     def listing(self, place: str) -> Listing:
         """Return the entries of a directory."""
@@ -77,7 +64,7 @@ class LocalStorage:
 
 
 class ObjectStorage:
-    """An object store; `/` in a key separates directories."""
+    """An object store; `/` in a key separates directories. Every method may raise OSError."""
 
     def __init__(self, url: str) -> None:
         """Connect to the object store of a URL.
@@ -149,6 +136,9 @@ def _as_os_errors() -> Iterator[None]:
         raise
     except Exception as error:
         raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+Storage = LocalStorage | ObjectStorage
 
 
 def storage_for(root: str) -> Storage:
