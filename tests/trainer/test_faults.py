@@ -104,8 +104,8 @@ def test_a_feed_gives_the_rows_before_the_step_and_then_waits(tmp_path: Path) ->
     fault = Feed(guilty=0, step=3)
     fault.prepare(job)
     pipe = os.open(job.part_file(0), os.O_RDONLY | os.O_NONBLOCK)
-    read, deadline = b"", time.monotonic() + 5
-    while read.count(b"\n") < 16 and time.monotonic() < deadline:
+    read = b""
+    while read.count(b"\n") < 16:
         try:
             read += os.read(pipe, 1 << 16)
         except BlockingIOError:
@@ -186,7 +186,7 @@ def test_hosts_reach_each_other_and_leave_nothing_behind() -> None:
     try:
         assert server.stdout
         assert server.stdout.readline() == "on\n"
-        subprocess.run(hosts.command(1, [sys.executable, "-c", CLIENT]), check=True, timeout=10)
+        subprocess.run(hosts.command(1, [sys.executable, "-c", CLIENT]), check=True)
         assert server.wait(5) == 0
     finally:
         server.kill()
@@ -231,14 +231,14 @@ def test_the_catalogue_serves_all_but_the_guilty_worker(
     job, fault = workspace(tmp_path), CatalogueService(guilty=1, step=1, answer=answer)
     fault.prepare(job)
     try:
-        with urlopen(fault.arguments(0)[1], timeout=5) as told:
+        with urlopen(fault.arguments(0)[1]) as told:
             assert told.read() == (job.folder(0) / "config/files.txt").read_bytes()
         with pytest.raises(error):
-            urlopen(fault.arguments(1)[1], timeout=5)
+            urlopen(fault.arguments(1)[1])
     finally:
         fault.cleanup()
     with pytest.raises(URLError):
-        urlopen(fault.arguments(0)[1], timeout=5)
+        urlopen(fault.arguments(0)[1])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="files can be given away by root only")

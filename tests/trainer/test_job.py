@@ -129,9 +129,7 @@ def test_nothing_is_left_after_ctrl_c(tmp_path: Path, mark: str, more: str) -> N
     command = [sys.executable, "-c", "from analyzer.cli.train import main; raise SystemExit(main())"]
     job = subprocess.Popen([*command, "run", str(scenario), "-o", str(tmp_path / "run")])
     try:
-        deadline = time.monotonic() + 90
         while not any(b"step 12 " in log.read_bytes() for log in tmp_path.rglob("0.log")):
-            assert time.monotonic() < deadline
             assert job.poll() is None
             time.sleep(0.2)
         assert left_behind(mark, tmp_path) != []

@@ -154,9 +154,7 @@ def test_a_killed_trainer_leaves_nothing_behind_the_next_start(tmp_path: Path) -
     ]
     start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
     trainer = subprocess.Popen([sys.executable, "-c", start, *words])
-    deadline = time.monotonic() + 30
     while not (sleepers := [pid for pid in children_of(trainer.pid) if "sleep" in command_line(pid)]):
-        assert time.monotonic() < deadline
         time.sleep(0.05)
     trainer.kill()
     trainer.wait()

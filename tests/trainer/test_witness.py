@@ -111,11 +111,9 @@ class Trial:
         """Show the fault the steps, and let it look at the processes for a while."""
         workers = evidence.workers
         for index in workers.processes:
-            deadline = time.monotonic() + 10
             while (
                 not (workspace.folder(index) / "ready").exists() and workers.processes[index].poll() is None
             ):
-                assert time.monotonic() < deadline
                 time.sleep(0.01)
         while self.ended and workers.running():
             time.sleep(0.01)
