@@ -26,6 +26,9 @@ _HOST = re.compile(
 )
 
 
+_EARLIER = re.compile(r"(?i)checkpoint before (?:that|the)|resume from the one before|from the last good one")
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_answers_of_a_rule_follow_from_its_texts(rule: Rule) -> None:
     """A restart that depends on something says on what; a host that may be at fault is not cleared."""
@@ -34,6 +37,8 @@ def test_the_answers_of_a_rule_follow_from_its_texts(rule: Rule) -> None:
         assert rule.action.unless
     if any(map(_HOST.search, texts)):
         assert rule.action.host == "watch" or rule.action.retry == "exclude_host"
+    if any(map(_EARLIER.search, texts)):
+        assert rule.action.checkpoint == "earlier"
     assert not rule.action.unless or rule.action.retry == "as_is"
 
 

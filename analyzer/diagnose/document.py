@@ -156,6 +156,8 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
         taken["unless"] = action.unless
     if action.host:
         taken["host"] = cast(Literal["watch"], action.host)
+    if action.checkpoint:
+        taken["checkpoint"] = cast(Literal["earlier"], action.checkpoint)
     return taken
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
 from analyzer.engine.select import Row, RowsByWorker, select
-from analyzer.engine.texts import fill, listed
+from analyzer.engine.texts import Values, fill, is_known, listed
 from analyzer.model.confidence import LEVELS, level
 from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables
@@ -154,13 +154,17 @@ def _fired(
         suspects=suspects,
         about=workers,
         summary=fill(rule.summary, values),
-        why=tuple(fill(text, values) for text in rule.why),
-        collect=tuple(fill(text, values) for text in rule.collect),
-        next=tuple(
-            Step(fill(s.text, values), fill(s.command, values) if s.command else None) for s in rule.next
-        ),
+        why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
+        collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
+        next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
         evidence=tuple(_evidence(rule, subjects, truths, seen, values, roster)),
     )
+
+
+def _step(step: Step, values: Values) -> Step:
+    """Return the step with its placeholders filled in, without a command whose values are unknown."""
+    command = step.command if step.command and is_known(step.command, values) else None
+    return Step(fill(step.text, values), command and fill(command, values))
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -274,8 +278,9 @@ def _evidence(
 ) -> list[Evidence]:
     found: dict[Evidence, None] = {}
     for subject in subjects:
+        idle = rule.when.wanted - rule.when.supporting(truths[subject])
         for name, signal in rule.signals.items():
-            if truths[subject][name] and (signal.says or name in rule.when.names):
+            if truths[subject][name] and name not in idle and (signal.says or name in rule.when.names):
                 for row in _of_scope(signal, seen[subject][name], subject, roster)[:MOST_EVIDENCE]:
                     said = {
                         **values,

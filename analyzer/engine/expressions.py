@@ -25,6 +25,14 @@ class Expression(NamedTuple):
             return not next(values)
         return all(values) if self.operator == "and" else any(values)
 
+    def supporting(self, truth: Mapping[str, bool]) -> frozenset[str]:
+        """Return the signals, outside `not`, of the branches that make the expression true."""
+        if self.operator == "not" or not self.holds(truth):
+            return frozenset()
+        if self.operator == "signal":
+            return frozenset({self.name})
+        return frozenset().union(*(part.supporting(truth) for part in self.parts))
+
     def missed(self, truth: Mapping[str, bool]) -> list[str]:
         """Return the signals each of which would alone have made the expression true."""
         return [name for name in sorted(self.wanted) if not truth[name] and self.holds({**truth, name: True})]

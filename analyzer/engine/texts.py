@@ -27,20 +27,29 @@ Values = Mapping[str, Mapping[str, object] | str]
 
 def fill(text: str, values: Values) -> str:
     """Replace every placeholder; values that the files do not show become `unknown`."""
-
-    def value_of(name: str) -> object:
-        first, _, column = name.partition(".")
-        value: object = values.get(first, "unknown")
-        if column:
-            value = value.get(column) if isinstance(value, Mapping) else None
-        return None if isinstance(value, Mapping) else value
-
-    def replace(names: Sequence[str]) -> str:
-        return _as_text(next((value for name in names if (value := value_of(name)) is not None), None))
-
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
-    return substituted(numbered(text, several=several), replace)
+    return substituted(numbered(text, several=several), lambda names: _as_text(_first_known(names, values)))
+
+
+def is_known(text: str, values: Values) -> bool:
+    """Return True if the files show a value for each placeholder of a text."""
+    return all(
+        _first_known(match["names"].split("|"), values) not in {None, ""}
+        for match in _PLACEHOLDER.finditer(text)
+    )
+
+
+def _first_known(names: Sequence[str], values: Values) -> object:
+    return next((value for name in names if (value := _value_of(name, values)) is not None), None)
+
+
+def _value_of(name: str, values: Values) -> object:
+    first, _, column = name.partition(".")
+    value: object = values.get(first, "unknown")
+    if column:
+        value = value.get(column) if isinstance(value, Mapping) else None
+    return None if isinstance(value, Mapping) else value
 
 
 def numbered(text: str, *, several: bool = False) -> str:

@@ -51,6 +51,7 @@ class ActionTaken(TypedDict):
     resume_from: str | None
     steps_lost: int | None
     unless: NotRequired[str]
+    checkpoint: NotRequired[Literal["earlier"]]
     host: NotRequired[Literal["watch"]]
 
 

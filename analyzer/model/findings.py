@@ -63,13 +63,14 @@ class Action(NamedTuple):
     """The consequence for the job: may it be restarted, and who must fix it.
 
     `unless` is the condition under which it must not be restarted as it is; `host` is `watch` where the host
-    becomes suspect if it happens there again.
+    becomes suspect if it happens there again; `checkpoint` is `earlier` where the last may hold the damage.
     """
 
     retry: str = "unknown"
     owner: str = "unknown"
     unless: str = ""
     host: str = ""
+    checkpoint: str = ""
 
 
 class MissingSignal(NamedTuple):

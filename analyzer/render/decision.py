@@ -107,6 +107,10 @@ def _exclusion(action: Mapping[str, Any]) -> Answer:
 def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
     action, workers = diagnosis["action"], diagnosis["workers"]
     trainers = [w for w in workers if w["id"].partition(":")[0] in _TRAINS]
+    if action.get("checkpoint") == "earlier":
+        return Answer(
+            _RESUME, "An earlier one", f"{action['resume_from'] or 'the last one'} may hold the damage"
+        )
     if diagnosis["verdict"] == "degraded" and all(w["ended"]["how"] == "finished" for w in trainers):
         return Answer(_RESUME, "Not needed", "the job reached its end")
     lost = action["steps_lost"]

@@ -42,3 +42,18 @@ def test_no_text_breaks_it(text: str) -> None:
         parse(text)
     except ValueError:
         return
+
+
+@pytest.mark.parametrize(
+    ("text", "supporting"),
+    [
+        ("a and not c", {"a"}),
+        ("(a and b) or c", {"a", "b"}),
+        ("(a and c) or b", {"b"}),
+        ("a and (b or c)", {"a", "b"}),
+        ("c", set()),
+    ],
+)
+def test_only_true_branches_support_an_expression(text: str, supporting: set[str]) -> None:
+    """What a branch that does not hold names is no evidence."""
+    assert parse(text).supporting({"a": True, "b": True, "c": False}) == supporting
