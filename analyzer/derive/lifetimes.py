@@ -7,9 +7,9 @@ inferred from the peers and marked so (`sure` is false).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -65,6 +65,17 @@ class Life:
         return int(code) if code not in {None, "running"} else None
 
 
+class _StartUp(NamedTuple):
+    """What marks a record as part of starting up: its source file, or its words."""
+
+    origins: frozenset[str]
+    words: tuple[str, ...]
+
+    def covers(self, row: Mapping[str, Any]) -> bool:
+        """Return True if a record is part of starting up."""
+        return row["origin"] in self.origins or any(word in row["text"] for word in self.words)
+
+
 def lifetimes(
     tables: Mapping[str, pl.DataFrame],
     workers: pl.DataFrame,
@@ -74,7 +85,7 @@ def lifetimes(
 ) -> pl.DataFrame:
     """Return one row per worker, about its last attempt."""
     lives = _last_attempts(tables, workers, exceptions, clock, messages)
-    starting_up = frozenset(messages.literals("startup_origin"))
+    starting_up = _StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
@@ -214,7 +225,7 @@ def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, b
     return bool(training) and left and len(places) == 1
 
 
-def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
+def _phase(life: Life, how: str, starting_up: _StartUp) -> str:
     if not life.row["seen"]:
         return "absent"
     if how == "finished":
@@ -223,7 +234,7 @@ def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
         return "training"
     if life.place is not None or life.fact("replicas") not in {None, "1"}:
         return "joined"
-    server, accepted = life.facts["server_address"], life.facts["agent_connected"]
+    server, accepted = life.facts["server_address"] or life.facts["awaits"], life.facts["agent_connected"]
     if accepted and (life.facts["assembled"] or _went_on(life, accepted, starting_up)):
         return "joined"
     if server and not accepted and _went_on(life, server, starting_up):
@@ -231,14 +242,14 @@ def _phase(life: Life, how: str, starting_up: Collection[str]) -> str:
     return "server_up" if server else "starting"
 
 
-def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: Collection[str]) -> bool:
+def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _StartUp) -> bool:
     """Return True if the script logged something after a milestone, so the milestone's call returned."""
     later = [row for row in life.records if comes_after(row, milestone[-1])]
-    quiet = [row for row in later if row["origin"] in starting_up or row["kind"] == "traceback"]
+    quiet = [row for row in later if starting_up.covers(row) or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _row(life: Life, how: str, sure: bool, starting_up: Collection[str]) -> dict[str, Any]:
+def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, Any]:
     place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
     end = life.closing or (
         {"source": place.source, "line": place.line, "until": place.time}

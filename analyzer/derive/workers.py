@@ -27,7 +27,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -
     seen, logged = _with_sources(sources, _TELLING), _with_sources(sources, ["log"])
     spec = expected_cluster(facts)
     known = members(facts, records, seen, tasks_of(spec))
-    everyone = sorted(known.keys() | seen | _with_exit_code(facts), key=order)
+    everyone = sorted(known.keys() | seen | _with_known_end(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
@@ -125,8 +125,8 @@ def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
     return set(left["worker"].to_list())
 
 
-def _with_exit_code(facts: pl.DataFrame) -> set[str]:
-    coded = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
+def _with_known_end(facts: pl.DataFrame) -> set[str]:
+    coded = facts.filter(pl.col("key").is_in(["exit_code", "pod_status"]) & pl.col("worker").is_not_null())
     return {task for task in coded["worker"].to_list() if is_task(task)}
 
 

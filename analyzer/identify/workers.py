@@ -155,12 +155,17 @@ def _counted_from_zero(
 
 
 def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
-    """Return the logs that show training: progress, facts, tracebacks or TensorFlow lines."""
+    """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
+
+    Facts in unlabelled lines among labelled ones are a launcher's.
+    """
     own = pl.col("source").is_in(list(logs))
+    every = tables["sources"]["source"].to_list()
+    labelled = [name for name in logs if any(other.startswith(f"{name}#") for other in every)]
     shown = (
         tables["records"].filter(own & pl.col("kind").is_in(["traceback", "cpp"])),
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
-        tables["facts"].filter(own),
+        tables["facts"].filter(own & pl.col("worker").is_null() & ~pl.col("source").is_in(labelled)),
     )
     return {source for rows in shown for source in rows["source"].unique()}
 

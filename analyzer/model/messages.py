@@ -47,6 +47,7 @@ STATES: Mapping[str, Statement] = MappingProxyType(
         "chains_traceback": Statement("a line between two tracebacks of a chain begins so"),
         "dumps_threads": Statement("a line in a dump of threads begins so"),
         "startup_origin": Statement("source files whose records are part of starting up"),
+        "startup_words": Statement("a record that holds it is part of starting up"),
         "done": Statement("a script's line, behind its last step, that says that it is done"),
         "not_done": Statement("a line that holds it says no such thing"),
     }

@@ -26,6 +26,7 @@ _MIN_MARKED_SHARE = 0.9
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _SAMPLE_LINES = 400
+_OF_SLURM = ("srun: ", "slurmstepd: ")
 
 
 class Stream(NamedTuple):
@@ -143,11 +144,18 @@ _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
 )
+_replica_exit = _regex_style(
+    r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
+)
+"""AI Platform: the lines behind it, a traceback, are of the same replica."""
 EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
-    _regex_style(r"(?:\w{3} \w{3} [\d: ]+)?\[\d+,(?P<key>\d+)\]<(?:stdout|stderr)>: ?(?P<text>.*)$"),
+    _regex_style(
+        r"(?:\w{3} \w{3} [\d: ]+)?\[\d+,(?:mpirank:)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
+        r"(?P<text>.*)$"
+    ),
     _regex_style(_TASK_IN_BRACKETS),
-    _regex_style(r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"),
+    _replica_exit,
 )
 """Ray, mpirun, tasks in brackets, AI Platform: lines without a prefix are mixed in between."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
@@ -172,13 +180,23 @@ Style = Callable[[str], CollectedLine | None]
 
 def detect_style(lines: Iterable[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none."""
-    sample = list(islice((_without_colours(line) for line in lines if line.strip()), _SAMPLE_LINES))
+    sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
     for style in STYLES:
         marked = [line for line in sample if style(line) is not None]
-        needed = _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
-        if len(marked) > 1 and len(marked) >= needed * len(sample):
+        if len(marked) > 1 and len(marked) >= _share_needed(style) * len(sample):
             return _docker_line if style is _json_line and _is_docker(marked) else style
     return None
+
+
+def _share_needed(style: Style) -> float:
+    if style is _replica_exit:
+        return 0.0
+    return _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
+
+
+def _may_be_marked(line: str) -> bool:
+    """Return False for blank lines and those that Slurm itself prints among labelled ones."""
+    return bool(line.strip()) and not line.startswith(_OF_SLURM)
 
 
 def _without_colours(line: str) -> str:
@@ -202,8 +220,10 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
     strippers: defaultdict[str | None, TimestampStripper] = defaultdict(TimestampStripper)
     key: str | None = None
     for number, line in numbered:
+        if line.startswith(_OF_SLURM):
+            key = None
         collected = (style and style(_without_colours(line))) or CollectedLine(key, line)
-        key = None if style in EMBEDDED_STYLES else collected.key
+        key = None if style in EMBEDDED_STYLES and style is not _replica_exit else collected.key
         origin = collected.key
         start, timestamp, before = unfinished.pop(
             (origin, collected.channel), (number, collected.timestamp, "")

@@ -15,6 +15,15 @@ from analyzer.ingest.matcher import Hit
 from analyzer.model.messages import Message
 from analyzer.model.task_names import tasks_in
 
+_SIGNALS = {
+    "Illegal instruction": 4,
+    "Aborted": 6,
+    "Bus error": 7,
+    "Floating point exception": 8,
+    "Out Of Memory": 9,
+    "Segmentation fault": 11,
+}
+"""How Slurm says that a task crashed, or that the kernel killed it → number of the signal."""
 _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Parts of a checkpoint that was never completed; nothing can be resumed from them."""
 _ROLE = re.compile(r"[a-z_]+")
@@ -46,6 +55,8 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield from ((key, task) for task in tasks_in(value))
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
+    elif key == "crashed":
+        yield "exit_code", str(-_SIGNALS[value])
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":

@@ -16,7 +16,9 @@ from analyzer.ingest.text_reader import add_matches
 from analyzer.model.task_names import worker_of
 
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
-_ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+[A-Z]")
+_ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)")
+_WELL = {"Running", "Completed", "Succeeded", "Terminating"}
+"""States in the list of pods that say nothing of a failure."""
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
 _FACTS = {
@@ -67,6 +69,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         current.read_line(line, number)
         if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
             pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number)
+        if named and (status := named.groupdict().get("status")) and status not in _WELL and current.worker:
+            output.add("facts", worker=current.worker, line=number, key="pod_status", value=status)
         for key, pattern in _FACTS.items():
             if (stated := pattern.match(line)) and current.worker:
                 output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
