@@ -1,21 +1,21 @@
 """Inputs of a stated size, the same bytes on every machine: logs, event files, traces.
 
-Logs come in four styles: a *chatty* loop that prints every step, *bars* of Keras, *quiet* `verbose=2`, and
-*interleaved*, one file that a launcher marked. Each ends with what a failure leaves: worker 0 raises, and the
-others are told of it.
+Logs come in the styles of benchmarks/styles.py, and *interleaved*: one file that a launcher marked. Each ends
+with what a failure leaves: worker 0 raises, and the others are told of it.
 """
 
 from __future__ import annotations
 
+import shutil
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
 
 import google_crc32c
 
 from analyzer.ingest.tensorboard.event_pb2 import Event
+from benchmarks.styles import STYLES, Lines, chatty
 from benchmarks.traces import repeated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,44 +39,8 @@ _TOLD = (
     "2026-11-22 01:00:00.000000: E tensorflow/core/common_runtime/ring_alg.cc:290] "
     "Aborting RingReduce with UNAVAILABLE: Collective ops is aborted by: Connection reset by peer\n"
 )
-_AT_ONCE = 20_000
+_AT_ONCE = 2_000
 """Lines that are joined before they are written."""
-
-Lines = Callable[[int], Iterator[str]]
-
-
-def chatty(worker: int) -> Iterator[str]:
-    """A loop of the user's own: one line a step, with its time."""
-    for step in count():
-        second, part = divmod(step, 20)
-        clock = f"{1 + second // 3600 % 20:02d}:{second // 60 % 60:02d}:{second % 60:02d}.{part * 50_000:06d}"
-        loss = 1 / (1 + step % 1000) + 0.1
-        yield (
-            f"2026-11-21 {clock} worker {worker} epoch {step // 100_000} step {step} loss {loss:.6f} "
-            "accuracy 0.9123 examples/sec 1234.5\n"
-        )
-
-
-def bars(_worker: int) -> Iterator[str]:
-    """Keras: an epoch is one line, drawn anew at every step."""
-    for epoch in count(1):
-        yield f"Epoch {epoch}/100000\n"
-        for step in range(1, 501):
-            done = step * 29 // 500
-            bar = "=" * done + ">" + "." * (29 - done)
-            loss = 1 / (epoch + step / 500)
-            yield f"\r{step:3d}/500 [{bar}] - ETA: {500 - step}s - loss: {loss:.4f} - accuracy: 0.9123"
-        yield "\n"
-
-
-def quiet(_worker: int) -> Iterator[str]:
-    """Keras with `verbose=2`: two lines an epoch."""
-    for epoch in count(1):
-        loss = 1 / epoch + 0.1
-        yield f"Epoch {epoch}/10000000\n500/500 - 12s - loss: {loss:.4f} - accuracy: 0.9123 - 12s/epoch\n"
-
-
-STYLES: Mapping[str, Lines] = {"chatty": chatty, "bars": bars, "quiet": quiet}
 
 
 def write_logs(folder: Path, style: str, workers: int, size: int) -> None:
@@ -132,11 +96,11 @@ def _marked(workers: int) -> _Log:
 
 def _write(path: Path, log: _Log, size: int) -> None:
     draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="ascii") as file:
-        written = file.write(log.head)
+    with draft.open("wb") as file:
+        written = file.write(log.head.encode())
         while written < size:
-            written += file.write("".join(next(log.middle) for _ in range(_AT_ONCE)))
-        file.write("\n" + log.end if "\r" in log.end else log.end)
+            written += file.write("".join(next(log.middle) for _ in range(_AT_ONCE)).encode())
+        file.write(b"\n" + log.end.encode())
     draft.replace(path)
 
 
@@ -157,6 +121,18 @@ def write_events(path: Path, scalars: int, *, mixed: bool = False) -> None:
                 file.write(_framed(_event(step, "weights", content=bytes(1200), rank=2)))
             if mixed and number % 5_000 == 0:
                 file.write(_framed(_event(step, "image", content=b"i" * 200_000, rank=1)))
+
+
+def write_event_files(folder: Path, files: int, size: int) -> None:
+    """So many equal event files of so many bytes, each of a worker of its own."""
+    if len(list(folder.rglob("*.v2"))) == files:
+        return
+    first = folder / "worker-0" / "events.out.tfevents.1795246961.host.7.0.v2"
+    write_events(first, size // 59)
+    for worker in range(1, files):
+        path = folder / f"worker-{worker}" / first.name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copyfile(first, path)
 
 
 def _event(step: int, tag: str, content: bytes, rank: int) -> bytes:

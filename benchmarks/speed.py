@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import page, peers
-from benchmarks.inputs import write_events, write_logs, write_trace
+from benchmarks.inputs import write_event_files, write_events, write_logs, write_trace
 from benchmarks.measure import ROOT, Sample, ratio, spread, together, turns
 from benchmarks.rule_packs import write_rules
+from benchmarks.styles import STYLES
 
 MEASURED = ROOT / "benchmarks" / "measured.json"
 LITERALS = ROOT / "benchmarks" / "literals.txt"
@@ -89,6 +90,7 @@ def _labelled(one: Comparison, label: str) -> Comparison:
 def comparisons(inputs: Path, largest: float, xprof: str, tbparse: str) -> Iterator[Comparison]:
     """Everything that is compared; inputs are made when their turn comes."""
     yield from _logs(inputs, largest)
+    yield from _styles(inputs, largest)
     yield from _rules(inputs)
     yield _small(inputs)
     yield from _events(inputs, tbparse)
@@ -106,14 +108,20 @@ def _logs(inputs: Path, largest: float) -> Iterator[Comparison]:
                 make, f"chatty loop, {_size(size)}", "size", int(size), run, goals.get(size, {}), memory
             )
     size = min(1e9, largest)
-    for style, workers in (("bars", 2), ("quiet", 2), ("interleaved", 8)):
-        run = inputs / f"{style}-{workers}-{size:.0e}"
-        make = partial(write_logs, run, style, workers, int(size))
-        yield _log(make, f"{style}, {_size(size)}", "style", workers, run)
-    for workers in (2, 8, 64):
+    for workers in (2, 8, 64, 256):
         run = inputs / f"chatty-{workers}-{size:.0e}"
         make = partial(write_logs, run, "chatty", workers, int(size))
-        yield _log(make, f"{workers} workers, {_size(size)}", "workers", workers, run)
+        goals_of_many = {"rg": 1.3} if workers == 64 else {}
+        yield _log(make, f"{workers} workers, {_size(size)}", "workers", workers, run, goals_of_many)
+
+
+def _styles(inputs: Path, largest: float) -> Iterator[Comparison]:
+    size = min(4e8, largest)
+    for number, (style, workers) in enumerate([*((style, 2) for style in STYLES), ("interleaved", 8)]):
+        run = inputs / f"{style}-{workers}-{size:.0e}".replace(" ", "-")
+        make = partial(write_logs, run, style, workers, int(size))
+        goal = 1.5 if style in {"caught tracebacks", "long lines"} else 1.0
+        yield _log(make, f"{style}, {_size(size)}", "style", number, run, {"rg": goal})
 
 
 def _log(
@@ -163,7 +171,7 @@ def _small(inputs: Path) -> Comparison:
         "small",
         0,
         commands,
-        {"import polars": 3.0},
+        {"import polars": 1.5},
         SMALL,
     )
 
@@ -182,6 +190,15 @@ def _events(inputs: Path, tbparse: str) -> Iterator[Comparison]:
         }
         aims = goals if name == "dense" else {}
         yield Comparison(make, f"{scalars:,} scalars, {name}", "events", scalars, commands, aims)
+
+    folder = inputs / "event-files-64"
+    yield Comparison(
+        partial(write_event_files, folder, 64, 10 * MB),
+        "a run of 64 event files, 10 MB each",
+        "events",
+        10**7,
+        {OURS: _diagnosis(folder), "RustBoard": [sys.executable, "-c", peers.RUSTBOARD, str(folder / "x")]},
+    )
 
 
 def _traces(inputs: Path, xprof: str) -> Iterator[Comparison]:
