@@ -50,7 +50,7 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
         yield key, last["task" if key == "claims" else key]
     yield from _differing(facts)
     yield "batch_size", _batch_sizes(facts, last)
-    releases = {worker: _release(version) for worker, version in last["tensorflow"].items()}
+    releases = {worker: ".".join(version.split(".")[:2]) for worker, version in last["tensorflow"].items()}
     yield "tensorflow_release", releases
     yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
     specs = _comparable(cluster_specs(facts))
@@ -130,11 +130,6 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
             "odd": len(values) > 2 and len(votes) == 2 and votes[value] == 1,
             "equal": len(votes) == 1, "same": votes[value], "stating": len(values),
         }  # fmt: skip
-
-
-def _release(version: str) -> str:
-    """Return `major.minor`; patch releases are compatible with each other."""
-    return ".".join(version.split(".")[:2])
 
 
 def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:

@@ -66,7 +66,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     numbers, positive = value.filter(finite), finite & (value > 0)
     rises = value.filter(positive) / value.filter(positive).shift()
     return values.group_by(_KEY, maintain_order=True).agg(
-        _first("epoch", "step"),
+        pl.col("epoch", "step").first().name.prefix("_"),
         *(pl.col(key).filter(bad).first().alias(f"nonfinite_{key}") for key in _PLACE),
         *(pl.col(key).filter(earlier).last().alias(f"finite_{key}") for key in ("epoch", "step", "value")),
         *(
@@ -92,16 +92,12 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _first(*names: str) -> pl.Expr:
-    return pl.col(names).first().name.prefix("_")
-
-
 def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     """Complete one curve's summary row, without comparing it to other curves."""
     start = summary["first_value"]
     row = {
         **{name: cell for name, cell in summary.items() if not name.startswith("_")},
-        "quantity": _quantity(summary["tag"]),
+        "quantity": next((name for name, words in _QUANTITIES.items() if words.search(summary["tag"])), None),
         "growth": _ratio(summary["max_value"], start),
         "last_growth": _ratio(summary["last_value"], start),
         "spread": (summary["max_value"] - summary["_min_value"]) / abs(start) if start else None,
@@ -112,10 +108,6 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         own = [pl.col(key) == summary[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
     return row
-
-
-def _quantity(tag: str) -> str | None:
-    return next((name for name, spelled in _QUANTITIES.items() if spelled.search(tag)), None)
 
 
 def _decrease(summary: Mapping[str, Any]) -> float | None:
@@ -235,13 +227,13 @@ def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: i
 
 
 def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
-    places = {row["worker"]: _place(row) for row in group if row["nonfinite"]}
+    places = {
+        row["worker"]: (row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0)
+        for row in group
+        if row["nonfinite"]
+    }
     earliest = min(places.values(), default=(math.inf, math.inf))
     first = [worker for worker, place in places.items() if place == earliest]
     for row in group:
         alone = len(group) > 1 and first == [row["worker"]]
         row["nonfinite_first"] = alone and row["scope"] == "local"
-
-
-def _place(row: Mapping[str, Any]) -> tuple[float, float]:
-    return (row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0)

@@ -69,17 +69,13 @@ def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object)
     """Return the evidence for TensorFlow before 2.4: a version, its wording or the log's year."""
     stated = workers["tensorflow"].drop_nulls().sort().to_list()
     if stated:
-        older = [version for version in stated if _numbers(version) < _FIRST_PROMISED]
+        older = [version for version in stated if tuple(map(int, version.split(".")[:2])) < _FIRST_PROMISED]
         return f"TensorFlow {older[0]}" if older else None
     if "older_dialect" in facts["key"]:
         return "words of TensorFlow 1.x"
     if isinstance(started, float) and _FIRST_RELEASE < started < _RELEASE_2_4:
         return f"lines of {datetime.fromtimestamp(started, UTC).year}"
     return None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:

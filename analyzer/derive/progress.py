@@ -61,7 +61,10 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     steps = scalars.filter(pl.col("worker").is_not_null() & ~beside).with_columns(from_log=from_log)
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
-    return {(row["worker"], row["attempt"]): _place(row) for row in places}
+    return {
+        (row["worker"], row["attempt"]): Place(**{name: row[name] for name in Place._fields})
+        for row in places
+    }
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
@@ -75,7 +78,3 @@ def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
     timed = scalars.filter(pl.col("worker").is_not_null())
     last = timed.group_by("worker", "attempt", maintain_order=True).agg(pl.col("time").max())
     return {(worker, attempt): time for worker, attempt, time in last.iter_rows()}
-
-
-def _place(row: dict[str, object]) -> Place:
-    return Place(**{name: row[name] for name in Place._fields})  # type: ignore[arg-type]

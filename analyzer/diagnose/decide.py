@@ -138,7 +138,7 @@ def _without_cause(
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0]:
-        against = _doubts(findings, tables)
+        against = (*_refuting(findings), *_ended_badly(tables["lifetimes"]))
         sure = 0.95 if all(lives["sure"].to_list()) else 0.75
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, against)
@@ -146,11 +146,6 @@ def _without_cause(
     if bad_exit or any(end in _BROKEN for end in ends):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
-
-
-def _doubts(findings: Sequence[Finding], tables: Tables) -> tuple[str, ...]:
-    """Return a sentence for each observation that a healthy job would not show."""
-    return (*_refuting(findings), *_ended_badly(tables["lifetimes"]))
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[str]:

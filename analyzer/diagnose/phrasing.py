@@ -1,7 +1,6 @@
 """Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -19,14 +18,12 @@ def summary(decision: Decision, tables: Tables) -> str:
     if decision.chosen:
         return decision.chosen.summary
     if decision.verdict is Verdict.HEALTHY:
-        return f"Nothing failed: {_all_workers(job['trainers'])} reached the planned end."
+        workers = job["trainers"]
+        whose = "the only training worker" if workers == 1 else f"all {workers} training workers"
+        return f"Nothing failed: {whose} reached the planned end."
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
     return "The collected files do not show how the job ended."
-
-
-def _all_workers(workers: int) -> str:
-    return "the only training worker" if workers == 1 else f"all {workers} training workers"
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:
@@ -35,7 +32,10 @@ def why(decision: Decision, tables: Tables) -> list[str]:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
-    said = [f"{life['worker']} {how_it_ended(life)}; {_last_seen(life)}." for life in lives[:8]]
+    said = []
+    for life in lives[:8]:
+        last = f"last seen at {life['place']}" if life["seen"] else "none of its files is here"
+        said.append(f"{life['worker']} {how_it_ended(life)}; {last}.")
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
     return [*said, *_absent_or_silent(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]
@@ -53,14 +53,14 @@ def _absent_or_silent(tables: Tables) -> Iterator[str]:
         yield f"{worker} fell quiet before all others, {seconds:.0f} s before the last sign of life of any."
 
 
-def _last_seen(life: Mapping[str, Any]) -> str:
-    return f"last seen at {life['place']}" if life["seen"] else "none of its files is here"
-
-
 def next_steps(decision: Decision, tables: Tables) -> list[Step]:
     """Return the next steps for the user."""
     if decision.chosen:
-        return [*decision.chosen.next, *map(_next_time, decision.chosen.collect)]
+        later = [f"{text[:1].lower()}{text[1:]}" for text in decision.chosen.collect]
+        return [
+            *decision.chosen.next,
+            *(Step(f"To be surer next time, collect this: {text}") for text in later),
+        ]
     if decision.verdict is Verdict.HEALTHY:
         return []
     return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables))]
@@ -78,10 +78,6 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
         where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
         look = wording()["steps"]["look"]
         yield {**look, "text": look["text"].format(worker=where)}
-
-
-def _next_time(collect: str) -> Step:
-    return Step(f"To be surer next time, collect this: {collect[:1].lower()}{collect[1:]}")
 
 
 def _to_collect(tables: Tables) -> Iterator[Mapping[str, str]]:

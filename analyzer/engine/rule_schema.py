@@ -12,7 +12,7 @@ from analyzer.engine.conditions import VERSION, operators
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Role
 from analyzer.model.messages import STATES
-from analyzer.model.schema import TABLES, Column
+from analyzer.model.schema import TABLES
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
 
@@ -73,11 +73,11 @@ def _columns(given: Schema, key: str, table: str) -> Schema:
 
 
 def _where(table: str) -> Schema:
-    return _map(f"column of {table}", {column.name: _condition(column) for column in TABLES[table]})
-
-
-def _condition(column: Column) -> Schema:
-    return {"description": column.meaning, "$ref": f"#/$defs/{column.type}"}
+    conditions = {
+        column.name: {"description": column.meaning, "$ref": f"#/$defs/{column.type}"}
+        for column in TABLES[table]
+    }
+    return _map(f"column of {table}", conditions)
 
 
 def _map(noun: str, properties: Schema) -> Schema:

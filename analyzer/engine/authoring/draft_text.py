@@ -22,7 +22,9 @@ class Spoken(NamedTuple):
     @property
     def parts(self) -> list[str]:
         """Return the parts of the message that are equal in every run."""
-        message = self.mask.partition("] ")[2] if "] " in self.line and _cc(self.line) else self.mask
+        message = (
+            self.mask.partition("] ")[2] if "] " in self.line and _PREFIX.match(self.line) else self.mask
+        )
         parts = literals_between(message)
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
             parts.pop(0)
@@ -68,9 +70,8 @@ def spelled(
              "given": _Files(quiet), "expect": {"fires": False}},
         ]},
     ]  # fmt: skip
-    heading = (
-        f"# Drafted from {_one_line(run)}: what {worker} alone says, or says after the last common step.\n"
-    )
+    name = " ".join(run.split())
+    heading = f"# Drafted from {name}: what {worker} alone says, or says after the last common step.\n"
     return heading + "\n".join(_dumped(group) for group in groups)
 
 
@@ -78,14 +79,6 @@ def _signal(spoken: Spoken) -> dict[str, Any]:
     log = {"any_of": [spoken.literal], "regex": spoken.regex, "example": spoken.line}
     given = {key: value for key, value in log.items() if value}
     return {"log": given, "of": "subject", "says": "{subject} says so"}
-
-
-def _cc(line: str) -> bool:
-    return bool(_PREFIX.match(line))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 class _Files(dict[str, str]):

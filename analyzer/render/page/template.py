@@ -48,7 +48,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(resource("reports", "templates")),
         autoescape=True,
-        finalize=_finalize,
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
         undefined=StrictUndefined,
         bytecode_cache=FileSystemBytecodeCache(str(kept)) if kept else None,
         trim_blocks=True,
@@ -102,10 +102,6 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
     for sign, escape_ in escapes.items():
         text = text.replace(sign, escape_)
     return text
-
-
-def _finalize(value: object) -> object:
-    return value if isinstance(value, Markup) else visible(str(value))
 
 
 @cache
