@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     Work = Callable[[Scenario, JobObserver], Path]
 
 
+ENDED = 128 + signal.SIGTERM
+"""Exit status of a task that its scheduler ended."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 if a scenario could not be run, 2 for wrong usage."""
     return run_command("mwms-train", lambda: _follow(_parser().parse_args(argv)))
@@ -53,7 +57,8 @@ def _follow(args: argparse.Namespace) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
-    """Handle SIGTERM like Ctrl-C, so that the workers are ended too."""
+    """Handle SIGTERM like Ctrl-C, so that the workers are ended too; schedulers send it more than once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -162,7 +167,10 @@ def _worker(args: argparse.Namespace) -> int:
     if not args.program:
         python = interpreter.ask(args.python)
         program = ReferenceProgram(dict.fromkeys(range(rank.count), python), args.communication)
-    return run_task(scenario, rank, program, SilentObserver(), args.shared.resolve(), args.host)
+    try:
+        return run_task(scenario, rank, program, SilentObserver(), args.shared.resolve(), args.host)
+    except KeyboardInterrupt:  # the scheduler says so itself
+        return ENDED
 
 
 def _record(args: argparse.Namespace) -> int:

@@ -96,8 +96,8 @@ def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, mark: str) -> No
     scenario.write_text(SCENARIO)
     assert main(["run", str(scenario), "-o", str(tmp_path / "run")]) == 0
     codes = (tmp_path / "run/exit_codes.txt").read_text().splitlines()
-    # TensorFlow sometimes hangs in a survivor's exit; the trainer then ends it, which it writes as None.
-    assert codes[0] in {"worker-0 1", "worker-0 None"}
+    # TensorFlow sometimes hangs in a survivor's exit; the trainer then ends it, which it writes as running.
+    assert codes[0] in {"worker-0 1", "worker-0 running"}
     assert codes[1] == "worker-1 -9"
     assert "task:1" in (tmp_path / "run/worker-0.log").read_text()
     assert "Traceback" not in (tmp_path / "run/worker-1.log").read_text()

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,46 @@ def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[i
     assert (home / "witness-1.txt").exists()
     assert not (home / "witness-0.txt").exists()
     assert json.loads((home / "expected.json").read_text())["culprits"] == ["worker:1"]
+
+
+@pytest.mark.processes
+def test_a_scheduler_that_asks_twice_leaves_no_worker_behind(tmp_path: Path) -> None:
+    """Slurm repeats SIGTERM while the trainer still ends a worker that is deaf to it."""
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(SCENARIO.format(fault="{name: none}", more=""))
+    start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
+    deaf = "sh -c \"trap '' TERM; echo on; sleep 57 & wait; sleep 58\""
+    words = [
+        "worker",
+        str(scenario),
+        "--shared",
+        str(tmp_path),
+        "--program",
+        deaf,
+        "--directory",
+        str(tmp_path),
+    ]
+    environment = {**os.environ, "SLURM_PROCID": "0", "SLURM_NTASKS": "1", "TMPDIR": "/tmp"}
+    scenario.write_text(scenario.read_text().replace("guilty: 1", "guilty: 0"))
+    task = subprocess.Popen([sys.executable, "-c", start, *words], env=environment, stdout=subprocess.PIPE)
+    log = tmp_path / "mine/run/worker-0.log"
+    deadline = time.monotonic() + 30
+    while not (log.exists() and "on" in log.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    for _ in range(3):
+        task.terminate()
+        time.sleep(0.3)
+    assert task.communicate(timeout=30)[0] == b""
+    assert task.returncode == 143
+    assert not [
+        link for link in Path("/proc").glob("[0-9]*/cwd") if f"mwms-job-{task.pid}-" in target_of(link)
+    ]
+
+
+def target_of(link: Path) -> str:
+    """Where a link leads, if that may be read."""
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
