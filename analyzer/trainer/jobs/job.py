@@ -111,7 +111,8 @@ def _witness(monitor: JobMonitor) -> str:
             monitor.evidence.require_success()
         witness = launcher.fault.witness(monitor.evidence)
     except FaultMissedError as error:
-        raise FaultMissedError(f"{scenario.name}: refused, for the run proves nothing: {error}") from error
+        reason = f"{error}{monitor.evidence.first_failure()}"
+        raise FaultMissedError(f"{scenario.name}: refused, for the run proves nothing: {reason}") from error
     monitor.observer.note(f"witness: {witness}")
     return witness
 

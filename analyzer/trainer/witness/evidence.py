@@ -121,6 +121,11 @@ class Evidence:
             first = life.index != but and life.code not in {None, 0} and life.ended < before
             require(not first, f"worker {life.index} ended with {life.code} first")
 
+    def first_failure(self) -> str:
+        """Return which worker ended with an error first, for the reason of a refusal; empty if none did."""
+        failed = sorted((life for life in self.workers.lives if life.code), key=lambda life: life.ended)
+        return f" (the first to fail was worker {failed[0].index}, with {failed[0].code})" if failed else ""
+
     def require_restarted(self, index: int) -> int:
         """Require that a worker ended by SIGKILL and was started again; return how many times.
 
