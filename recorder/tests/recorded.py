@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO, Any, Sequence
+from typing import IO, Any, Callable, Dict, Sequence
 
+import jsonschema
+
+Event = Dict[str, Any]
 RECORDER = Path(__file__).resolve().parents[1]
+SCHEMA = json.loads((RECORDER / "recording.schema.json").read_text())
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
+def rows(path: Path) -> list[Event]:
     """Return the events of a file of JSON lines; a last line that was cut is left out."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [json.loads(line) for line in lines]
@@ -32,12 +36,18 @@ class Recording:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def events(self, name: str) -> list[dict[str, Any]]:
+    def events(self, name: str) -> list[Event]:
         """Return all events of a name, of all files."""
         files = [file for file in sorted(self.path.glob("*.jsonl")) if not file.name.endswith(".index.jsonl")]
         return [row for file in files for row in rows(file) if row["event"] == name]
 
-    def last(self, name: str) -> dict[str, Any]:
+    def check(self) -> None:
+        """Hold each line against the schema."""
+        for path in self.path.glob("*.jsonl"):
+            for row in [] if path.name.endswith(".index.jsonl") else rows(path):
+                jsonschema.validate(row, {"$ref": f"#/$defs/events/{row['event']}", "$defs": SCHEMA["$defs"]})
+
+    def last(self, name: str) -> Event:
         """Return the last event of a name."""
         return self.events(name)[-1]
 
@@ -78,11 +88,12 @@ class Recorder:
         assert len(found) == 1, found
         return Recording(found[0])
 
-    def until(self, event: str, count: int, seconds: float) -> list[dict[str, Any]]:
-        """Wait until the only recording has so many events of a name, and return them."""
+    def until(self, event: str, wanted: Callable[[Event], bool], count: int, seconds: float) -> list[Event]:
+        """Wait until the only recording has so many events of a name that are wanted, and return them."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
-            found = self.recording().events(event) if self.out.exists() and any(self.out.iterdir()) else []
+            begun = self.out.exists() and any(self.out.iterdir())
+            found = list(filter(wanted, self.recording().events(event))) if begun else []
             if len(found) >= count:
                 return found
             time.sleep(0.2)
@@ -91,10 +102,12 @@ class Recorder:
 
 def interpreters() -> list[str]:
     """Return this interpreter and those of the oldest and newest supported version, where they are there."""
-    found = [shutil.which(name) for name in ("python3.8", "python3.13")]
-    works = [
-        path
-        for path in found
-        if path and not subprocess.run([path, "-c", ""], capture_output=True).returncode
-    ]
-    return [sys.executable, *works]
+    named = [shutil.which(name) for name in ("python3.8", "python3.13")]
+    by_pyenv = [str(path) for path in Path("~/.pyenv/versions").expanduser().glob("3.*/bin/python3.*")]
+    tried = [path for path in [*named, *by_pyenv] if path and path.endswith(("/python3.8", "/python3.13"))]
+    works = {
+        path.rpartition("/")[2]: path
+        for path in tried
+        if not subprocess.run([path, "-c", ""], capture_output=True).returncode
+    }
+    return [sys.executable, *works.values()]
