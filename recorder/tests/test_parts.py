@@ -1,0 +1,173 @@
+"""The parts of the recorder, one by one."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from recorded import rows
+
+from mwms_recorder.host import facts, gpus
+from mwms_recorder.journal import Journal
+from mwms_recorder.masking import masked, masked_command
+from mwms_recorder.outside import launch, reach, stacks, stalls, task
+from mwms_recorder.progress import BEGIN, CALLS, END, FUNCTION, TOTAL, Page, Slot, add_slot, create, read
+from mwms_recorder.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("--api-key=abc123 --steps=5", "--api-key=*** --steps=5"),
+        ("redis://user:secret@host/0", "redis://***@host/0"),
+        ("DB_PASSWORD: hunter2 rest", "DB_PASSWORD: *** rest"),
+        ("export AKIAIOSFODNN7EXAMPLE now", "export *** now"),
+        ("steps=100 batch=32", "steps=100 batch=32"),
+    ],
+)
+def test_secrets_are_masked_and_nothing_else(text: str, kept: str) -> None:
+    """Values of secret-looking names, user info of URLs, tokens by their form."""
+    assert masked(text) == kept
+
+
+def test_the_argument_of_a_secret_option_is_masked() -> None:
+    """`--token VALUE` as well as `--token=VALUE`."""
+    assert masked_command(["train.py", "--hf-token", "abc", "--lr", "0.1"]) == [
+        *("train.py", "--hf-token", "***", "--lr", "0.1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["AWS_SECRET_ACCESS_KEY", "TF_VAR_password", "HOME", "USER", "WANDB_API_KEY", "TF_CONFIG"]
+)
+def test_variables_beside_the_list_are_not_read(name: str) -> None:
+    """A prefix such as TF_ alone would let Terraform's variables through."""
+    assert not facts.allowed(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["TF_CPP_MIN_LOG_LEVEL", "NCCL_DEBUG", "http_proxy", "SLURM_PROCID", "CUDA_VISIBLE_DEVICES"]
+)
+def test_variables_of_the_list_are_read(name: str) -> None:
+    """What explains a failure: log levels, proxies, devices, ranks."""
+    assert facts.allowed(name)
+
+
+@pytest.mark.parametrize(
+    ("variables", "name", "source"),
+    [
+        ({"TF_CONFIG": '{"task": {"type": "chief", "index": 0}}', "RANK": "3"}, "chief-0", "TF_CONFIG"),
+        ({"TF_CONFIG": "{broken", "SLURM_PROCID": "3"}, "rank-3", "SLURM_PROCID"),
+        ({"TF_CONFIG": '{"task": {"type": "../x", "index": 0}}'}, ".._x-0", "TF_CONFIG"),
+    ],
+)
+def test_a_task_is_named_by_tf_config_or_the_launcher(
+    variables: dict[str, str], name: str, source: str
+) -> None:
+    """A name never leaves the directory of the run."""
+    assert task.task_name(variables, None) == {"task": name, "task_from": source}
+
+
+def test_all_peers_are_found() -> None:
+    """Lists and maps of addresses; what is neither is left out."""
+    config = {"cluster": {"chief": ["a:1"], "worker": {"2": "b:2"}, "ps": "c"}}
+    assert task.peers(config) == [("chief:0", "a:1"), ("worker:2", "b:2")]
+
+
+@pytest.mark.processes
+def test_addresses_answer_or_not() -> None:
+    """Open, refused and unresolvable are told apart."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert reach.asked(address, 2.0)["outcome"] == "open"
+    assert reach.asked(address, 2.0)["outcome"] == "refused"
+    assert reach.asked("no-such-host.invalid:1", 2.0)["outcome"] == "unresolvable"
+    assert reach.asked("no port", 2.0)["outcome"] == "unresolvable"
+
+
+def test_lines_of_nvidia_smi() -> None:
+    """Units become bytes, bits become names, unsupported fields are left out."""
+    line = "0, 1024, 97, 83, 301.5, 1100, 0x0000000000000060, [N/A]"
+    assert gpus.parsed(line, gpus.CHANGING) == {
+        "index": 0,
+        "memory_used_bytes": 1 << 30,
+        "utilization_percent": 97.0,
+        "temperature_celsius": 83.0,
+        "power_watts": 301.5,
+        "clock_sm_mhz": 1100.0,
+        "throttle_reasons": ["sw_thermal_slowdown", "hw_thermal_slowdown"],
+    }
+
+
+FAULTHANDLER = """Thread 0x00007f01 (most recent call first):
+  File "/lib/threading.py", line 300 in wait
+
+Current thread 0x00007f02 (most recent call first):
+  File "/app/train.py", line 141 in refresh
+  File "/app/train.py", line 98 in <module>
+"""
+
+
+def test_stacks_of_faulthandler() -> None:
+    """Frames are turned so that the innermost is last; the main thread is known by its id."""
+    other, main = stacks.threads_of(FAULTHANDLER, 0x7F02)
+    assert (other["main"], main["main"]) == (False, True)
+    assert main["frames"][-1] == {"file": "/app/train.py", "line": 141, "function": "refresh"}
+
+
+def test_a_page_tells_what_was_counted(tmp_path: Path) -> None:
+    """Another process reads what the hook counted."""
+    path = str(tmp_path / "1.page")
+    words = create(path)
+    slot = add_slot(words, "train_step", FUNCTION)
+    for word, value in ((CALLS, 3), (TOTAL, 30), (BEGIN, 50), (END, 40)):
+        words[slot + word] = value
+    page = read(path)
+    assert page
+    assert page.pid == os.getpid()
+    assert page.step() == Slot("train_step", FUNCTION, 3, 30, 50, 40)
+    assert page.slots[0].inside
+
+
+def page(seconds: float, calls: int) -> Page:
+    """Return a page whose last step ended at a time."""
+    return Page(7, 2, 0, 1, 0, [Slot("step", FUNCTION, calls, calls, 0, int(seconds * 1e9))])
+
+
+@pytest.mark.parametrize(
+    ("pace", "silence", "stalls_begun"), [(1.0, 59, 0), (1.0, 61, 1), (5.0, 90, 0), (5.0, 101, 1)]
+)
+def test_a_stall_is_measured_by_the_median_step(
+    tmp_path: Path, pace: float, silence: float, stalls_begun: int
+) -> None:
+    """The longer of 60 s and 20 median steps."""
+    journal = Journal(str(tmp_path / "recording.jsonl"))
+    watch = stalls.Stalls(Settings("", off=["stacks"], directory=str(tmp_path)), journal, lambda: None)
+    for number in range(1, 11):
+        watch.look([page(100 + number * pace, number)], 100 + number * pace)
+    watch.look([page(100 + 10 * pace, 10)], 100 + 10 * pace + silence)
+    events = [row["event"] for row in rows(tmp_path / "recording.jsonl")]
+    assert events == ["stall"] * stalls_begun
+
+
+def test_a_cut_line_does_not_spoil_the_next(tmp_path: Path) -> None:
+    """After a write that was cut, the next event begins on a line of its own."""
+    journal = Journal(str(tmp_path / "events.jsonl"))
+    journal.append("first")
+    with (tmp_path / "events.jsonl").open("a") as file:
+        file.write('{"event": "cut')
+    journal._torn = True
+    journal.append("second")
+    lines = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert ['"first"' in lines[0], lines[1], '"second"' in lines[2]] == [True, '{"event": "cut', True]
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [(["jupyter", "lab"], True), (["python", "-m", "ipykernel"], True), (["python", "jupyter.py"], False)],
+)
+def test_notebook_servers_are_known(command: list[str], refused: bool) -> None:
+    """Servers and kernels, not programs that are named like them."""
+    assert launch.serves_notebooks(command) is refused
