@@ -19,7 +19,7 @@ class LineObserver:
     """Prints each event as a line."""
 
     def note(self, line: str) -> None:
-        """Print it."""
+        """Print an event as a line."""
         print(f"  {line}", flush=True)
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
@@ -43,7 +43,7 @@ class TableObserver:
         self.live = live
 
     def note(self, line: str) -> None:
-        """Print it above the table."""
+        """Print an event above the table."""
         self.live.console.print(f"  {line}", markup=False, highlight=False)
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:

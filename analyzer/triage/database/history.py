@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -128,9 +128,8 @@ class History:
         wanted = sa.select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
             RUNS.c.latest, RUNS.c.place.in_(sa.bindparam("places", expanding=True))
         )
-        with self.engine.connect() as connection:
-            rows = connection.execute(wanted, {"places": list(places)})
-            return {place: KnownRun(stamp, content, tries) for place, stamp, content, tries in rows}
+        rows = self.rows(wanted, {"places": list(places)})
+        return {row["place"]: KnownRun(row["stamp"], row["content"], row["tries"]) for row in rows}
 
     def record(self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]]) -> None:
         """Store examined runs with the paths of their reports, replacing rows of the same run and night."""
@@ -141,24 +140,24 @@ class History:
     def unreported(self) -> list[tuple[str | None, str]]:
         """Return verdict and problem of every run that no exit status has reported yet."""
         wanted = sa.select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
-        with self.engine.connect() as connection:
-            return [(verdict, problem) for verdict, problem in connection.execute(wanted)]
+        return [(row["verdict"], row["problem"]) for row in self.rows(wanted)]
 
     def expired_reports(self, before: str) -> list[str]:
         """Return the reports of nights before a date whose run was not examined again later."""
         old = sa.select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
-        with self.engine.connect() as connection:
-            return list(connection.execute(old).scalars())
+        return [row["report"] for row in self.rows(old)]
 
     def forget_reports(self, before: str) -> None:
         """Clear the report paths of all nights before a date."""
         with self.engine.begin() as connection:
             connection.execute(sa.update(RUNS).where(RUNS.c.night < before).values(report=None))
 
-    def rows(self, statement: sa.Select[Any]) -> list[dict[str, Any]]:
-        """Return the rows of a query as dicts."""
+    def rows(
+        self, statement: sa.Select[Any], values: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a query as dicts; `values` are those of its parameters."""
         with self.engine.connect() as connection:
-            return [dict(row) for row in connection.execute(statement).mappings()]
+            return [dict(row) for row in connection.execute(statement, values).mappings()]
 
 
 def open_history(url: str) -> History:
