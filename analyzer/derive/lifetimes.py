@@ -4,8 +4,6 @@ The end comes from what is recorded: exit code, final traceback or completion li
 inferred from the peers and marked so (`sure` is false).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +12,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.awakenings import with_awakenings
-from analyzer.derive.completion_lines import completion_lines
 from analyzer.derive.membership import CLUSTER, SERVICE
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
-from analyzer.derive.progress import Place, comparable, last_places, stepped
+from analyzer.derive.progress import Place, comparable, completion_lines, last_places, stepped
 from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages

@@ -1,12 +1,20 @@
-"""Finds each worker's last training position and the plan (epochs, steps) that it printed."""
+"""Finds each worker's last training position, the plan that it printed, and its report of completion.
 
-from collections.abc import Mapping
+The plan is its numbers of epochs and steps; the wording of completion lines is in `rules/messages/`.
+"""
+
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.ordering import Row, comes_after
+from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
+
+_LONGEST = 300
+"""Maximum length in characters of a completion line."""
 
 
 class Place(NamedTuple):
@@ -78,3 +86,23 @@ def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
     timed = scalars.filter(pl.col("worker").is_not_null())
     last = timed.group_by("worker", "attempt", maintain_order=True).agg(pl.col("time").max())
     return {(worker, attempt): time for worker, attempt, time in last.iter_rows()}
+
+
+def completion_lines(
+    records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]], messages: Messages
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return (worker, attempt) → the completion line that follows its last step."""
+    plain = records.filter(
+        pl.col("kind").is_in(["plain", "python"])
+        & (pl.col("level").is_null() | (pl.col("level") == "I"))
+        & (pl.col("text").str.len_chars() < _LONGEST)
+    )
+    done, not_done = messages.pattern("done"), messages.pattern("not_done")
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in plain.iter_rows(named=True):
+        if done.search(row["text"]) and not not_done.search(row["text"]):
+            life = row["worker"], row["attempt"]
+            order = {comes_after(row, step) for step in progress.get(life, ())}
+            if True in order and False not in order:
+                found[life] = row
+    return found

@@ -1,7 +1,5 @@
 """Lists the tasks of the job: those in the cluster specification and those that left files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ signs of training, such as a kernel log. Numbers from 1, as docker compose uses,
 fact `attributed` records how an unnamed worker was identified.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

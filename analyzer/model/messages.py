@@ -3,8 +3,6 @@
 They are defined in `rules/messages/`; `docs/messages.md` explains each of `STATES` to authors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType

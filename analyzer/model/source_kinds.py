@@ -1,7 +1,5 @@
 """Kinds of files in a run. A new one needs a member of `Kind`, a row in `source_kinds.tsv`, and a reader."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from pathlib import Path

@@ -4,8 +4,6 @@ One file can hold the output of many workers, with a prefix on each line that sa
 are removed and the file is split into one stream per origin; every line keeps its number in the file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

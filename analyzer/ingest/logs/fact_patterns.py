@@ -4,8 +4,6 @@ The wording is in `rules/messages/`: messages that state a `fact`. Every named g
 key; a message without a regex states the key that it names with the value `yes`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Reads `kubectl get pods|events -o json|yaml`, `kubectl describe` and the plain t
 name precedes its details, so one pass over the lines assigns each to its worker.
 """
 
-from __future__ import annotations
-
 import json
 import re
 
