@@ -8,11 +8,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
-from tests.recordings import ROOT, SAMPLE_RUNS, Recordings, expected
+from tests.recordings import KNOWN_MISSES, ROOT, SAMPLE_RUNS, Recordings, expected
 
-KNOWN_MISSES = yaml.safe_load((ROOT / "sample_runs" / "known_misses.yaml").read_text(encoding="utf-8")) or {}
 CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
 
 

@@ -141,6 +141,18 @@ def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path
         assert ("omega.log; index guessed by the order of the files" in text) is not named
 
 
+@pytest.mark.recordings
+@pytest.mark.parametrize("named", [True, False])
+def test_the_worker_of_a_lone_log_is_suspected_unless_the_log_names_it(named: bool, tmp_path: Path) -> None:
+    """Without the other logs nothing tells whether the fault is this worker's, nor which one it is."""
+    log = ROOT / "sample_runs" / "port-in-use" / "run" / "worker-1.log"
+    (tmp_path / (log.name if named else "train.log")).write_bytes(log.read_bytes())
+    document = analyze(tmp_path).diagnosis.document
+    assert document["cause"] == "network.port_in_use"
+    assert bool(document["culprits"]) is named
+    assert bool(document["suspects"]) is not named
+
+
 def test_a_gap_in_the_indices_is_a_missing_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """It belongs to the job with that as the reason, and left nothing; a local device is no member."""
     logs = {f"worker-{index}.log": LINE for index in (0, 1, 2, 4)}
