@@ -1,7 +1,6 @@
 """The contents of a profiler trace in any format: spans and damage."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from analyzer.ingest.tensorboard.event_files import Damage
@@ -27,12 +26,11 @@ class Span(NamedTuple):
     instance: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """The contents of one trace; `spans` are sorted by start."""
 
-    spans: list[Span] = field(default_factory=list)
-    damage: list[Damage] = field(default_factory=list)
+    spans: list[Span]
+    damage: list[Damage]
     absolute: bool = False
     """Whether times count from the epoch."""
     events: int = 0

@@ -10,7 +10,6 @@ start; open spans come from those notes.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -37,17 +36,17 @@ _MAX_GAP_NS = 20_000
 _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
 
 
-@dataclass(slots=True)
 class _PlaneNames:
     """Names of the events and stats of one plane by metadata id, and the kinds of its events."""
 
-    events: dict[int, str] = field(default_factory=dict)
-    stats: dict[int, str] = field(default_factory=dict)
-    device: bool = False
-    kinds: dict[int, str | None] = field(default_factory=dict)
-    kinds_by_key: dict[bytes, str | None] = field(default_factory=dict)
-    """Kinds by the first bytes of an event."""
-    unnamed: set[int] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.events: dict[int, str] = {}
+        self.stats: dict[int, str] = {}
+        self.device = False
+        self.kinds: dict[int, str | None] = {}
+        self.kinds_by_key: dict[bytes, str | None] = {}
+        """Kinds by the first bytes of an event."""
+        self.unnamed: set[int] = set()
 
     def resolve(self, stats: Iterable[_Message]) -> dict[str, Any]:
         """Return stats by name, with references resolved."""

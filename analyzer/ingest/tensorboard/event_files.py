@@ -7,7 +7,6 @@ import os
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -48,16 +47,15 @@ class Damage(NamedTuple):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventFile:
+class EventFile(NamedTuple):
     """The scalars of one event file in file order, as four columns of one length, and its damage."""
 
-    tags: list[str] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
+    tags: list[str]
+    steps: list[int]
+    times: list[float]
     """Wall times, in seconds since the epoch."""
-    values: list[float] = field(default_factory=list)
-    damage: list[Damage] = field(default_factory=list)
+    values: list[float]
+    damage: list[Damage]
 
     @property
     def scalars(self) -> list[Scalar]:
@@ -103,7 +101,7 @@ class _Reader:
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file, self.size = file, size
         self.buffer, self.base, self.pos = b"", 0, 0
-        self.found = EventFile()
+        self.found = EventFile([], [], [], [], [])
         self.tables = RecordTables() if size >= TABLE_FILE_BYTES else None
 
     def run(self) -> None:
