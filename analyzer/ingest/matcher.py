@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import hyperscan
 
 from analyzer.ingest.scan.prefilter import Prefilter, load_database
-from analyzer.model.messages import NONE, Message, Messages
+from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached
 
@@ -56,7 +56,10 @@ class Matcher:
         self.messages = messages
         self.facts = {f"fact/{message.id}": message for message in messages.stating("fact")}
         """Pattern id → the message that states a fact."""
-        patterns = [*patterns, *(_fact_pattern(id_, message) for id_, message in self.facts.items())]
+        stated = (
+            Pattern(id_, m.literals, m.expression if m.regex else None) for id_, m in self.facts.items()
+        )
+        patterns = [*patterns, *stated]
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
         """Ids of the patterns that were given up on the current file."""
@@ -140,10 +143,6 @@ class Matcher:
 
     def _waste(self, pattern: str, seconds: float) -> None:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
-
-
-def _fact_pattern(id_: str, message: Message) -> Pattern:
-    return Pattern(id_, message.literals, message.expression if message.regex else None)
 
 
 def _compile_regexes(expressions: Sequence[str]) -> dict[str, bytes]:

@@ -78,23 +78,10 @@ class _Named(NamedTuple):
     match: re.Match[str]
     start: int
     value: str
-
-    @property
-    def is_bare(self) -> bool:
-        return self.match["bare"] is not None
-
-    @property
-    def is_option(self) -> bool:
-        return self.before.startswith("--")
-
-    @property
-    def is_environment(self) -> bool:
-        name = self.before + (self.match["strong"] or self.match["weak"])
-        return name.isupper()
-
-    @property
-    def is_weak(self) -> bool:
-        return self.match["weak"] is not None
+    is_bare: bool
+    is_option: bool
+    is_environment: bool
+    is_weak: bool
 
 
 def find_named(text: str) -> Iterator[SecretSpan]:
@@ -117,11 +104,16 @@ def _kind(word: str) -> str:
 
 def _read(text: str, match: re.Match[str]) -> _Named | None:
     """Return the name and its value without trailing punctuation or parameters."""
-    before = _BEFORE.search(text[max(0, match.start() - 80) : match.start()])
+    found = _BEFORE.search(text[max(0, match.start() - 80) : match.start()])
+    before = found[0] if found else ""
     group = "inner" if match["escaped"] else "quoted" if match["quote"] else "bare"
     start, value = match.start(group), match[group]
-    named = _Named(before[0] if before else "", match, start, value)
-    if group != "bare":
+    is_environment = (before + (match["strong"] or match["weak"])).isupper()
+    named = _Named(
+        before, match, start, value, group == "bare", before.startswith("--"), is_environment,
+        match["weak"] is not None,
+    )  # fmt: skip
+    if not named.is_bare:
         return named
     if _is_alone_on_line(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
         return named._replace(value=(value + rest[0]).rstrip())

@@ -75,11 +75,6 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
     return name, 1.0
 
 
-def is_duration(name: str) -> bool:
-    """Return whether a metric's name says that it is a duration."""
-    return bool(_STEP_DURATION.match(name) or _DURATION.match(name))
-
-
 def has_known(text: str) -> bool:
     """Return whether a line has a metric with a well-known name."""
     return _KNOWN.search(text) is not None
@@ -102,7 +97,7 @@ def metrics(text: str) -> Iterator[Metric]:
     ]
     for match in sorted([*known, *pairs, *_RATE.finditer(text)], key=lambda match: match.start("number")):
         unit = match.span("unit") if match["unit"] else None
-        timed = unit is not None or is_duration(match["name"])
+        timed = unit or _STEP_DURATION.match(match["name"]) or _DURATION.match(match["name"])
         scope = "local" if timed else scope_of(match["name"], around)
         yield Metric(match.span("name"), match.span("number"), unit, scope)
 
