@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO
 
 MAX_DECOMPRESSED_BYTES = 64 << 30
 MAX_WHOLE_BYTES = 64 << 20
@@ -30,13 +30,6 @@ _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
 _Decompressor = Any
 """A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
-
-
-class WholeFile(NamedTuple):
-    """The contents of a file; `damage` says what is wrong with them, empty if nothing is."""
-
-    data: bytes
-    damage: str = ""
 
 
 class Chunks:
@@ -154,8 +147,8 @@ def is_compressed(head: bytes) -> bool:
     return _magic(head) is not None
 
 
-def read_whole(path: Path) -> WholeFile:
-    """Return the decompressed contents of a file, up to `MAX_WHOLE_BYTES`.
+def read_whole(path: Path) -> tuple[bytes, str]:
+    """Return the decompressed contents of a file, up to `MAX_WHOLE_BYTES`, and what is wrong with them.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
@@ -167,8 +160,8 @@ def read_whole(path: Path) -> WholeFile:
         size += len(chunk)
         if size > MAX_WHOLE_BYTES:
             damage = f"holds more than {MAX_WHOLE_BYTES} bytes; the rest is left out"
-            return WholeFile(b"".join(held)[:MAX_WHOLE_BYTES], damage)
-    return WholeFile(b"".join(held), chunks.damage)
+            return b"".join(held)[:MAX_WHOLE_BYTES], damage
+    return b"".join(held), chunks.damage
 
 
 @contextmanager
