@@ -30,13 +30,13 @@ print(f"rank {rank} of {len(addresses)} at {addresses[rank]}, {len(rows)} rows",
 host, port = addresses[0].rsplit(":", 1)
 if rank == 0:
     server = socket.create_server((host, int(port)))
-    server.settimeout(8)
+    server.settimeout(120)
     peers = [server.accept()[0].makefile("rw") for _ in addresses[1:]]
 else:
-    deadline = time.monotonic() + 8
+    deadline = time.monotonic() + 120
     while True:
         try:
-            peers = [socket.create_connection((host, int(port)), timeout=4).makefile("rw")]
+            peers = [socket.create_connection((host, int(port)), timeout=60).makefile("rw")]
             break
         except OSError:
             if time.monotonic() > deadline:
@@ -105,7 +105,8 @@ def test_a_program_is_broken(way: str, tmp_path: Path) -> None:
     assert status == 0
     codes = (folder / "exit_codes.txt").read_text()
     assert "worker-1 0" not in codes
-    assert (folder / "worker-0.log").read_text().startswith("rank 0 of 2")
+    if way != "over its time":  # which may be over before the program has printed anything
+        assert (folder / "worker-0.log").read_text().startswith("rank 0 of 2")
     assert str(tmp_path / "mwms-job") not in (folder / "worker-0.log").read_text()
     assert (tmp_path / "code/rows.txt").read_text().count("\n") == 50
 

@@ -210,8 +210,11 @@ class ForkPool:
     def _close_tasks_if_complete(self) -> None:
         """Close the pipe of tasks when none can follow; readers end when they find it empty."""
         if self._combined == sum(map(bool, self._parts)):
-            os.close(self._tasks)
-            self._tasks = -1
+            tasks, self._tasks = (
+                self._tasks,
+                -1,
+            )  # first, for an interrupt right after closing would close it twice
+            os.close(tasks)
 
     def _run_first_reader(self, tasks: int, results: int) -> NoReturn:
         """Run the first reader: load what all readers need, fork the others, and work."""
