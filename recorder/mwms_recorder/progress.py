@@ -84,6 +84,11 @@ class Page:
         functions = [slot for slot in self.slots if slot.kind == FUNCTION] or self.slots
         return keras[0] if keras else max(functions, key=lambda slot: slot.total, default=None)
 
+    def steps(self) -> int:
+        """Return how many training steps have ended."""
+        step = self.step()
+        return step.calls if step else 0
+
     def last_sign(self) -> int:
         """Return when a call last ended, or when the hook was loaded."""
         return max([self.started, *(slot.end for slot in self.slots)])

@@ -90,11 +90,10 @@ class Hook:
         self.functions.forget()
 
     def _finish(self) -> None:
-        step = (
-            progress.read(os.path.join(self.settings.pages, f"{os.getpid()}.page")) if self.active else None
-        )
-        main = step.step() if step else None
-        self.note("finished", steps=main.calls if main else 0)
+        path = os.path.join(self.settings.pages, f"{os.getpid()}.page")
+        with self.guarded("finish"):
+            page = progress.read(path) if self.active else None
+            self.note("finished", steps=page.steps() if page else 0)
 
 
 class Guard:

@@ -45,7 +45,7 @@ class Observer:
     def __init__(self, settings: Settings, pid: int) -> None:
         self.settings, self.pid = settings, pid
         self.journal = Journal(os.path.join(settings.directory, "recording.jsonl"))
-        self.begin = time.monotonic()
+        self.begin, self.parent = time.monotonic(), os.getppid()
         self.ended = threading.Event()
         self.config = tf_config(os.environ)
         self.peers = peers(self.config) if settings.records("reach") else []
@@ -122,7 +122,7 @@ class Observer:
     def _hear(self, word: bytes, pump: Pump, link: Link) -> None:
         """Take the supervisor's word that the command ended, or its silence when it was killed."""
         if not word:
-            self.journal.append("supervisor_lost", pid=os.getppid())
+            self.journal.append("supervisor_lost", pid=self.parent)
             return
         self.ended.set()
         pump.drain()

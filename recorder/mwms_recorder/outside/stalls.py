@@ -53,8 +53,8 @@ class Stalls:
         self.said = False
 
     def look(self, pages: list[Page], now: float) -> None:
-        """Record stalls that begin, go on or end."""
-        for page in pages:
+        """Record stalls that begin, go on or end; processes that never step count while none does."""
+        for page in [page for page in pages if page.steps()] or pages:
             process = self.processes.setdefault(page.pid, Process())
             process.follow(page)
             idle = now - page.last_sign() / 1e9
