@@ -97,10 +97,12 @@ def _marked(workers: int) -> _Log:
 def _write(path: Path, log: _Log, size: int) -> None:
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
-        written = file.write(log.head.encode())
+        part = log.head
+        written = file.write(part.encode())
         while written < size:
-            written += file.write("".join(next(log.middle) for _ in range(_AT_ONCE)).encode())
-        file.write(b"\n" + log.end.encode())
+            part = "".join(next(log.middle) for _ in range(_AT_ONCE))
+            written += file.write(part.encode())
+        file.write(("\n" + log.end if "\r" in part else log.end).encode())
     draft.replace(path)
 
 

@@ -16,10 +16,20 @@ from benchmarks.measure import ratio, sample
 from benchmarks.speed import LITERALS, MEASURED
 
 MADE = {
-    "chatty": "a7c47eaa34f2",
-    "bars": "4f572eb6cecd",
-    "quiet": "5299335877c7",
-    "interleaved": "f244be1359b7",
+    "chatty": "359d28e7ff04",
+    "bars": "a5df20e596bb",
+    "quiet": "fe246d0f6170",
+    "cpp": "0bf729c28e65",
+    "python logging": "5f2b8deb67de",
+    "cloud": "f2a2ca2e2c88",
+    "structlog": "a3d4ae2d26cb",
+    "repeated error": "cf6df82b13b3",
+    "caught tracebacks": "87ff013eef3c",
+    "absl": "779b9269ec5f",
+    "tqdm": "a519b9ec11ca",
+    "non-ASCII": "283bbfa30145",
+    "long lines": "a3dc66b00d8b",
+    "interleaved": "314ba44923d4",
 }
 """The first digits of the SHA-256 of logs of two workers and 100 kB."""
 
