@@ -61,7 +61,7 @@ Two of them needed a second attempt, because the job had not done what it was ma
 eight workers on two cores were ended after 20 seconds of silence, and an Estimator whose peer was killed
 retried for ever. The trainer now waits longer where more processes share the cores, and its launcher can end
 a job after a failure, as Slurm's `--kill-on-bad-exit` does.
-Six of that day were run by a real Slurm, with several `slurmd` on one machine (`slurm-*`).
+Six of that day were run by a real Slurm, with several `slurmd` on one machine (`slurm-*`); five are kept.
 Seven more were made earlier and are not counted.
 Of five, what they were made for did not happen: TensorFlow 2.13
 lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their
