@@ -28,16 +28,18 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     outcome = OutcomeReader(output, matcher)
     readers = (SetupReader(output, matcher), SampleReader(output), CheckReader(output), outcome)
     unread: list[int] = []
+    until = 0.0
     for number, event in _events(whole_text(output), unread):
         try:
             output.observe_time(float(event["time"]))
+            until = float(event["monotonic"])
             for read_event in chain.from_iterable(
                 reader.events.get(event["event"], ()) for reader in readers
             ):
                 read_event(number, event)
         except _MALFORMED:
             unread.append(number)
-    outcome.add_stalls()
+    outcome.add_stalls(until)
     report_unread_lines(output, unread, "no event of mwms-recorder")
 
 

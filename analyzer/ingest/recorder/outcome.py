@@ -27,6 +27,7 @@ class OutcomeReader:
             "stacks": [self._read_stacks],
             "resumed": [self._read_resumed],
             "exit": [self._read_exit],
+            "recorder_failed": [self._read_failure],
             "end": [self._read_end],
         }
 
@@ -60,11 +61,11 @@ class OutcomeReader:
         at = _frame(event["at"]) if "at" in event else "unknown code"
         self._fact(number, event, "exit_called", f"{event['function']} in {at}")
 
+    def _read_failure(self, number: int, event: Event) -> None:
+        what = storable(f"mwms-recorder gave up on {event['part']}: {event['error']}")
+        self._output.add_damage(what[:_MAX_VALUE_CHARS], line=number)
+
     def _read_end(self, number: int, event: Event) -> None:
-        if self._stall:
-            stall_number, stall = self._stall
-            seconds = float(stall["seconds"]) + float(event["monotonic"]) - float(stall["monotonic"])
-            self._stall = (stall_number, {**stall, "seconds": seconds})
         if event["signal"]:
             self._fact(number, event, "exit_code", str(-int(event["signal"]["number"])))
         elif event["exit_code"] is not None:
@@ -80,10 +81,15 @@ class OutcomeReader:
         ids = set().union(*self._matcher.lines(line.encode("utf-8", "replace")).values())
         add_matches(self._output, self._matcher, number, line, ids)
 
-    def add_stalls(self) -> None:
-        """Add the stall that was not over when the recording ended, and where its threads were."""
+    def add_stalls(self, until: float) -> None:
+        """Add the stall that was not over at the last event, and where its threads were.
+
+        `until` is the monotonic time of that event, in seconds.
+        """
         if self._stall:
-            self._add_stall(*self._stall, seconds=float(self._stall[1]["seconds"]), resumed=False)
+            number, event = self._stall
+            seconds = float(event["seconds"]) + max(0.0, until - float(event["monotonic"]))
+            self._add_stall(number, event, seconds=seconds, resumed=False)
             if self._stacks:
                 self._add_frames(*self._stacks)
 

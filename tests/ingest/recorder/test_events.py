@@ -81,6 +81,21 @@ def test_a_stall_that_is_over_leaves_no_stacks(tables_of: TablesOf) -> None:
     ]
 
 
+def test_a_stall_lasts_up_to_the_last_event(tables_of: TablesOf) -> None:
+    """A job that hangs until somebody kills it has hung for longer than the recorder's threshold."""
+    stall = {"event": "stall", "steps": 3, "seconds": 60.0, "phase": "other"}
+    asked = {"event": "reach", "reason": "stall", "targets": []}
+    tables = tables_of({"worker-0/recording.jsonl": lines(stall, asked, asked, asked)})
+    assert tables["stalls"]["seconds"].to_list() == [63.0]
+
+
+def test_what_the_recorder_could_not_do_is_damage(tables_of: TablesOf) -> None:
+    """Nobody may take the absence of a checksum for equal data."""
+    failed = {"event": "recorder_failed", "part": "fingerprint", "error": "ValueError('no')"}
+    (damage,) = tables_of({"worker-0/process-7.jsonl": lines(failed)})["damage"]["what"]
+    assert damage == "mwms-recorder gave up on fingerprint: ValueError('no')"
+
+
 def test_the_directory_names_the_worker_and_its_life(tables_of: TablesOf) -> None:
     """`process-412` holds a process id; a restart has the number of the life behind a dot."""
     given = lines({"event": "process", "tensorflow": "2.15.1", "python": "3.11.7"})
@@ -99,9 +114,12 @@ def test_the_directory_names_the_worker_and_its_life(tables_of: TablesOf) -> Non
         ("[1, 2]\n", True),
         ('{"event": "end"}\n', True),
         ('{"event": "sample", "time": 1e400, "monotonic": 1, "resident_bytes": "much"}\n', True),
-        ('{"event": "weights", "time": 5.0, "step": 1, "variables": 5}\n', True),
-        ('{"event": "seed", "time": 5.0, "function": "\\ud800", "value": "\\ud800"}\n', False),
-        ('{"event": "of a later version", "time": 5.0}\n', False),
+        ('{"event": "weights", "time": 5.0, "monotonic": 1, "step": 1, "variables": 5}\n', True),
+        (
+            '{"event": "seed", "time": 5.0, "monotonic": 1, "function": "\\ud800", "value": "\\ud800"}\n',
+            False,
+        ),
+        ('{"event": "of a later version", "time": 5.0, "monotonic": 1}\n', False),
         ("[" * 50_000 + "\n", True),
     ],
 )
