@@ -30,6 +30,7 @@ MAX_KNOWN = 1_000
 class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
     """A call of a `tf.function` that has not ended; its deletion is the end."""
 
+    __slots__ = ("begin", "functions", "phase", "slot", "thread")
     functions: Functions
     thread: int
     slot: int
@@ -84,13 +85,17 @@ class Functions:
         words[slot + CALLS] += 1
         if call.thread == self.main:
             words[PHASE] = call.phase or OTHER
-        for after in self.after:
-            after(slot, words[slot + CALLS])
         self.inside.discard(call.thread)
+        if self.after:
+            self._tell(slot)
+
+    def _tell(self, slot: int) -> None:
+        for after in self.after:
+            after(slot, self.words[slot + CALLS])
 
     def slot_of(self, function: Any) -> int:
         """Return the slot of a function that was not called before: that of its name."""
-        name = getattr(getattr(function, "python_function", function), "__name__", "function")
+        name = str(getattr(getattr(function, "python_function", function), "__name__", "function"))
         slot = self.names.get(name) or self.names.setdefault(name, add_slot(self.words, name, FUNCTION))
         if len(self.slots) < MAX_KNOWN:
             self.slots[id(function)] = slot

@@ -19,6 +19,7 @@ Begin = Callable[[Any], Optional[End]]
 class Call(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
     """A call that has not ended; its deletion is the end."""
 
+    __slots__ = ("end",)
     end: End
 
     def __del__(self) -> None:
