@@ -131,7 +131,7 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
     """Run every case of the user's rules; recorded runs lie beside the directory of their rule."""
-    homes = _homes(arguments)
+    homes = _run_folders(arguments)
     pack = _users_rules(_checked_rules(arguments), arguments)
     for rule in pack.rules:
         for case in rule.cases:
@@ -194,11 +194,11 @@ def _checked_rules(arguments: argparse.Namespace) -> RulePack:
 
 def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
     """Return the rules of a pack that are in the user's directories."""
-    own = _homes(arguments)
+    own = _run_folders(arguments)
     return pack._replace(rules=tuple(rule for rule in pack.rules if rule.file in own))
 
 
-def _homes(arguments: argparse.Namespace) -> dict[str, Path]:
+def _run_folders(arguments: argparse.Namespace) -> dict[str, Path]:
     """Return the folder of the recorded runs of each of the user's rule files, by `Rule.file`."""
     return {
         f"{folder.name}/{file.relative_to(folder).as_posix()}": folder.parent

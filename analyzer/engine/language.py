@@ -133,7 +133,7 @@ class RulePack(NamedTuple):
 
     @property
     def directories(self) -> list[str]:
-        """Return the names of the directories of its files, without that of the package."""
+        """Return the sorted names of the directories of rules and overlays, without the package's `rules`."""
         files = [*(rule.file for rule in self.rules), *filter(None, self.overlay.split(", "))]
         return sorted({file.partition("/")[0] for file in files} - {resource("rules").name})
 

@@ -17,7 +17,7 @@ _SHORTEST_FACT = 3
 
 
 def messages(documents: Iterable[Document]) -> Messages:
-    """Return the messages of some files; faults are noted in their documents."""
+    """Return the messages that the documents declare; errors are added to each document's `faults`."""
     return Messages(tuple(message for document in documents for message in _of_file(document)))
 
 

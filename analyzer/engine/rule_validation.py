@@ -167,10 +167,10 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
             document.known(path, name, rule.signals, "signal of this rule")
         else:
             noun = f"column of {table} and no group of its regex"
-            document.known(path, str(column), _speakable(rule, name, table), noun)
+            document.known(path, str(column), _placeholder_columns(rule, name, table), noun)
 
 
-def _speakable(rule: Rule, name: str, table: str) -> set[str]:
+def _placeholder_columns(rule: Rule, name: str, table: str) -> set[str]:
     columns = {column.name for column in TABLES[table]}
     pattern = rule.signals[name].pattern if name in rule.signals else None
     try:

@@ -66,7 +66,7 @@ class Topology:
     def __init__(self, document: Mapping[str, Any]) -> None:
         texts = list(texts_of_run(document))
         declared = [name for name in _declared(document) if _names_machine(name)]
-        told = (name for text in texts for name in _hosts(text) if _tells(name))
+        told = (name for text in texts for name in _hosts(text) if _is_clearly_host(name))
         hosts = dict.fromkeys([*declared, *told])
         self._names: dict[str, str] = {}
         self._name("host", dict.fromkeys(map(_short, hosts)), hosts)
@@ -81,7 +81,7 @@ class Topology:
             for start, end in _directories(text):
                 if text[start:end].lower() not in self._names:
                     self._directories.setdefault(text[start:end], f"dir-{len(self._directories) + 1}")
-        words = {name.lower() for name in declared if not _tells(name)}
+        words = {name.lower() for name in declared if not _is_clearly_host(name)}
         self._any = _anywhere([name for name in self._names if name not in words])
         self._as_host = _as_host(words)
 
@@ -125,7 +125,7 @@ def _hosts(text: str) -> Iterator[str]:
     yield from (match["host"] or match["task"] for match in _AT_PLACE.finditer(text))
 
 
-def _tells(name: str) -> bool:
+def _is_clearly_host(name: str) -> bool:
     """Return True if a name can only be a machine's: not an address, a role or an ordinary word."""
     return bool(re.search(r"[\d.\-_]", name)) and _names_machine(name)
 

@@ -32,7 +32,7 @@ class Detector(NamedTuple):
 
 
 def _detectors(file: Path) -> Iterator[Detector]:
-    """Yield the detectors of a file, whose first lines explain its columns."""
+    """Yield the detectors of a TSV file; lines without a tab are comments."""
     for line in file.read_text(encoding="utf-8").splitlines():
         kind, *columns = line.split("\t")
         if len(columns) == 2:
@@ -44,7 +44,7 @@ def _detectors(file: Path) -> Iterator[Detector]:
 
 
 def _prefixed(kind: str, prefix: str, characters: str, least: str) -> Detector:
-    """Return a detector for a prefix with at least so many characters behind it; cut texts may have fewer."""
+    """Return a detector for a prefix and at least `least` characters; 6 with a digit suffice at a cut end."""
     pattern = (
         rf"(?<![A-Za-z0-9]){prefix}(?:[{characters}]{{{least},}}+"
         rf"|(?=[{characters}]*?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z))"

@@ -41,7 +41,7 @@ def texts_of_run(value: object) -> Iterator[str]:
 
 
 def rewrite(value: Any, finder: FindReplacements) -> Any:  # noqa: ANN401 - any part of a document
-    """Return the document with the replacements of `finder` in all of its texts; keys stay."""
+    """Return the document with the replacements of `finder` applied to its texts; keys are unchanged."""
     if isinstance(value, str):
         return replace_in(value, finder(value))
     if isinstance(value, Mapping):
@@ -53,7 +53,7 @@ def rewrite(value: Any, finder: FindReplacements) -> Any:  # noqa: ANN401 - any 
 
 
 def replace_in(text: str, changes: Sequence[Replacement]) -> str:
-    """Return the text with its replacements."""
+    """Return the text with the replacements applied."""
     if not changes:
         return text
     ends = [0, *(change.end for change in changes)]
@@ -62,7 +62,7 @@ def replace_in(text: str, changes: Sequence[Replacement]) -> str:
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Return a regex for any of some texts; the longest that fits is taken."""
+    """Return a regex that matches any of the texts literally, longer texts first."""
     return "|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text))))
 
 
@@ -78,7 +78,7 @@ def moved_mark(mark: Sequence[int], changes: Sequence[Replacement]) -> list[int]
 
 
 def _growth(changes: Sequence[Replacement], at: int) -> int:
-    """Return by how many characters the text before `at` grows."""
+    """Return the change in length, in characters, of the text before `at`."""
     return sum(len(each.instead) - (each.end - each.start) for each in changes if each.end <= at)
 
 

@@ -146,7 +146,7 @@ def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the telling lines as evidence; `says` has their meaning and their possible causes."""
+    """Return the log lines that hint at a cause, as evidence; `says` holds meaning and possible causes."""
     return [
         {**told["line"], "says": " ".join(filter(None, (_meaning(told), *_possible(told["possible"]))))}
         for told in diagnosis.get("telling_lines", ())

@@ -52,20 +52,20 @@ class Document:
     faults: list[str] = field(default_factory=list)
 
     def fault(self, path: Path, what: str) -> None:
-        """Note a fault at a path, with the line of the nearest part that encloses it."""
+        """Add a fault, with the line of `path` or of the nearest enclosing part with a known line."""
         enclosing = (path[:end] for end in range(len(path), -1, -1))
         line = next((self.lines[each] for each in enclosing if each in self.lines), 1)
         self.faults.append(f"{self.file}:{line}: {what}")
 
     def known(self, path: Path, name: str, names: Iterable[str], noun: str) -> bool:
-        """Return whether a name is one of those known; else note the fault, with what looks like it."""
+        """Return True if `name` is among `names`; else add a fault that suggests similar names."""
         names = set(names)
         if name not in names:
             self.fault(path, f"`{name}` is no {noun}{_hint(name, names)}")
         return name in names
 
     def check(self, schema: Schema, path: Path = ()) -> bool:
-        """Return whether the part at a path has the shape of a schema; else note each fault."""
+        """Return True if the part at `path` is valid by the schema; else add each fault."""
         part: Any = self.data
         for key in path:
             part = part[key]
@@ -78,7 +78,7 @@ class Document:
 
 
 def read(path: File, name: str) -> Document:
-    """Read a file; what cannot be read is a fault of the document."""
+    """Read a YAML file; if it cannot be read or parsed, the document is empty and has a fault."""
     document = Document(name)
     try:
         root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
@@ -100,7 +100,7 @@ def read(path: File, name: str) -> Document:
 
 
 def _build(document: Document, node: yaml.Node, path: Path, seen: set[yaml.Node]) -> object:
-    """Build what a node holds. An alias may stand for a scalar only: others could contain themselves."""
+    """Return the value of a node. An alias may refer to a scalar only: others could contain themselves."""
     document.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.ScalarNode):
         return _scalar(document, node, path)
@@ -138,7 +138,7 @@ def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
 
 
 def _faults(error: _Error) -> Iterator[tuple[Path, str]]:
-    """Yield the faults behind an error in plain words; of alternatives, only those of the one meant."""
+    """Yield path and plain-language message of each fault behind a validation error."""
     path, kind = tuple(error.absolute_path), str(error.validator)
     if kind in {"anyOf", "oneOf"}:
         yield from _alternatives(error, path)
@@ -170,7 +170,11 @@ def _said(error: _Error, kind: str) -> str:
 
 
 def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the faults of the alternative whose type fits; if none fits, all allowed types."""
+    """Yield the faults of a value that violates `anyOf` or `oneOf`.
+
+    If its type fits an alternative, they are the faults of that alternative; if only a key is missing, the
+    fault names each key that would do; if no type fits, it lists the allowed types.
+    """
     by_branch = groupby(error.context or (), key=lambda each: each.relative_schema_path[0])
     branches = [list(each) for _, each in by_branch]
     fitting = [each for each in branches if not any(map(_is_of_type, each))]
@@ -199,7 +203,7 @@ def _noun(error: _Error, otherwise: str) -> str:
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
-    """Return the names that a wrong one may stand for, else all names if they are few."""
+    """Return a hint for an unknown name: similar names, else all names if they are few."""
     names = sorted(names)
     near = difflib.get_close_matches(name, names, n=3)
     if near:

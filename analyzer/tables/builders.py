@@ -122,7 +122,7 @@ def frame_of_columns(
 
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Concatenate frames of one table, each column in one chunk, for later stages sort and group often."""
+    """Concatenate frames of one table, with one chunk per column: later stages sort and group often."""
     return pl.concat(frames, rechunk=True) if frames else frame(table, [])
 
 

@@ -9,7 +9,7 @@ Moment = TypeVar("Moment", int, float)
 
 
 def union(intervals: Iterable[tuple[Moment, Moment]], gap: float = 0) -> list[tuple[Moment, Moment]]:
-    """Return the same time in disjoint intervals, in order; those at most `gap` apart are joined."""
+    """Return sorted, disjoint intervals that cover the same time, merging those at most `gap` apart."""
     joined: list[tuple[Moment, Moment]] = []
     for start, end in sorted(intervals):
         if joined and start <= joined[-1][1] + gap:
@@ -20,7 +20,7 @@ def union(intervals: Iterable[tuple[Moment, Moment]], gap: float = 0) -> list[tu
 
 
 def difference(intervals: Sequence[Interval], taken: Sequence[Interval]) -> list[Interval]:
-    """Return what is left of intervals without `taken`; both are unions."""
+    """Return the parts of `intervals` outside `taken`; both must be sorted and disjoint."""
     left = []
     at = 0
     for start, end in intervals:

@@ -6,9 +6,11 @@ import polars as pl
 
 
 def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
-    """Return worker, step, seconds and time of each step; steps between two dated ones share the seconds.
+    """Return worker, step, seconds per step and time for each dated step but the first of its source.
 
-    `dated` holds rows of `scalars` with worker, time and step; steps are counted `within` these columns.
+    Steps without a time share the seconds equally with the next dated one. Of each worker, only the source
+    with most rows counts. `dated` holds rows of `scalars` with worker, time and step; the columns `within`
+    separate series, such as attempts.
     """
     most = busiest(dated.group_by("worker", "source").len().iter_rows())
     life = ["worker", "source", *within]

@@ -1,4 +1,4 @@
-"""Writes the run directory that a user would hand over."""
+"""Writes the run directory that a user would collect and hand to the analyzer."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "mnist-{
 
 
 class HandoverError(UserError):
-    """The files of a job cannot be handed over."""
+    """The run directory of a job cannot be written, or would name a path of this machine."""
 
 
 def check_target(target: Path) -> None:
-    """Check, before a job runs, that its files can be written there.
+    """Check, before a job runs, that its run directory can be written to `target`.
 
     Raises:
         HandoverError: the target is not an empty directory, or cannot be written.
@@ -38,7 +38,7 @@ def check_target(target: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Raise HandoverError unless files can be written in a directory, which is created."""
+    """Create a directory if it is missing; raise HandoverError if no file can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -105,7 +105,7 @@ def _stacks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
 
 
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:
-    """Return a function that yields the files of that name below each worker's TensorBoard folder."""
+    """Return a function that yields the files that match a pattern below each worker's TensorBoard folder."""
 
     def files(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
         for index in outcome.exit_codes:

@@ -52,7 +52,7 @@ class TriageOptions(NamedTuple):
 
 
 class RunExaminer(Protocol):
-    """Examines runs: local processes, or a Dask cluster."""
+    """Interface for examining many runs, in local processes or on a Dask cluster."""
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
         """Yield the result of each task, in any order."""
@@ -62,8 +62,8 @@ class RunExaminer(Protocol):
 class TriageResult:
     """Result of a call, counted while it runs.
 
-    Runs found, examined, still being written, and left because of `--limit`; `unreported` has verdict and
-    problem of each run that no earlier exit status has reported.
+    Counts of runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`);
+    `unreported` has verdict and problem of each run that no earlier exit status has reported.
     """
 
     date: str

@@ -54,7 +54,7 @@ class Group(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Shell command that drafts a rule for it."""
+        """Shell command that drafts a rule from the group's latest run, downloaded first if it is remote."""
         place, name = self.run.place, self.run.place.rstrip("/").rpartition("/")[2] or "run"
         if not is_url(place):
             return shlex.join(["mwms-rules", "new", "--from", place])
@@ -64,7 +64,7 @@ class Group(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """Runs with one cause: in all, in the last week, in the week before, and by night."""
+    """Numbers of runs with one cause: in total, in the last week, in the week before, and per night."""
 
     cause: str
     runs: int

@@ -50,7 +50,7 @@ def numbered(record: Mapping[str, Any]) -> list[Line]:
     return [(first + k, text) for k, text in enumerate(lines[:known])]
 
 
-class _Words(NamedTuple):
+class _FinalLines(NamedTuple):
     worker: str
     what: str
     source: str
@@ -70,16 +70,18 @@ def last_words(tables: Tables) -> list[EvidencePlace]:
     return [_evidence(words) for words, _ in ranked[:MOST_WORKERS]]
 
 
-def _errors(exceptions: pl.DataFrame) -> list[_Words]:
+def _errors(exceptions: pl.DataFrame) -> list[_FinalLines]:
     own = exceptions.filter(pl.col("own") & pl.col("worker").is_not_null() & pl.col("line").is_not_null())
     last = own.group_by("worker", maintain_order=True).last()
     return [
-        _Words(row["worker"], "The last error", row["source"], ((row["line"], row["says"]),), row["time"])
+        _FinalLines(
+            row["worker"], "The last error", row["source"], ((row["line"], row["says"]),), row["time"]
+        )
         for row in last.iter_rows(named=True)
     ]
 
 
-def _ends(records: pl.DataFrame) -> list[_Words]:
+def _ends(records: pl.DataFrame) -> list[_FinalLines]:
     """Return the last lines of each worker's latest source; routine lines only if nothing else is there."""
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
@@ -91,11 +93,11 @@ def _ends(records: pl.DataFrame) -> list[_Words]:
         lines = [line for record in last for line in numbered(record) if line[1].strip()]
         if lines:
             what = "The last line" if len(lines) == 1 else "The last lines"
-            words.append(_Words(str(worker), what, source, tuple(lines[-MOST_LINES:]), last[-1]["time"]))
+            words.append(_FinalLines(str(worker), what, source, tuple(lines[-MOST_LINES:]), last[-1]["time"]))
     return words
 
 
-def _evidence(words: _Words) -> EvidencePlace:
+def _evidence(words: _FinalLines) -> EvidencePlace:
     *before, (line, text) = words.lines
     return {
         "says": f"{words.what} of {words.worker}",

@@ -112,7 +112,9 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
         if line is None:
             broken = True
             continue
-        if current and (_goes_on(current, line) if broken else _belongs(current, line.text, year, words)):
+        if current and (
+            _continues_traceback(current, line) if broken else _belongs(current, line.text, year, words)
+        ):
             _extend(current, line, words)
             broken = False
             continue
@@ -126,8 +128,8 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
         yield _closed(current)
 
 
-def _goes_on(record: Record, line: Line) -> bool:
-    """Return whether a line after a gap is a frame of a traceback that was open before it."""
+def _continues_traceback(record: Record, line: Line) -> bool:
+    """Return True if a line after a gap continues an open traceback; the skipped lines count as cut."""
     goes_on = record.open is not None and record.open.ending is None and line.text[:2] == "  "
     record.cut += (line.number - record.last_line - 1) * goes_on
     return goes_on

@@ -54,7 +54,7 @@ def _is_continuation(line: str) -> bool:
 
 
 def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
-    """Yield the usage of a row; nothing for images and file systems without a limit."""
+    """Yield the usage of a row; nothing for a read-only image or where `df` prints no percentage."""
     device, mount = row["device"], row["mount"].rstrip()
     image = _IMAGES.match(row["type"] or "") or _IMAGE_PATHS.match(device) or _IMAGE_PATHS.match(mount)
     if not image and row["used"] != "-":

@@ -16,7 +16,7 @@ from analyzer.storage.decompress import decompressed_file
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Read every scalar of one event file; damaged parts are reported, what stands before them is kept."""
+    """Read the scalars of one event file; damage is recorded, and the scalars that could be read are kept."""
     source = output.source
     output.bytes = source.path.stat().st_size
     prefix = _tag_prefix(source.name)

@@ -56,10 +56,10 @@ class Axis:
 
 
 def chart(diagnosis: Json) -> dict[str, Any] | None:
-    """Return what the template draws as timeline, or None if no event has a time.
+    """Return the template's variables for the timeline, or None if no event has a time.
 
-    Of the `lanes`, one for each worker, `life` and `steps` are (start, end) on the x axis, and so is
-    `silence`. A mark is `shown` if there is room for its number, `dated` if its event has a time.
+    Each of the `lanes` is a worker; its `life`, `steps` and `silence` are (start, end) on the x axis.
+    A mark is `shown` if there is room for its number, and `dated` if its event has a time.
     """
     dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
     if not dated:

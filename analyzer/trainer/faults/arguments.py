@@ -1,4 +1,4 @@
-"""Adds command-line arguments, for the guilty worker or for everybody."""
+"""Adds command-line arguments, for the guilty worker or for all workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Arguments(Fault):
-    """Further arguments of the program."""
+    """Pass additional command-line arguments to the program."""
 
     add: list[str] = field(default_factory=list)
     everyone: bool = False

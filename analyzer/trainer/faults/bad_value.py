@@ -37,7 +37,7 @@ class BadValue(Fault):
         self.data = DataRead.before(self.step, workspace, self.guilty)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Follow how far the data are read."""
+        """Record how far the guilty worker has read its data."""
         if self.data:
             self.data.observe(workers)
 

@@ -49,7 +49,7 @@ class BusyLock(Fault):
                 time.sleep(0.02)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker take the lock at each step."""
+        """Return the option that makes every worker take the lock at each step."""
         return ("--refresh-every", "1")
 
     def cleanup(self) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class BusyMachine(Fault):
-    """`processes` of them compute until the job ends."""
+    """Run `processes` computing processes until the job ends."""
 
     fits_any_program: ClassVar[bool] = True
     processes: int = 2
@@ -30,7 +30,7 @@ class BusyMachine(Fault):
     computed: float = field(default=0.0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:  # noqa: ARG002 - as the job calls it
-        """Start them; each ends by itself should the trainer be killed."""
+        """Start the processes; each ends by itself if the trainer is killed."""
         loop = f"while [ -d /proc/{os.getpid()} ]; do :; done"
         for _ in range(self.processes):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
@@ -51,7 +51,7 @@ class BusyMachine(Fault):
         return told
 
     def cleanup(self) -> None:
-        """End them."""
+        """End the processes."""
         for other in self.others:
             other.kill()
             other.wait()

@@ -61,7 +61,7 @@ class CatalogueService(Fault):
         """Start the service."""
         files = (workspace.folder(0) / "config/files.txt").read_bytes()
         answers_of = type("Answers", (Catalogue,), {"files": files, "counts": self.counts})
-        self.nowhere = _nowhere()
+        self.nowhere = _url_without_listener()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), answers_of)
         self.good = f"http://127.0.0.1:{self.server.server_port}/loads/files?key="
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -92,6 +92,6 @@ class CatalogueService(Fault):
             self.server.server_close()
 
 
-def _nowhere() -> str:
+def _url_without_listener() -> str:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return f"http://127.0.0.1:{free.getsockname()[1]}/loads/files"

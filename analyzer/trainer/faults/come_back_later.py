@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ComeBackLater(Fault):
-    """It asks to wait `seconds`; the other workers wait in their collective."""
+    """The file asks to wait `seconds`; meanwhile the other workers wait in their collective."""
 
     seconds: float = 900.0
     path: Path | None = field(default=None, init=False)
@@ -33,7 +33,7 @@ class ComeBackLater(Fault):
         self.path = workspace.folder(self.guilty) / "statistics/statistics.json"
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker read the file at each step."""
+        """Return the option that makes every worker read its statistics file at each step."""
         return ("--refresh-every", "1")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it

@@ -66,7 +66,7 @@ class DataFile(Fault):
             path.write_bytes(content)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Follow how far the data are read."""
+        """Record how far the guilty worker has read its data."""
         for data in self.data:
             data.observe(workers)
 

@@ -1,4 +1,4 @@
-"""Sets environment variables, for the guilty worker or for everybody."""
+"""Sets environment variables, for the guilty worker or for all workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Environment(Fault):
-    """The variables; one with an empty value is unset."""
+    """Set environment variables; an empty value unsets one."""
 
     fits_any_program: ClassVar[bool] = True
     set: dict[str, str] = field(default_factory=dict)

@@ -34,7 +34,7 @@ class HoldLock(Fault):
         fcntl.flock(self.held.enter_context(self.path.open("w")), fcntl.LOCK_EX)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker take its lock at the step for the first time."""
+        """Return the option that makes every worker take its lock for the first time at the step."""
         return ("--refresh-every", str(self.step))
 
     def cleanup(self) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LateStart(Fault):
-    """It starts `seconds` later."""
+    """The guilty worker starts `seconds` after the others."""
 
     fits_any_program: ClassVar[bool] = True
     seconds: float = 10.0

@@ -1,4 +1,4 @@
-"""The learning rate in everybody's schedule is too high, for some steps or from a step on."""
+"""The learning rate in every worker's schedule is too high, for some steps or from a step on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LearningRate(Fault):
         self.data = DataRead.before(self.step, workspace, self.guilty)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Follow how far the data are read."""
+        """Record how far the guilty worker has read its data."""
         if self.data:
             self.data.observe(workers)
 

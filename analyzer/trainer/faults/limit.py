@@ -33,7 +33,7 @@ class Limit(Fault):
             raise ValueError(f"no such limit: {self.of!r}")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Set the limit to the current use plus `more`."""
+        """When the guilty worker reaches the step, set its limit to its current use plus `more`."""
         if index != self.guilty or step < self.step or self.done:
             return
         self.done = True

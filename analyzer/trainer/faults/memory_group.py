@@ -29,7 +29,7 @@ EVENTS = ("memory.oom_control", "memory.events")
 
 @dataclass
 class MemoryGroup(Fault):
-    """The kernel kills the worker when it needs more; the kernel's log is handed over as `kernel.log`."""
+    """The kernel kills the worker when it needs more; its log is saved as `kernel.log`."""
 
     fits_any_program: ClassVar[bool] = True
     group: Path | None = field(default=None, init=False)
@@ -48,7 +48,7 @@ class MemoryGroup(Fault):
         (self.group / "cgroup.procs").write_text(str(pid))
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """Set the limit to the current use."""
+        """When the guilty worker reaches the step, set its group's memory limit to its current use."""
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return
         self.limited = True

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class MissingModule(Fault):
-    """All workers import it; the guilty worker does not have it."""
+    """All workers import the module; the guilty worker does not have it."""
 
     def prepare(self, workspace: Workspace) -> None:
         """Delete the module."""
         (workspace.folder(self.guilty) / "windowing.py").unlink()
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker import the module."""
+        """Return the option that makes every worker import the module."""
         return ("--normalise",)
 
     def witness(self, evidence: Evidence) -> str:

@@ -48,7 +48,7 @@ class OldCheckpoint(Fault):
             self.reads.watch(path)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker restore it."""
+        """Return the option that makes every worker restore the checkpoint."""
         return ("--restore", "previous/step-00004")
 
     def witness(self, evidence: Evidence) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Pin(BusyMachine):
-    """`processes` of them compute on that core until the job ends."""
+    """Run `processes` other processes on the guilty worker's core until the job ends."""
 
     processes: int = 3
     cores: int = field(default=0, init=False)

@@ -36,7 +36,7 @@ class SendSignal(Fault):
             raise ValueError(f"no such signal: {self.signal!r}")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Send it once."""
+        """Send the signal once, when the step is reached."""
         if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.struck:
             self.strike()
             for one in workers.processes:
@@ -51,7 +51,7 @@ class SendSignal(Fault):
             self.sent += [life for life in workers.lives if life.pid == pid]
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """See whether a process stands still."""
+        """Record which processes that got the signal are stopped."""
         for life in workers.alive():
             if life in self.sent and proc.state(life.pid) == "T":
                 self.stopped.add(life.pid)

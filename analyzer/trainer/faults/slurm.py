@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Slurm(Fault):
-    """`change` replaces variables of the guilty worker's step, of everybody's with `everyone`.
+    """`change` replaces variables in the guilty worker's environment; with `everyone`, in all workers'.
 
-    An empty value takes a variable away. All tasks run on one node.
+    An empty value removes a variable. All tasks run on one node.
     """
 
     change: dict[str, str] = field(default_factory=dict)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SmallDisk(Fault):
-    """A tmpfs of `kilobytes`; mounting it needs root."""
+    """Mount a tmpfs of `kilobytes` at `path` in the guilty worker's folder, which needs root."""
 
     fits_any_program: ClassVar[bool] = True
     kilobytes: int = 1000
@@ -35,7 +35,7 @@ class SmallDisk(Fault):
     """Kilobytes of the largest file that was seen there."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Mount it."""
+        """Mount the tmpfs."""
         if os.geteuid():
             raise UserError("a small disk can be mounted by root only")
         folder = workspace.folder(self.guilty) / self.path
@@ -60,7 +60,7 @@ class SmallDisk(Fault):
         return f"{told}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
-        """Unmount it."""
+        """Unmount the tmpfs."""
         if self.mounted:
             self._run("umount", "--lazy", str(self.mounted))
 

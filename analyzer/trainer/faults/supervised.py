@@ -21,7 +21,7 @@ BACKUP = "backup"
 
 @dataclass
 class Supervised(SharedFolder):
-    """The supervisor waits `after` seconds, and restarts each worker at most `times` times."""
+    """Kill the guilty worker; restart failed workers `after` seconds later, at most `times` times each."""
 
     name: str = BACKUP
     after: float = 1.0
@@ -31,7 +31,7 @@ class Supervised(SharedFolder):
     starts: dict[int, int] = field(default_factory=dict, init=False)
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker save what it needs to continue."""
+        """Return the option that makes every worker save its state in order to resume."""
         return ("--backup", BACKUP)
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
@@ -49,7 +49,7 @@ class Supervised(SharedFolder):
             workers.restart(index)
 
     def before_restart(self, index: int) -> None:
-        """Act before a worker is restarted."""
+        """Change a worker's files before it is restarted; does nothing here, subclasses override it."""
 
     def _has_ended_badly(self, workers: WorkerProcesses, index: int) -> bool:
         return bool(workers.exit_codes()[index]) and self.starts.get(index, 0) < self.times

@@ -1,4 +1,4 @@
-"""The guilty worker, or everybody, has a wrong TF_CONFIG."""
+"""The guilty worker has a wrong TF_CONFIG, or all workers have one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _addresses(config: dict[str, Any]) -> list[str]:
     return addresses
 
 
-def _twice(config: dict[str, Any]) -> None:
+def _duplicate_index(config: dict[str, Any]) -> None:
     index = config["task"]["index"]
     config["task"]["index"] = index - 1 if index else 1
 
@@ -68,7 +68,7 @@ EDITS: dict[str, Edit] = {
     "no_task": lambda config: config.pop("task"),
     "no_cluster": lambda config: config.pop("cluster"),
     "no_port": _no_port,
-    "twice": _twice,
+    "twice": _duplicate_index,
     "outside": _outside,
     "unknown_type": lambda config: config["task"].update(type="trainer"),
     "larger": _larger,

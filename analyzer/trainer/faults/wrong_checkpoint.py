@@ -1,4 +1,4 @@
-"""A worker dies, all are restarted, and find another checkpoint than the one that they wrote."""
+"""A worker dies; all are restarted, and find a checkpoint other than the one they wrote last."""
 
 from __future__ import annotations
 

@@ -35,23 +35,23 @@ def _groups(summary: NightSummary, state: str) -> Iterator[str]:
         known = f" A restart {prose(group.restart.says)}." if group.restart else ""
         what = f"**{prose(group.cause)}**, {runs}, {when(group)}: {prose(group.run.summary)}"
         yield f"- {what} ({code(group.run.name)}).{known}"
-    yield from _more(summary.count(state) - len(groups[:_MAX_ITEMS]))
+    yield from _omitted_count(summary.count(state) - len(groups[:_MAX_ITEMS]))
 
 
 def _unknown(summary: NightSummary) -> Iterator[str]:
     for group in summary.unknown[:_MAX_ITEMS]:
         runs = plural(group.status.runs, "run")
         yield f"- {runs} of fingerprint {code(group.fingerprint)}: {code(group.command)}"
-    yield from _more(len(summary.unknown[_MAX_ITEMS:]))
+    yield from _omitted_count(len(summary.unknown[_MAX_ITEMS:]))
 
 
 def _broken(said: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:
     for name, problem in said[:_MAX_ITEMS]:
         yield f"- {code(name)}: {prose(problem)}"
-    yield from _more(len(said[_MAX_ITEMS:]))
+    yield from _omitted_count(len(said[_MAX_ITEMS:]))
 
 
-def _more(count: int) -> Iterator[str]:
+def _omitted_count(count: int) -> Iterator[str]:
     if count > 0:
         yield f"- and {count:,} more"
 

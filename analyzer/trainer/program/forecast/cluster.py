@@ -10,7 +10,7 @@ import tensorflow as tf
 
 
 def make_resolver(args: argparse.Namespace) -> Any:
-    """Find the cluster where the launcher describes it."""
+    """Return the cluster resolver for `--cluster-from`: Slurm, command-line arguments or TF_CONFIG."""
     resolvers = tf.distribute.cluster_resolver
     if args.cluster_from == "slurm":
         return resolvers.SlurmClusterResolver(
@@ -25,7 +25,7 @@ def make_resolver(args: argparse.Namespace) -> Any:
 
 
 def make_strategy(args: argparse.Namespace) -> Any:
-    """One replica group over all workers, or over the devices of this process."""
+    """Return a MirroredStrategy over this process's devices, or a MultiWorkerMirroredStrategy."""
     if args.mixed_precision:
         tf.keras.mixed_precision.set_global_policy("mixed_float16")
     if args.strategy == "mirrored":

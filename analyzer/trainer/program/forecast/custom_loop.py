@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""Training step by step in a loop of our own."""
+"""Training step by step in a custom loop, without `fit`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def evaluate(args: argparse.Namespace, model: Any) -> float:
 
 
 def trace(args: argparse.Namespace, step: int) -> None:
-    """Profile three steps, or for some seconds, however far they lead."""
+    """Profile three steps, or for `--profile-for` seconds however many steps they take."""
     if args.profile and step == args.profile:
         tf.profiler.experimental.start(args.logdir)
         if args.profile_for:

@@ -22,7 +22,7 @@ def part_files(args: argparse.Namespace) -> list[str]:
 
 
 def read_manifest(place: str) -> str:
-    """Read it from a file, or from the catalogue service."""
+    """Return the text of a manifest from a path or from a URL of the catalogue service."""
     if "://" not in place:
         return Path(place).read_text()
     with urlopen(place, timeout=20) as answer:  # noqa: S310 (the user's own argument)
@@ -49,13 +49,13 @@ def read_records(paths: list[str]) -> Any:
 
 
 def count_rows(args: argparse.Namespace, reporter: Reporter) -> None:
-    """Read every file once, and say what it holds."""
+    """Read every data file once and report its number of rows."""
     for path in part_files(args):
         reporter.say(f"{path}: {sum(1 for _ in read_rows([path]))} rows")
 
 
 def make_dataset(args: argparse.Namespace, paths: list[str]) -> Any:
-    """Batches of these files, for ever unless they are to be read only once."""
+    """Return a dataset of batches of the files, repeated forever unless `--once` is given."""
     if args.format == "tfrecord":
         rows = read_records(paths)
     else:
@@ -73,7 +73,7 @@ def make_dataset(args: argparse.Namespace, paths: list[str]) -> Any:
 
 
 def distribute(args: argparse.Namespace, strategy: Any) -> Any:
-    """Give each worker its share of the files."""
+    """Return a distributed dataset, sharded as `--shard` says."""
     paths = part_files(args)
     if args.shard == "auto":
         options = tf.data.Options()

@@ -29,7 +29,7 @@ class Statistics:
         self.folder, self.every = Path(folder), every
 
     def refresh(self, step: int) -> None:
-        """Read the statistics again when their turn has come."""
+        """Read the statistics again every `every` steps, and sleep if they ask for a later retry."""
         if step % self.every:
             return
         with (self.folder / ".lock").open("w") as lock:
@@ -39,6 +39,6 @@ class Statistics:
 
 
 def stop_requested() -> None:
-    """Leave when an operator has put a file named STOP here."""
+    """Exit with 0 if an operator has created a file named STOP in the working directory."""
     if Path("STOP").exists():
         sys.exit(0)

@@ -45,7 +45,7 @@ class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
 
 
 def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None, local: LocalLoss) -> list[Any]:
-    """Return what runs beside the training."""
+    """Return the Keras callbacks: progress, TensorBoard, checkpoints and backup as the arguments ask."""
     callbacks: List[Any] = [PerStep(args, reporter, local)]  # noqa: UP006 (Python 3.8)
     if args.logdir:
         profile = (args.profile, args.profile + 3) if args.profile else 0

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""The model, its loss, and variables of which each worker has its own value."""
+"""The model, its loss, and per-worker variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .data import WINDOW
 
 
 def build_model(args: argparse.Namespace) -> Any:
-    """Convolutions over the window, then the load or its class."""
+    """Return a convolutional model from a sensor window to the load or its class."""
     layers = tf.keras.layers
     stack: List[Any] = [layers.Reshape((WINDOW, 1), input_shape=(WINDOW,))]  # noqa: UP006 (Python 3.8)
     for _ in range(args.depth):
@@ -24,7 +24,7 @@ def build_model(args: argparse.Namespace) -> Any:
 
 
 def loss_function(args: argparse.Namespace) -> Any:
-    """Return the loss of each row."""
+    """Return a loss function that gives one loss per row."""
     losses, none = tf.keras.losses, tf.keras.losses.Reduction.NONE
     if args.classes:
         return losses.SparseCategoricalCrossentropy(from_logits=True, reduction=none)
@@ -32,7 +32,7 @@ def loss_function(args: argparse.Namespace) -> Any:
 
 
 def own_value() -> Any:
-    """Return a variable of which each worker has its own value."""
+    """Return a variable with a separate value on each worker."""
     mean, on_read = tf.VariableAggregation.MEAN, tf.VariableSynchronization.ON_READ
     return tf.Variable(0.0, aggregation=mean, synchronization=on_read, trainable=False)
 
@@ -51,5 +51,5 @@ class LocalLoss:
         return losses
 
     def own(self) -> float:
-        """Return that of this worker."""
+        """Return this worker's loss in the last step."""
         return float(self.strategy.experimental_local_results(self.last)[0])

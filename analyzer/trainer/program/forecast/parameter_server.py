@@ -15,7 +15,7 @@ from .reporter import Reporter
 
 
 def serve(resolver: Any, reporter: Reporter) -> None:
-    """Serve the chief until killed."""
+    """Run this task's server, for the chief to use, until killed."""
     task, index = resolver.task_type, resolver.task_id
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=task, task_index=index, protocol="grpc")
     reporter.say(f"serving as {task}:{index}")
