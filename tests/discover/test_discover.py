@@ -174,3 +174,25 @@ def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
     assert worker_of(f"tb/worker-0/{name}", Kind.EVENT_FILE) == "worker:0"
     assert worker_of("tb/worker-0/plugins/profile/2026_11_21/node-3.xplane.pb", Kind.TRACE) == "worker:0"
     assert worker_of("node-3.xplane.pb", Kind.TRACE) == "worker:3"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        (
+            "paste.md",
+            "```\n2026-11-21 01:40:37.754266: E tensorflow/core/x.cc:290] Aborting\n```\n",
+            Kind.LOG,
+        ),
+        ("job.e4711", "anything\n", Kind.LOG),
+        ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
+        ("README.md", "# How to train\n", Kind.OTHER),
+        ("train.py", "print('Traceback (most recent call last):')\n", Kind.OTHER),
+    ],
+)
+def test_a_file_of_any_name_is_a_log_where_it_begins_like_one(
+    tmp_path: Path, name: str, text: str, kind: Kind
+) -> None:
+    """As people paste it; programs and texts are none."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [source.kind for source in discover([tmp_path]).sources] == [kind]

@@ -156,3 +156,34 @@ def test_a_streamed_job_tells_level_time_and_task() -> None:
         ("worker-0", "2026-11-22 17:14:10+0100 step 1 loss 0.5"),
         ("worker-1", "2026-11-22 17:14:11+0100 step 1 loss 0.5"),
     ]
+
+
+def streams(file: str) -> dict[str | None, list[str]]:
+    """Label → lines of a file of several tasks."""
+    lines = file.splitlines()
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    return {stream.key: [line for _, line in stream.lines] for stream in found}
+
+
+def test_lines_of_slurm_among_labelled_ones_are_no_tasks() -> None:
+    """However many they are."""
+    own = ["srun: error: n1: task 1: Out Of Memory", "slurmstepd: error: Detected 1 oom-kill event(s)"]
+    found = streams("\n".join(["0: step 1", "1: step 1", *own, "0: step 2"]))
+    assert found == {"0": ["step 1", "step 2"], "1": ["step 1"], None: own}
+
+
+def test_the_lines_behind_a_replica_that_ended_are_its_own() -> None:
+    """AI Platform quotes a traceback of many lines behind the name."""
+    ends = [
+        f"The replica worker {n} exited with a non-zero status of 1. Termination reason: Error."
+        for n in (0, 4)
+    ]
+    quoted = [f"  line {n}" for n in range(20)]
+    found = streams("\n".join([ends[0], *quoted, ends[1], "KeyError: 'x'"]))
+    assert found == {"worker 0": [ends[0], *quoted], "worker 4": [ends[1], "KeyError: 'x'"]}
+
+
+def test_ranks_of_sagemaker_are_those_of_mpirun() -> None:
+    """With the host behind the rank."""
+    found = streams("[1,mpirank:3,algo-2]<stderr>:a\n[1,mpirank:0,algo-1]<stdout>:b\n")
+    assert found == {"3": ["a"], "0": ["b"]}

@@ -168,3 +168,15 @@ def test_json_that_breaks_off_is_damage(make_run: MakeRun, name: str, text: str,
     lines = tables["damage"].filter(tables["damage"]["source"] == name)["line"].to_list()
     assert len(lines) == len(expected)
     assert all("is no JSON" in what for what in tables["damage"]["what"])
+
+
+def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:
+    """And a list of pods tells which of them does not run."""
+    event = "Normal  ExitedWithCode  62s  tfjob-controller  Pod: ns.mnist-worker-1 exited with code 139\n"
+    listed = "NAME            READY   STATUS    RESTARTS\nmnist-worker-0  0/1     Evicted   0\nmnist-ps-0  1/1  Running  0\n"
+    run = make_run({"describe.txt": event, "kubectl_get_pods.txt": listed})
+    facts = load_tables(discover([run]), our_rules())["facts"]
+    assert set(facts.select("worker", "key", "value").rows()) == {
+        ("worker:1", "exit_code", "-11"),
+        ("worker:0", "pod_status", "Evicted"),
+    }
