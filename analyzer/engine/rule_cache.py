@@ -46,6 +46,6 @@ def _states(directory: Path) -> Iterator[str]:
     """Yield path, times and size of each file of rules or code below a directory."""
     for folder, _, names in os.walk(directory):
         for name in names:
-            if name.endswith((".yaml", ".py")):
+            if name.endswith((".yaml", ".py", ".json", ".tsv")):
                 state = os.stat(f"{folder}/{name}")  # noqa: PTH116 - of hundreds of files, at each start
                 yield f"{folder}/{name} {state.st_mtime_ns} {state.st_ctime_ns} {state.st_size}"

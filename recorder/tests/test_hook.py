@@ -67,6 +67,26 @@ def test_a_custom_loop_is_described(recorder: Recorder) -> None:
     assert recording.last("seed")["at"]["function"] == "main"
 
 
+REPLICAS = """
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+dataset = tf.data.Dataset.range(16).batch(4)
+for batch in strategy.experimental_distribute_dataset(dataset):
+    assert isinstance(batch, tf.distribute.DistributedValues)
+"""
+
+
+@pytest.mark.timeout(300)
+def test_batches_of_several_replicas_have_digests_outside_of_the_scope(recorder: Recorder) -> None:
+    """A distributed iterator gives a tensor for each replica, and few loops run inside the scope."""
+    recorder.run(sys.executable, "-c", REPLICAS, options=["--fingerprint-data"])
+    recording = recorder.recording()
+    assert recording.events("recorder_failed") == []
+    assert len({row["sha256"] for row in recording.events("batch")}) == 4
+
+
 @pytest.mark.timeout(300)
 def test_an_exception_and_an_exit_are_described(recorder: Recorder) -> None:
     """The exception has its frames; the call of `sys.exit` has its place."""

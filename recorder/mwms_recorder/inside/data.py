@@ -80,7 +80,7 @@ class _Inputs:
 
     def _parts(self, batch: Any) -> Iterator[bytes]:
         """Yield the bytes of this worker's tensors."""
-        strategy = self.tf.distribute.get_strategy()
         for value in self.tf.nest.flatten(batch):
-            for tensor in strategy.experimental_local_results(value):
+            distributed = isinstance(value, self.tf.distribute.DistributedValues)
+            for tensor in value.values if distributed else (value,):
                 yield self.tf.io.serialize_tensor(tensor).numpy()
