@@ -1,0 +1,45 @@
+"""The order in which findings, evidence and unread files are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analyzer.render.finding_order import incomplete_sources, leading_evidence
+
+
+def finding(rule: str, role: str, *lines: int) -> dict[str, Any]:
+    """A fired finding with evidence on some lines."""
+    place: dict[str, Any] = {
+        "source": f"{rule}.log",
+        "kind": "line",
+        "worker": None,
+        "says": rule,
+        "excerpt": "x",
+        "marks": [],
+    }
+    return {"rule": rule, "role": role, "outcome": "fired", "evidence": [{**place, "line": n} for n in lines]}
+
+
+def test_all_evidence_of_the_verdict_leads_and_one_of_each_other_finding_follows() -> None:
+    """Causes before symptoms, at most as many as asked for; context proves nothing."""
+    findings = [
+        finding("seen", "symptom", 1, 2),
+        finding("noted", "context", 1),
+        finding("also", "cause", 1, 2),
+        finding("chosen", "cause", 1, 2),
+    ]
+    diagnosis = {"rule": "chosen", "findings": findings}
+    places = [(place["source"], place["line"]) for place in leading_evidence(diagnosis, 9)]
+    assert places == [("chosen.log", 1), ("chosen.log", 2), ("also.log", 1), ("seen.log", 1)]
+    assert len(leading_evidence(diagnosis, 3)) == 3
+
+
+def test_files_read_in_part_come_before_those_left_out() -> None:
+    """A file that was read completely is not named, nor one that nothing reads."""
+    sources = [
+        {"name": "a.log", "read": "skipped", "reason": "too large"},
+        {"name": "b.log", "read": "complete", "reason": ""},
+        {"name": "c.log", "read": "partial", "reason": "cut short"},
+        {"name": "d.png", "read": "skipped", "reason": "no reader for this kind of file"},
+    ]
+    assert [name for name, _ in incomplete_sources({"sources": sources})] == ["c.log", "a.log"]
