@@ -45,7 +45,7 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> 
         ("tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error.", True),
         ("tensorflow.python.framework.errors_impl.UnknownError: Failed to get convolution algorithm. This is probably"
          " because cuDNN failed to initialize", True),
-        ("tensorflow.python.framework.errors_impl.InternalError: buffer size does not match", False),
+        ("tensorflow.python.framework.errors_impl.InternalError: buffer size does not match", True),
         ("tensorflow.python.framework.errors_impl.UnknownError: KeyError: 'nclass'", False),
         ("ValueError: UnavailableError is not what I expected", False),
     ],
