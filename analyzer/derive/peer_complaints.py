@@ -56,11 +56,13 @@ def accusations(
     if not naming:
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = _tasks_by_address(facts), _wording(messages)
+    last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
     for record in naming:
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":
                 row = _row(record, found) | {"counts": _counts(record, found, ends)}
+                row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
                     first[key] = row
@@ -140,6 +142,10 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.M
 def _reason(said: str, wording: _Wording) -> str | None:
     ways = ((how, pattern) for how, pattern in wording.reasons.items() if how != "leader")
     return next((how for how, pattern in ways if pattern.search(said)), None)
+
+
+def _seconds_between(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else max(0.0, end - start)
 
 
 def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
