@@ -6,7 +6,7 @@ import polars as pl
 
 
 def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
-    """Return worker, step, seconds per step and time for each dated step but the first of its source.
+    """Return worker, step, seconds per step and time for each dated step but the first of its series.
 
     Steps without a time share the seconds equally with the next dated one. Of each worker, only the source
     with most rows counts. `dated` holds rows of `scalars` with worker, time and step; the columns `within`

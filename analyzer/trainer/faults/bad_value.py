@@ -49,6 +49,6 @@ class BadValue(Fault):
         return self.data.require() if self.data else ""
 
     def cleanup(self) -> None:
-        """Stop following."""
+        """Stop watching the file."""
         if self.data:
             self.data.close()

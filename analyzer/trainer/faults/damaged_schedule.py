@@ -52,7 +52,7 @@ class DamagedSchedule(Fault):
         return f"schedule read; {self.data.require() if self.data else ''}; {ended}"
 
     def cleanup(self) -> None:
-        """Stop following."""
+        """Stop watching the file."""
         self.reads.close()
         if self.data:
             self.data.close()

@@ -66,7 +66,7 @@ class DataFile(Fault):
             path.write_bytes(content)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Record how far the guilty worker has read its data."""
+        """Record how far each worker with a changed file has read it."""
         for data in self.data:
             data.observe(workers)
 
@@ -83,6 +83,6 @@ class DataFile(Fault):
         return f"{told}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
-        """Stop following."""
+        """Stop watching the file."""
         for data in self.data:
             data.close()

@@ -56,7 +56,7 @@ class LearningRate(Fault):
         return f"schedule read; {self.data.require() if self.data else ''}"
 
     def cleanup(self) -> None:
-        """Stop following."""
+        """Stop watching the file."""
         self.reads.close()
         if self.data:
             self.data.close()

@@ -29,7 +29,7 @@ EVENTS = ("memory.oom_control", "memory.events")
 
 @dataclass
 class MemoryGroup(Fault):
-    """The kernel kills the worker when it needs more; its log is saved as `kernel.log`."""
+    """The kernel kills the worker when it needs more; the run directory gets `kernel.log`."""
 
     fits_any_program: ClassVar[bool] = True
     group: Path | None = field(default=None, init=False)

@@ -44,13 +44,13 @@ class DataRead:
         self.reads.watch(self.path)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Note how far the worker is."""
+        """Record how far the worker has read the file, in bytes."""
         for life in workers.alive():
             if life.index == self.index:
                 self.furthest = max(self.furthest, proc.offset_in(life.pid, self.path))
 
     def require(self) -> str:
-        """Require that the worker has read its file as far as wanted.
+        """Require that the worker has read its file up to byte `wanted`.
 
         Raises:
             FaultMissedError: it has not.
@@ -63,5 +63,5 @@ class DataRead:
         return far if self.wanted else f"{name} was read"
 
     def close(self) -> None:
-        """Stop following."""
+        """Stop watching the file."""
         self.reads.close()
