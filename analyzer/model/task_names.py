@@ -23,6 +23,7 @@ _DATE = re.compile(
     r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
 )
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
@@ -61,9 +62,9 @@ def is_archive(path: PurePath) -> bool:
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """Return the task in a path, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 
-    Numbers in dates are ignored.
+    Numbers in dates and ids of Slurm jobs are ignored.
     """
-    name = _DATE.sub("", name.lower())
+    name = _SLURM_JOB.sub("slurm", _DATE.sub("", name.lower()))
     *folders, own = name.split("/")
     parts = [own, *reversed(folders)]
     if kind in {Kind.EVENT_FILE, Kind.TRACE, Kind.RECORDING}:

@@ -155,6 +155,9 @@ def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: py
         ("logs-2024-01-05/worker-1/stdout.log", "worker:1"),
         ("3.log", "worker:3"),
         ("worker-20.log", "worker:20"),
+        ("slurm-8.out", None),
+        ("slurm-8_3.out", "worker:3"),
+        ("slurm-8-0.out", "worker:0"),
     ],
 )
 def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
