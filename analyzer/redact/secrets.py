@@ -19,7 +19,7 @@ _NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "to
 
 
 def _find_named(text: str) -> Iterator[SecretSpan]:
-    from analyzer.redact.named import find_named
+    from analyzer.redact.named_secrets import find_named
 
     return find_named(text)
 
