@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.engine.language import Rule
+from analyzer.engine.rule_types import Rule
 from analyzer.pipeline import load_rules
 from analyzer.render.decision import answers
 from tests.recordings import SAMPLE_RUNS, Recordings

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.awakenings import with_awakenings
 from analyzer.derive.membership import CLUSTER, SERVICE
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.progress import Place, comparable, completion_lines, last_places, stepped
+from analyzer.derive.resumed_workers import with_resumed_workers
 from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
@@ -88,7 +88,7 @@ def lifetimes(
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
-    return with_awakenings(frame("lifetimes", rows), tables["records"], tables["scalars"], clock)
+    return with_resumed_workers(frame("lifetimes", rows), tables["records"], tables["scalars"], clock)
 
 
 def _last_attempts(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
 from analyzer.diagnose.decide import capped, decide
 from analyzer.diagnose.document import document
-from analyzer.diagnose.relate import relate
+from analyzer.diagnose.explanations import relate
 from analyzer.model.contract import MadeWith
 from analyzer.model.findings import Finding
 from analyzer.model.run import Diagnosis, Tables

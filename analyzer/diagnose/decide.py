@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.diagnose.endings import how_it_ended
-from analyzer.diagnose.relate import precedence
+from analyzer.diagnose.explanations import precedence
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables

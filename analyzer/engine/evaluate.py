@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.engine.language import Rule, RulePack, Signal
 from analyzer.engine.order import Order
+from analyzer.engine.placeholder_texts import Values, fill, is_known, listed
+from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
-from analyzer.engine.texts import Values, fill, is_known, listed
 from analyzer.model.confidence import LEVELS, level
 from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables

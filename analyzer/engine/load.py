@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.engine import expressions, load_messages, overlay, rule_validation
-from analyzer.engine.language import Case, Confidence, Pack, Rule, RulePack, Signal, Within
 from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.rule_types import Case, Confidence, Pack, Rule, RulePack, Signal, Within
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
 from analyzer.model.run import Pattern

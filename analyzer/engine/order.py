@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.engine.language import Signal, Within
+from analyzer.engine.rule_types import Signal, Within
 from analyzer.engine.select import Row
 from analyzer.model.run import Tables
 from analyzer.tables.clock_alignment import CommonClock

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analyzer import model
-from analyzer.engine.language import RulePack
+from analyzer.engine.rule_types import RulePack
 from analyzer.storage.disk_cache import cached
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import regex
 
-from analyzer.engine import texts
+from analyzer.engine import placeholder_texts
 from analyzer.engine.conditions import NUMERIC
-from analyzer.engine.language import Rule, Signal
+from analyzer.engine.rule_types import Rule, Signal
 from analyzer.model.findings import Role
 from analyzer.model.run import Pattern
 from analyzer.model.schema import TABLES
@@ -157,7 +157,7 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -> None:
-    for name, column in texts.placeholders(text):
+    for name, column in placeholder_texts.placeholders(text):
         if name in {"subject", "others"} and column is None:
             continue
         table = {"life": "lifetimes", "job": "job"}.get(name) or (

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.engine.conditions import expression
-from analyzer.engine.language import RulePack, Signal
+from analyzer.engine.rule_types import RulePack, Signal
 from analyzer.model.run import Tables
 
 Row = Mapping[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analyzer.diagnose.decide import decide
-from analyzer.diagnose.relate import relate
+from analyzer.diagnose.explanations import relate
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 

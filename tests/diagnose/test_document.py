@@ -14,8 +14,8 @@ import pytest
 from analyzer.derive.pauses import pauses
 from analyzer.diagnose.decide import Decision, decide
 from analyzer.diagnose.document import document
+from analyzer.diagnose.explanations import relate
 from analyzer.diagnose.provenance import made_with
-from analyzer.diagnose.relate import relate
 from analyzer.discover import discover
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict

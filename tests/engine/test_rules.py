@@ -9,7 +9,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
 from analyzer.engine.authoring.cases import tried
-from analyzer.engine.language import Case
+from analyzer.engine.rule_types import Case
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from tests.recordings import ROOT, Recordings

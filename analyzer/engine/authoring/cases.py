@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analyzer.engine.evaluate import match
-from analyzer.engine.language import Case, Rule, RulePack
+from analyzer.engine.rule_types import Case, Rule, RulePack
 from analyzer.model.errors import UserError
 from analyzer.model.findings import Finding, Outcome
 from analyzer.model.run import Tables

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.engine.texts import LONGEST_VALUE, fill
+from analyzer.engine.placeholder_texts import LONGEST_VALUE, fill
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.diagnose.relate import precedence, relate
+from analyzer.diagnose.explanations import precedence, relate
 from analyzer.model.findings import Evidence, Finding, Outcome, Role
 
 

@@ -8,17 +8,17 @@ from analyzer.derive.ordering import comes_after, last_progress
 from analyzer.tables.clock_alignment import CommonClock
 
 
-def with_awakenings(
+def with_resumed_workers(
     lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
     """Add `woke_after` to lifetimes: seconds from the end of all other workers to the next record."""
     ends = dict(lifetimes.filter("trains").select("worker", "last_seen").iter_rows())
-    woke = dict(_awakenings(lifetimes, ends, records, scalars, clock))
+    woke = dict(_resumed_workers(lifetimes, ends, records, scalars, clock))
     column = pl.Series("woke_after", [woke.get(each) for each in lifetimes["worker"]], pl.Float64)
     return lifetimes.with_columns(column)
 
 
-def _awakenings(
+def _resumed_workers(
     lifetimes: pl.DataFrame,
     ends: Mapping[str, float | None],
     records: pl.DataFrame,
