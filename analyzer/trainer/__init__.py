@@ -1,1 +1,1 @@
-"""The reference trainer: runs real jobs that fail in a known way, and keeps what a user would collect."""
+"""The reference trainer: runs real jobs that fail in a known way, and stores what a user would collect."""

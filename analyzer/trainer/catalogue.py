@@ -24,7 +24,7 @@ def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
 def find_scenario(
     name: str, folder: Path = SCENARIOS, guilty: int | None = None, workers: int | None = None
 ) -> Scenario:
-    """Load a scenario by its name or by the path of its file."""
+    """Load a scenario by name or file path; `guilty` and `workers` override the file."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
     if not path.is_file():
         raise ScenarioError(f"{name}: no such scenario; `mwms-train list` names those of {folder}")

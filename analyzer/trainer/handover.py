@@ -1,4 +1,4 @@
-"""Writes the run directory that a user would collect and hand to the analyzer."""
+"""Writes the run directory of a job, with the files that a user would collect."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_writable(folder: Path) -> None:
 
 
 def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:
-    """Write the files that the scenario hands over, in its layout and with anonymized paths."""
+    """Write the run directory: files listed in `hands_over`, in the scenario's layout, paths anonymized."""
     for part in workspace.scenario.hands_over:
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, anonymizer, binary=part in {"events", "trace"})
@@ -57,7 +57,7 @@ def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer
 
 
 def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bool) -> None:
-    """Write one file; a binary one must not contain paths, since replacing them would break its lengths."""
+    """Write one file with paths replaced, or raise HandoverError if a binary file contains a path."""
     if binary and (found := anonymizer.check(content)):
         raise HandoverError(f"{path.name}: names {found}, a path of this machine")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Layouts of the files in which collectors keep the output of workers: kubectl, Docker, journald and others.
+"""Writes the output of workers as log collectors store it: kubectl, Docker, journald and others.
 
 Each layout is a pure function from lines with their arrival times to files. The caller compresses files whose
 name ends with `.gz`.
@@ -21,7 +21,7 @@ _ROTATED_PARTS = 3
 
 
 class Chunk(NamedTuple):
-    """Output of one worker (named as in file names: `worker-1`), and when it arrived (since the epoch)."""
+    """Output of one worker (name as in file names: `worker-1`) and its arrival in Unix seconds."""
 
     task: int
     worker: str
@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line without its end, with the worker's index and name, and its arrival time."""
+    """One line without its line end, with the worker's index and name, and its arrival in Unix seconds."""
 
     task: int
     worker: str
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 def lines_of(chunks: Iterable[Chunk]) -> list[Line]:
-    """Return the lines of all workers, ordered by the arrival of their ends; unfinished ones come last."""
+    """Return the lines of all workers in the order of their completion; incomplete lines come last."""
     pending: dict[int, Line] = {}
     lines = []
     for index, worker, time, content in chunks:
@@ -51,7 +51,7 @@ def lines_of(chunks: Iterable[Chunk]) -> list[Line]:
 
 
 def files_of(layout: str, lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and content of each file of a layout."""
+    """Yield the name and content of each file that a layout makes of the lines."""
     return WRAPPED[layout](lines)
 
 
@@ -60,31 +60,31 @@ def _joined(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def _srun(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`srun -l`: one file with the task's rank before each line."""
+    """Yield one file as of `srun -l`, with the task's rank before each line."""
     return _joined("slurm-48213.out", (b"%d: %s" % (line.task, line.text) for line in lines))
 
 
 def _compose(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`docker compose logs`: one file with the container's name before each line."""
+    """Yield one file as of `docker compose logs`, with the container's name before each line."""
     return _joined(
         "docker-compose.log", (b"%s-1  | %s" % (line.worker.encode(), line.text) for line in lines)
     )
 
 
 def _slurm_tasks(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`srun -o slurm-%j-%t.out`: a file for each task."""
+    """Yield a file for each task, as of `srun -o slurm-%j-%t.out`."""
     for _, own in _by_worker(lines):
         yield from _joined(f"slurm-48213-{own[0].task}.out", (line.text for line in own))
 
 
 def _kubectl(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`kubectl logs -l … --prefix`: the pods one after the other, each line with pod and container."""
+    """Yield one file as of `kubectl logs -l … --prefix`: pod after pod, each line with pod and container."""
     by_pod = (line for _, own in _by_worker(lines) for line in own)
     return _joined("train.log", (f"[pod/{_pod(line)}/tensorflow] ".encode() + line.text for line in by_pod))
 
 
 def _docker_json(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """Docker's json-file driver: one file for each container, one JSON object a line."""
+    """Yield a file for each container as of Docker's json-file driver, one JSON object per line."""
     for worker, own in _by_worker(lines):
         entries = ({"log": _text(line) + "\n", "stream": "stderr", "time": _iso(line.time)} for line in own)
         container = hashlib.sha256(worker.encode()).hexdigest()
@@ -92,7 +92,7 @@ def _docker_json(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
 
 
 def _cloud_logging(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`gcloud logging read --format json` on GKE: an array of entries, the newest first."""
+    """Yield one file as of `gcloud logging read --format json` on GKE: an array, newest entry first."""
     entries = [_cloud_entry(number, line) for number, line in enumerate(lines) if line.text.strip()]
     yield "cloud-logging.json", json.dumps(entries[::-1], indent=1).encode() + b"\n"
 
@@ -119,7 +119,7 @@ def _cloud_entry(number: int, line: Line) -> dict[str, object]:
 
 
 def _journald(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """`journalctl -o short-iso-precise` of each host, collected in one file by time."""
+    """Yield one file with the `journalctl -o short-iso-precise` lines of all hosts, by time."""
     return _joined("journal.txt", (_journal_head(line).encode() + line.text for line in lines if line.text))
 
 
@@ -129,7 +129,7 @@ def _journal_head(line: Line) -> str:
 
 
 def _rotated(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
-    """Logrotate: parts of each log, the older ones with higher numbers and compressed."""
+    """Yield the parts of each log as logrotate leaves them, older ones compressed and with higher numbers."""
     for worker, own in _by_worker(lines):
         size = -(-len(own) // _ROTATED_PARTS)
         parts = [own[start : start + size] for start in range(0, len(own), size)]

@@ -1,4 +1,4 @@
-"""The recordings of a matrix: scenarios × TensorFlow versions × guilty workers × numbers of workers."""
+"""Lists recordings to make: scenarios × TensorFlow versions × guilty workers × numbers of workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """One recording to be made."""
+    """One recording to make."""
 
     scenario: Scenario
     interpreter: Interpreter
@@ -29,7 +29,7 @@ class Cell:
 def cells(
     names: Sequence[str], interpreters: Sequence[Interpreter], guilty: Sequence[int], workers: Sequence[int]
 ) -> Iterator[Cell]:
-    """Yield all combinations; an empty list of guilty workers or worker counts means the scenario's own."""
+    """Yield a cell per combination; without `guilty` or `workers`, use the values of the scenario."""
     for name, interpreter, count in product(names, interpreters, workers or [0]):
         first = find_scenario(name)
         many = count or first.workers

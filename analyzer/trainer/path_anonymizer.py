@@ -1,4 +1,4 @@
-"""Replaces paths of this machine by those of a generic container."""
+"""Replaces paths of this machine by paths of a generic container."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PathAnonymizer:
-    """Replacements by path; the longest matching path wins."""
+    """Replaces each key of `paths` by its value; the longest matching path wins."""
 
     paths: dict[str, str]
 
     @classmethod
     def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> PathAnonymizer:
-        """Return the replacements for every path that a log of these workers could show."""
+        """Return an anonymizer for the paths of the workers' folders and Python installations."""
         paths: dict[str, str] = {}
         for one in interpreters:
             packages = f"/opt/venv/lib/python{one.minor}/site-packages"

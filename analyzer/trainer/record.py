@@ -1,4 +1,4 @@
-"""Runs scenarios and keeps their files as sample runs."""
+"""Runs scenarios and stores their run directories, for example as sample runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LIMIT = 1_000_000
 LOGGING = {style: (style,) for style in ("loguru", "structlog", "tqdm")}
-"""Packages that a log style needs besides TensorFlow's own."""
+"""Packages that a log style needs besides those of TensorFlow."""
 
 ORIGIN = """\
 # Where {name} comes from
@@ -66,7 +66,7 @@ class Recorder:
     """Another Python installation for the guilty worker, if any."""
 
     def run(self, scenario: Scenario, target: Path) -> Outcome:
-        """Run one scenario and write its run directory."""
+        """Run one scenario, write its run directory to `target`, and return the outcome."""
         check_target(target)
         GpuShares.of(scenario)
         for interpreter in filter(None, (self.interpreter, self.other)):
@@ -82,7 +82,7 @@ class Recorder:
         return outcome
 
     def record(self, scenario: Scenario, target: Path) -> Path:
-        """Run one scenario and keep it as `target`, replacing an older recording."""
+        """Run a scenario, store it with `expected.json` and `origin.md` as `target`, and return `target`."""
         check_writable(target.parent)
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
             fresh = Path(scratch) / target.name
@@ -116,10 +116,10 @@ class Recorder:
 
 
 def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver, target: Path) -> Outcome:
-    """Run a scenario with a program of the user's and write its run directory.
+    """Run a scenario with the user's program, write its run directory to `target`, and return the outcome.
 
     Raises:
-        ProgramError: the fault acts through files or options that only the trainer's own program has.
+        ProgramError: the fault needs files or options that only the trainer's own program has.
 
     """
     check_target(target)
@@ -137,7 +137,7 @@ def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver,
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """Yield a directory for one job; resolved, for it is the resolved path that a traceback shows."""
+    """Yield the resolved path, as tracebacks show it, of a temporary directory for one job."""
     with tempfile.TemporaryDirectory(prefix=job_prefix()) as scratch:
         yield Path(scratch).resolve()
 

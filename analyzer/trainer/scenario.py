@@ -1,4 +1,4 @@
-"""A scenario: the description of one job and of the fault that it has."""
+"""Loads scenarios: descriptions of one job and its fault."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Scenario:
     expect: dict[str, Any]
     guilty: int = 0
     blames: bool = False
-    """True if the scenario makes one worker guilty, not all of them or none."""
+    """True if the scenario names one guilty worker, rather than all or none."""
     seed: int = 0
     step: int = 1
     fault: dict[str, Any] = field(default_factory=lambda: {"name": "none"})
@@ -87,11 +87,11 @@ class Scenario:
     batch_size: int = 64
     profile: int = 8
     stall_timeout: int = 0
-    """Seconds of silence after which the job is ended; 0 for as many as workers and load need."""
+    """Seconds without output after which the job is ended; 0 to derive them from workers and load."""
     after: int = 0
-    """Seconds after which the fault strikes, for programs that print no steps; 0 for its step in the log."""
+    """Seconds after which the fault strikes, for programs that print no steps; 0 to strike at `step`."""
     kill_on_bad_exit: int = 0
-    """Seconds after which the launcher ends a job after a failure, as Slurm's option does; 0 for never."""
+    """Seconds from a worker's failure to the end of the job, as with `srun --kill-on-bad-exit`; 0: never."""
     layout: str = "flat"
     chief: bool = False
     evaluator: bool = False
@@ -112,7 +112,7 @@ class Scenario:
         return first[index] if index < len(first) else f"worker:{index - len(first)}"
 
     def make_fault(self) -> Fault:
-        """Return a new fault; its state belongs to one job."""
+        """Return a new instance of the scenario's fault, for one job."""
         params = {key: value for key, value in self.fault.items() if key != "name"}
         return FAULTS[self.fault["name"]](guilty=self.guilty, step=self.step, **params)
 

@@ -1,4 +1,4 @@
-"""Reads YAML files so that every error can name its line."""
+"""Reads and checks scenario files (YAML); errors name the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Check = Callable[[object], str | None]
-"""Returns what a value must be, or None if it is valid."""
+"""Check of a value; returns None if the value is valid, else what it must be."""
 
 Where = tuple[str, ...]
 
@@ -24,12 +24,12 @@ class ScenarioError(UserError):
 
 
 def anything(value: object) -> str | None:  # noqa: ARG001 - a check that never objects
-    """Accept every value, because it is checked elsewhere."""
+    """Accept every value, for keys that are checked elsewhere."""
     return None
 
 
 def text(value: object) -> str | None:
-    """Accept a text that is not blank."""
+    """Accept a string that is not blank."""
     return None if isinstance(value, str) and value.strip() else "must be a text"
 
 
@@ -55,7 +55,7 @@ def one_of(*choices: str) -> Check:
 
 
 def several(*choices: str) -> Check:
-    """Return a check for a list of texts, each one of the choices if there are any."""
+    """Return a check for a list of strings; with choices, each must be one of them."""
     wanted = f"must be a list of: {', '.join(choices) or 'texts'}"
 
     def fits(one: object) -> bool:
@@ -69,7 +69,7 @@ def several(*choices: str) -> Check:
 
 @dataclass(frozen=True)
 class ScenarioFile:
-    """The values of a scenario file, with the line of every key."""
+    """The values of a scenario file, and the line number of every key."""
 
     path: Path
     values: dict[str, Any]
@@ -77,7 +77,7 @@ class ScenarioFile:
 
     @classmethod
     def read(cls, path: Path) -> ScenarioFile:
-        """Read a file, which must hold one mapping."""
+        """Read a scenario file; raise ScenarioError unless it holds one mapping."""
         try:
             content = path.read_text()
             node, values = yaml.compose(content), yaml.safe_load(content)
@@ -91,7 +91,7 @@ class ScenarioFile:
         return cls(path, values, dict(_lines(node, ())))
 
     def error(self, where: Where, message: str) -> ScenarioError:
-        """Return an error at a key's line, or at the line of the nearest key around it."""
+        """Return an error that names the line of a key, or of the nearest enclosing key."""
         while where and where not in self.lines:
             where = where[:-1]
         return ScenarioError(f"{self.path}:{self.lines.get(where, 1)}: {message}")

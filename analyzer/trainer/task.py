@@ -1,4 +1,4 @@
-"""One task of a scenario, started on its own host by a scheduler; its files go to a shared directory."""
+"""Runs one task of a scenario that a scheduler started on its own host."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 PARTS = ("logs", "exit_codes", "tf_config")
 MEETING_SECONDS = 300.0
 STALLED = 124
-"""Exit status of a task that was ended because it said nothing, as that of `timeout`."""
+"""Exit status of a task that was ended because of a stall, the same as that of `timeout`."""
 
 
 def run_task(
     scenario: Scenario, rank: Rank, program: Program, observer: JobObserver, shared: Path, host: str | None
 ) -> int:
-    """Run the task of a rank and return its exit status, 128 and the number for a signal.
+    """Run the task of a rank and return its exit status; for a signal, 128 plus its number.
 
-    `shared/SCENARIO/run` gets the log as it grows, and the exit code and TF_CONFIG if the scenario hands them
-    over; the guilty task writes its witness beside it, and the first one `expected.json`.
+    Writes the log to `shared/SCENARIO/run` while the task runs, then exit code and TF_CONFIG if they are in
+    `hands_over`. Beside `run`, the guilty task writes the proof of the fault, and rank 0 `expected.json`.
     """
     if scenario.hosts:
         raise HandoverError(f"{scenario.name}: has hosts of its own, which a cluster has already")
@@ -58,7 +58,7 @@ def run_task(
 
 
 def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> int:
-    """Write what a task leaves beside its log, and return its exit status."""
+    """Write the files of a finished task other than its log, and return its exit status."""
     scenario, name = workspace.scenario, workspace.name(rank.index)
     if outcome.witness:
         (home / f"witness-{rank.index}.txt").write_text(outcome.witness + "\n")
@@ -78,6 +78,6 @@ def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> in
 
 
 def _meeting() -> str:
-    """Return the name of the directory where the tasks of this attempt meet."""
+    """Return the name of the directory in which the tasks of this attempt exchange addresses."""
     names = ("SLURM_JOB_ID", "SLURM_RESTART_COUNT", "PMIX_NAMESPACE", "JOB_NAME")
     return "-".join(["tasks", *(os.environ[name] for name in names if name in os.environ)])

@@ -21,10 +21,10 @@ class Arguments(Fault):
     everyone: bool = False
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Return the additional arguments."""
+        """Return the additional arguments of a worker; none if it is not affected."""
         return tuple(map(str, self.add)) if self.everyone or index == self.guilty else ()
 
     def witness(self, evidence: Evidence) -> str:
-        """Require another command line, as the kernel shows it."""
+        """Return proof from `/proc` that a command line differs from the usual one."""
         everyone = range(evidence.workspace.scenario.workers)
         return evidence.require_changed_options(everyone if self.everyone else [self.guilty])

@@ -1,4 +1,4 @@
-"""A value in the guilty worker's own data file that is not what the program expects."""
+"""Replaces one value in the guilty worker's data file by an invalid one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class BadValue(Fault):
-    """`n/a` makes the parser raise; `nan` is parsed and poisons the loss."""
+    """Write `value` into one row: `n/a` makes the parser raise; `nan` is parsed and makes the loss NaN."""
 
     value: str = "n/a"
     column: int = 17
@@ -42,13 +42,13 @@ class BadValue(Fault):
             self.data.observe(workers)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the value is another one, and that the worker read its row."""
+        """Return proof that the value was replaced and that the guilty worker read up to its row."""
         evidence.life(self.guilty)
         require(self.changed, f"the value was {self.value} already")
         require(self.data, "no data were written")
         return self.data.require() if self.data else ""
 
     def cleanup(self) -> None:
-        """Stop watching the file."""
+        """Stop watching the data file."""
         if self.data:
             self.data.close()

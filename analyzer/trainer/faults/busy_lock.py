@@ -25,7 +25,7 @@ LEAST_SHARE = 0.1
 
 @dataclass
 class BusyLock(Fault):
-    """The other job holds the lock for `seconds` each time after the guilty worker has released it."""
+    """Hold the lock for `seconds` each time, from a thread that stands for another job."""
 
     seconds: float = 0.3
     over: threading.Event = field(default_factory=threading.Event, init=False)
@@ -35,7 +35,7 @@ class BusyLock(Fault):
     waits: int = field(default=0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Start the other job."""
+        """Start the thread that competes for the lock."""
         self.path = workspace.folder(self.guilty) / "statistics/.lock"
         self.other = threading.Thread(target=self._contend, args=(self.path,), daemon=True)
         self.other.start()
@@ -53,20 +53,20 @@ class BusyLock(Fault):
         return ("--refresh-every", "1")
 
     def cleanup(self) -> None:
-        """Stop the other job."""
+        """Stop the thread and wait for it."""
         self.over.set()
         if self.other:
             self.other.join()
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """See whether the guilty worker waits for the lock now."""
+        """Count whether the guilty worker waits for the lock at this poll."""
         for life in workers.alive():
             if life.index == self.guilty and self.path:
                 self.looks += 1
                 self.waits += proc.waits_for_lock(life.pid, self.path)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the guilty worker waited for the lock in one look of ten, as the kernel shows it."""
+        """Return proof from `/proc/locks` that the guilty worker waited in at least a tenth of the polls."""
         evidence.life(self.guilty)
         enough = self.waits and self.waits >= self.looks * LEAST_SHARE
         require(enough, f"worker {self.guilty} waited for the lock in {self.waits} of {self.looks} looks")

@@ -1,4 +1,4 @@
-"""Other processes compete for the machine's cores; a slow job, but not a fault."""
+"""Runs other processes that compete for the machine's cores; the job gets slow, which is no fault."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class BusyMachine(Fault):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
 
     def where(self) -> Sequence[str]:
-        """Return the command prefix that restricts the cores: none."""
+        """Return the command prefix that binds the processes to cores; empty here, subclasses override it."""
         return ()
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
-        """Note how much the others have computed."""
+        """Record the processor time of the competing processes, in seconds."""
         self.computed = sum(proc.seconds_computed(other.pid) for other in self.others)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the others computed for a tenth of the job's time at least."""
+        """Return proof that the competing processes computed for more than a tenth of the job's duration."""
         seconds = time.monotonic() - evidence.life(0).started
         told = f"the other processes computed {self.computed:.1f} s in {seconds:.1f} s"
         require(self.computed > seconds / 10, told)

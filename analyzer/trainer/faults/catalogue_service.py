@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Catalogue(BaseHTTPRequestHandler):
-    """Returns the list to clients with the right key."""
+    """HTTP handler that returns the list of data files, or 403 if the key is `expired`."""
 
     files = b""
     counts: ClassVar[Counter[str]] = Counter()
-    """Requests that were answered and refused."""
+    """Number of requests by outcome: `answered`, `refused`."""
 
     def do_GET(self) -> None:
-        """Answer a request."""
+        """Send the list of data files, or 403 if the key is `expired`."""
         if "key=expired" in self.path:
             self.counts["refused"] += 1
             self.send_error(403)
@@ -67,14 +67,14 @@ class CatalogueService(Fault):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Pass the URL of the list to the program."""
+        """Return the option with the URL of the list: a failing one for affected workers."""
         place = self.good + "valid"
         if self.everyone or index == self.guilty:
             place = self.good + "expired" if self.answer == "forbidden" else self.nowhere
         return ("--manifest", place)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require refused requests, or nobody at the address and no request of the guilty worker."""
+        """Return proof that the service refused requests, or that nothing listens at the wrong URL."""
         count = evidence.workspace.scenario.workers
         evidence.life(self.guilty)
         if self.answer == "forbidden":

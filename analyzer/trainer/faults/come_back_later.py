@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ComeBackLater(Fault):
-    """The file asks to wait `seconds`; meanwhile the other workers wait in their collective."""
+    """Ask the program to wait `seconds`; meanwhile the other workers wait in the all-reduce."""
 
     seconds: float = 900.0
     path: Path | None = field(default=None, init=False)
@@ -29,7 +29,7 @@ class ComeBackLater(Fault):
     reads: FileReads = field(default_factory=FileReads, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Remember the path of the file."""
+        """Store the path of the guilty worker's statistics file."""
         self.path = workspace.folder(self.guilty) / "statistics/statistics.json"
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
@@ -48,7 +48,7 @@ class ComeBackLater(Fault):
             self.path = None
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the request asks for time, and was read."""
+        """Return proof that the guilty worker opened the file with the request to wait."""
         evidence.life(self.guilty)
         require(self.struck, f"worker {self.guilty} never came to step {self.step}")
         require(self.seconds > 0, "the file asks for no time")
@@ -57,5 +57,5 @@ class ComeBackLater(Fault):
         return f"request read by worker {self.guilty}"
 
     def cleanup(self) -> None:
-        """Stop watching the file."""
+        """Stop watching the statistics file."""
         self.reads.close()

@@ -1,4 +1,4 @@
-"""A line of the guilty worker's learning-rate schedule was saved with a semicolon by a spreadsheet."""
+"""Damages the guilty worker's learning-rate schedule, as a spreadsheet that saves semicolons does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class DamagedSchedule(Fault):
-    """The program fails to split the line at a comma."""
+    """Replace a comma by a semicolon, so that the program fails to split the line."""
 
     damaged: bool = field(default=False, init=False)
     path: Path | None = field(default=None, init=False)
@@ -44,7 +44,7 @@ class DamagedSchedule(Fault):
             self.data.observe(workers)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the schedule was damaged and read, and that the worker came to the step."""
+        """Return proof that the guilty worker read the damaged schedule, reached the step and failed."""
         evidence.life(self.guilty)
         require(self.damaged, "the line has no comma")
         require(self.path and self.reads.saw(self.path), f"worker {self.guilty} never read its schedule")
@@ -52,7 +52,7 @@ class DamagedSchedule(Fault):
         return f"schedule read; {self.data.require() if self.data else ''}; {ended}"
 
     def cleanup(self) -> None:
-        """Stop watching the file."""
+        """Stop watching the schedule and the data file."""
         self.reads.close()
         if self.data:
             self.data.close()

@@ -71,7 +71,7 @@ class DataFile(Fault):
             data.observe(workers)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that each changed file was read to its damage; of a lost one, that its reader failed."""
+        """Return proof that the changed files were read up to the damage, or that the lost file is gone."""
         if self.happened == "lost":
             path = self._file(evidence.workspace, self.guilty)
             require(not path.exists(), f"{path.name} is there")
@@ -83,6 +83,6 @@ class DataFile(Fault):
         return f"{told}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
-        """Stop watching the file."""
+        """Stop watching the changed files."""
         for data in self.data:
             data.close()

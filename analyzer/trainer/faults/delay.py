@@ -1,4 +1,4 @@
-"""A proxy delays all traffic to the guilty worker's host."""
+"""Delays all traffic to the guilty worker's port through a proxy."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ REDIRECTION = "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport {port} -j RE
 
 @dataclass
 class Delay(Fault):
-    """The delay is `milliseconds` each way, from the start."""
+    """Delay each direction by `milliseconds`, from the start of the job."""
 
     fits_any_program: ClassVar[bool] = True
     milliseconds: int = 40
     proxy: Popen[bytes] | None = field(default=None, init=False)
 
     def check(self, scenario: Scenario) -> None:
-        """Require hosts of their own, because the proxy needs a network."""
+        """Raise ValueError unless the scenario has simulated hosts, whose network the proxy needs."""
         if not scenario.hosts:
             raise ValueError("a delay needs `hosts: true`")
 
@@ -47,7 +47,7 @@ class Delay(Fault):
         hosts.run(self.guilty, REDIRECTION.format(port=PORT, proxy=PORT + 1))
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the kernel redirected connections to the proxy, which still runs."""
+        """Return proof from iptables that connections were redirected to the proxy, which still runs."""
         hosts = evidence.workspace.hosts
         require(self.proxy and self.proxy.poll() is None, "the proxy has ended")
         require(self.milliseconds > 0, "the delay is none")
@@ -57,7 +57,7 @@ class Delay(Fault):
         return f"{count} connections redirected to the proxy"
 
     def cleanup(self) -> None:
-        """End the proxy; the redirection ends with the host."""
+        """Kill the proxy; the redirection disappears with the simulated host."""
         if self.proxy:
             self.proxy.kill()
             self.proxy.wait()

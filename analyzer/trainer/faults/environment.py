@@ -23,11 +23,11 @@ class Environment(Fault):
     everyone: bool = False
 
     def environment(self, index: int) -> Mapping[str, str]:
-        """Return the variables."""
+        """Return the variables to set for a worker; none if it is not affected."""
         return self.set if self.everyone or index == self.guilty else {}
 
     def witness(self, evidence: Evidence) -> str:
-        """Require variables that are not the usual ones in the environment that the kernel shows."""
+        """Return proof from `/proc` that each affected worker has the changed variables."""
         everyone = range(evidence.workspace.scenario.workers)
         for index in everyone if self.everyone else [self.guilty]:
             evidence.life(index)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Fault:
-    """A fault that does nothing; subclasses override the moments at which they act.
+    """Base class that does nothing; subclasses override the methods for the moments at which they act.
 
-    The further fields of a subclass are the parameters that a scenario may give it.
+    The additional init fields of a subclass are its parameters in a scenario file.
     """
 
     fits_any_program: ClassVar[bool] = False
@@ -29,10 +29,10 @@ class Fault:
     guilty: int
     step: int
     struck: float = field(default=0.0, init=False)
-    """When the fault struck a running job (monotonic); 0 if it did not, or was there from the start."""
+    """Monotonic time at which the fault struck a running job; 0 if not yet, or if present from the start."""
 
     def strike(self) -> None:
-        """Note that the fault strikes now."""
+        """Record the present time as the time at which the fault strikes."""
         self.struck = time.monotonic()
 
     def check(self, scenario: Scenario) -> None:
@@ -61,27 +61,27 @@ class Fault:
         return usual
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - a default
-        """Return the command that starts this worker."""
+        """Return the command line that starts this worker."""
         return usual
 
     def delay(self, index: int) -> float:  # noqa: ARG002 - a default
-        """Return how many seconds after the first worker this one starts."""
+        """Return by how many seconds to delay the start of this worker."""
         return 0.0
 
     def started(self, pid: int, index: int) -> None:
         """Act right after a worker's process was started."""
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Act when a worker's log shows a step."""
+        """Act on a worker's last step; called at every poll for each started worker."""
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Look at the running workers for evidence; called at every poll."""
+        """Collect evidence from the running workers; called at every poll."""
 
     def witness(self, evidence: Evidence) -> str:  # noqa: ARG002 - a default
-        """Return what shows that the fault struck, apart from anything that workers print.
+        """Return the proof that the fault took effect, which never relies on what workers print.
 
         Raises:
-            FaultMissedError: it did not strike, or something else struck first.
+            FaultMissedError: the fault took no effect, or another failure came first.
 
         """
         return "no fault"
@@ -91,7 +91,7 @@ class Fault:
         return False
 
     def leaves(self) -> Mapping[str, bytes]:
-        """Return additional files of the run directory, by name, as the system writes them."""
+        """Return the content of additional files for the run directory, by name."""
         return {}
 
     def cleanup(self) -> None:

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.3
 
 @dataclass
 class Feed(Fault):
-    """`rows_per_second` is the speed; without it, all rows before the step come at once, and then none."""
+    """Write `rows_per_second` into the pipe; with 0, write all rows before the step at once, then none."""
 
     rows_per_second: int = 0
     everyone: bool = False
@@ -41,7 +41,7 @@ class Feed(Fault):
     empty: int = field(default=0, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Replace the data file by a pipe with a writer."""
+        """Replace the data file by a named pipe, and start a thread that writes rows into it."""
         indices = range(workspace.scenario.workers) if self.everyone else [self.guilty]
         for index in indices:
             path = workspace.part_file(index)
@@ -59,7 +59,7 @@ class Feed(Fault):
             self.writers.append(writer)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require a reader that took what there was, and then found the pipe empty."""
+        """Return proof that the pipe was read, and was empty in more than 30 % of the polls."""
         evidence.life(self.guilty)
         require(self.writers, "no file became a pipe")
         require(self.taken, "nobody read from the pipe")
@@ -70,7 +70,7 @@ class Feed(Fault):
         return told
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
-        """See whether the pipe is empty."""
+        """Count whether each pipe is empty at this poll, and how many bytes were read."""
         for pipe in self.pipes:
             waiting = int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
             self.looks += 1
@@ -101,7 +101,7 @@ class Feed(Fault):
                 time.sleep(0.01)
 
     def cleanup(self) -> None:
-        """Stop writing."""
+        """Stop the writers and close the pipes."""
         self.over.set()
         for writer in self.writers:
             writer.join()

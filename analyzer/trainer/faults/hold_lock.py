@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class HoldLock(Fault):
-    """The guilty worker waits forever; its peers wait for it in the all-reduce."""
+    """Hold the lock until the job ends: the guilty worker waits for it, its peers in the all-reduce."""
 
     held: ExitStack = field(default_factory=ExitStack, init=False)
     path: Path | None = field(default=None, init=False)
     waited: bool = field(default=False, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Take the lock of the guilty worker's statistics."""
+        """Take the lock beside the guilty worker's statistics file."""
         self.path = workspace.folder(self.guilty) / "statistics/.lock"
         fcntl.flock(self.held.enter_context(self.path.open("w")), fcntl.LOCK_EX)
 
@@ -42,13 +42,13 @@ class HoldLock(Fault):
         self.held.close()
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """See whether the guilty worker waits for the lock."""
+        """Record whether the guilty worker waits for the lock."""
         for life in workers.alive():
             if life.index == self.guilty and self.path and proc.waits_for_lock(life.pid, self.path):
                 self.waited = True
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the kernel lists the guilty worker among those that wait for the lock."""
+        """Return proof from `/proc/locks` that the guilty worker waited for the lock."""
         evidence.life(self.guilty)
         require(self.waited, f"worker {self.guilty} never waited for the lock")
         return f"worker {self.guilty} waits for the lock in /proc/locks"

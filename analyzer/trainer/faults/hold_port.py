@@ -1,4 +1,4 @@
-"""The guilty worker's port belongs to another process."""
+"""Occupies the guilty worker's port with another process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HoldPort(Fault):
-    """The trainer itself listens on it, as another service might."""
+    """Listen on the guilty worker's port in the trainer, as another service might."""
 
     fits_any_program: ClassVar[bool] = True
     held: ExitStack = field(default_factory=ExitStack, init=False)
@@ -29,7 +29,7 @@ class HoldPort(Fault):
         self.held_socket = self.held.enter_context(socket.create_server((host, int(port))))
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the port was never free, and that the worker which wanted it failed."""
+        """Return proof that the trainer still holds the port, and that the guilty worker failed."""
         require(self.held_socket and self.held_socket.fileno() >= 0, "the port is held by nobody")
         ended = evidence.require_ended_badly(self.guilty)
         return f"the port is bound by the trainer; {ended}"

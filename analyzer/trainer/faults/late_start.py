@@ -1,4 +1,4 @@
-"""The guilty worker starts later than the others; not a fault if they wait long enough."""
+"""Starts the guilty worker later than the others, which is no fault if they wait long enough."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class LateStart(Fault):
-    """The guilty worker starts `seconds` after the others."""
+    """Start the guilty worker `seconds` after the others."""
 
     fits_any_program: ClassVar[bool] = True
     seconds: float = 10.0
 
     def delay(self, index: int) -> float:
-        """Delay the guilty worker."""
+        """Return `seconds` for the guilty worker, 0 for the others."""
         return self.seconds if index == self.guilty else 0.0
 
     def witness(self, evidence: Evidence) -> str:
-        """Require a later start, or, with no delay, another Python than that of the others."""
+        """Return proof that the guilty worker started late or, if `seconds` is 0, ran another Python."""
         late = evidence.life(self.guilty).started - min(life.started for life in evidence.workers.lives)
         if self.seconds:
             require(late >= self.seconds, f"worker {self.guilty} started {late:.1f} s after the first")

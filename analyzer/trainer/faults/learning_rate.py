@@ -1,4 +1,4 @@
-"""The learning rate in every worker's schedule is too high, for some steps or from a step on."""
+"""Raises the learning rate in every worker's schedule, from a step on or for a number of steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LearningRate(Fault):
-    """The schedule has `rate` from the step on, for `steps` steps (0: to the end)."""
+    """Set the rate to `rate` from the step on, for `steps` steps (0: to the end)."""
 
     rate: float = 10.0
     steps: int = 0
@@ -49,14 +49,14 @@ class LearningRate(Fault):
             self.data.observe(workers)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the rate is another one, and that the guilty worker came to the step."""
+        """Return proof that the rate was changed and that the guilty worker reached the step."""
         evidence.life(self.guilty)
         require(self.changed, f"the rate was {self.rate} already")
         require(self.path and self.reads.saw(self.path), f"worker {self.guilty} never read its schedule")
         return f"schedule read; {self.data.require() if self.data else ''}"
 
     def cleanup(self) -> None:
-        """Stop watching the file."""
+        """Stop watching the schedule and the data file."""
         self.reads.close()
         if self.data:
             self.data.close()

@@ -1,4 +1,4 @@
-"""The operating system limits a resource of the guilty worker to what it uses at the step."""
+"""Limits a resource of the guilty worker to about its use at the step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF = {"memory": resource.RLIMIT_AS, "files": resource.RLIMIT_NOFILE}
 
 @dataclass
 class Limit(Fault):
-    """`of` is `memory` (address space) or `files` (open files)."""
+    """Set the rlimit of `memory` (address space, bytes) or `files` (open files) to the use plus `more`."""
 
     fits_any_program: ClassVar[bool] = True
     of: str = "files"
@@ -45,7 +45,7 @@ class Limit(Fault):
             self.strike()
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the kernel took the limit, and that the worker then failed."""
+        """Return proof that the kernel accepted the limit, and that the guilty worker then failed."""
         require(self.done, f"worker {self.guilty} never came to step {self.step}")
         require(self.limit, f"worker {self.guilty} had ended before the limit was set")
         evidence.require_nobody_ended_badly(before=self.struck, but=-1)

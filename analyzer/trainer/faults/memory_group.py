@@ -1,4 +1,4 @@
-"""A memory cgroup limits the guilty worker to the memory that it uses at the step."""
+"""Limits the guilty worker, by a memory cgroup, to the memory that it uses at the step."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from analyzer.trainer.witness.evidence import Evidence
 
 ROOTS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
-"""Versions 1 and 2; if both are mounted, version 1 controls memory."""
+"""Mount points of cgroup versions 1 and 2; if both are mounted, version 1 controls memory."""
 GROUP = "training-"
-"""Prefix of the group's name, which the kernel writes to its log."""
+"""Prefix of the cgroup's name; the kernel log shows the name."""
 LIMITS = ("memory.limit_in_bytes", "memory.max")
 EVENTS = ("memory.oom_control", "memory.events")
 
 
 @dataclass
 class MemoryGroup(Fault):
-    """The kernel kills the worker when it needs more; the run directory gets `kernel.log`."""
+    """Make the kernel kill the guilty worker for lack of memory; the run directory gets `kernel.log`."""
 
     fits_any_program: ClassVar[bool] = True
     group: Path | None = field(default=None, init=False)
@@ -37,7 +37,7 @@ class MemoryGroup(Fault):
     pid: int = field(default=0, init=False)
 
     def started(self, pid: int, index: int) -> None:
-        """Put the guilty worker into a group of its own."""
+        """Move the guilty worker into a new memory cgroup."""
         if index != self.guilty:
             return
         root = next((root for root in ROOTS if (root / "cgroup.procs").exists()), None)
@@ -48,7 +48,7 @@ class MemoryGroup(Fault):
         (self.group / "cgroup.procs").write_text(str(pid))
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
-        """When the guilty worker reaches the step, set its group's memory limit to its current use."""
+        """When the guilty worker reaches the step, set its cgroup's memory limit to its current use."""
         if index != self.guilty or step < self.step or self.limited or self.group is None:
             return
         self.limited = True
@@ -60,33 +60,33 @@ class MemoryGroup(Fault):
                 return
 
     def _used(self) -> int:
-        """Return the process's memory in bytes without cached files."""
+        """Return the anonymous memory of the process in bytes, without file pages."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise UserError(f"/proc/{self.pid}/status does not tell the memory of the process")
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the kernel counted a kill in the group."""
+        """Return proof that the kernel counted an OOM kill in the cgroup."""
         require(self.limited, f"worker {self.guilty} never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.struck, but=self.guilty)
         require(self._kills(), "the kernel killed nobody in the group")
         return f"oom_kill {self._kills()} in the group; {evidence.require_ended_badly(self.guilty)}"
 
     def _kills(self) -> int:
-        """Return the kernel's count of the processes that it killed in the group."""
+        """Return how many processes the kernel killed in the cgroup for lack of memory."""
         files = [self.group / name for name in EVENTS] if self.group else []
         lines = [line.split() for path in files if path.exists() for line in path.read_text().splitlines()]
         return max((int(line[1]) for line in lines if line[0] == "oom_kill"), default=0)
 
     def leaves(self) -> Mapping[str, bytes]:
-        """Return the kernel's lines about the process."""
+        """Return `kernel.log` with the lines of `dmesg` about the process; nothing if there are none."""
         said = subprocess.run(["dmesg"], capture_output=True, check=False).stdout  # noqa: S607 - of the system
         own = [line for line in said.splitlines(keepends=True) if str(self.pid).encode() in line]
         return {"kernel.log": b"".join(own)} if own else {}
 
     def cleanup(self) -> None:
-        """Remove the group, which is empty by now."""
+        """Remove the cgroup, which is empty by now."""
         if self.group:
             with suppress(OSError):
                 self.group.rmdir()

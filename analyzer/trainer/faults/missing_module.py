@@ -1,4 +1,4 @@
-"""A module of the program is missing on the guilty worker."""
+"""Deletes a module of the program on the guilty worker."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class MissingModule(Fault):
-    """All workers import the module; the guilty worker does not have it."""
+    """Make all workers import `windowing`, and delete it on the guilty worker."""
 
     def prepare(self, workspace: Workspace) -> None:
-        """Delete the module."""
+        """Delete the module from the guilty worker's folder."""
         (workspace.folder(self.guilty) / "windowing.py").unlink()
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
@@ -28,7 +28,7 @@ class MissingModule(Fault):
         return ("--normalise",)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the module is not there, and that its worker failed."""
+        """Return proof that the module is missing and that the guilty worker failed."""
         path = evidence.workspace.folder(self.guilty) / "windowing.py"
         require(not path.exists(), "the module is there")
         return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"

@@ -1,4 +1,4 @@
-"""A network rule for the guilty worker's host, from the start or from a step on."""
+"""Applies a network rule to the guilty worker's host, from the start or from a step on."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ RULES = {
 
 @dataclass
 class NetworkRule(Fault):
-    """`rule` is `firewall` (nothing gets in), `partition` (nothing in or out), `lossy` or `narrow`."""
+    """Apply `rule`: `firewall` (TensorFlow's port closed), `partition` (no traffic), `lossy` or `narrow`."""
 
     fits_any_program: ClassVar[bool] = True
     rule: str = "firewall"
     everyone: bool = False
     hosts: Hosts | None = field(default=None, init=False)
     on: list[int] = field(default_factory=list, init=False)
-    """Hosts that have the rule."""
+    """Indexes of the hosts that have the rule."""
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"no such rule: {self.rule!r}")
 
     def check(self, scenario: Scenario) -> None:
-        """Require hosts of their own, because a rule needs a network."""
+        """Raise ValueError unless the scenario has simulated hosts, whose network the rule needs."""
         if not scenario.hosts:
             raise ValueError("a network rule needs `hosts: true`")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Apply the rule now, unless it waits for a step."""
+        """Apply the rule at once if the step is 1."""
         self.hosts = workspace.hosts
         if self.step == 1:
             self._set(range(workspace.scenario.workers) if self.everyone else [self.guilty])
@@ -70,7 +70,7 @@ class NetworkRule(Fault):
                 hosts.run(index, command)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the kernel counted packets that the rule met, on each host that has it."""
+        """Return proof that the kernel counted packets matching the rule, on each host that has the rule."""
         require(self.on, f"worker {self.guilty} never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.struck, but=-1)
         hosts = evidence.workspace.hosts

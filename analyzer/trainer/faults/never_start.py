@@ -1,4 +1,4 @@
-"""The guilty worker is never started."""
+"""Never starts the guilty worker."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class NeverStart(Fault):
-    """Its peers wait for it until they time out."""
+    """Leave out the guilty worker; its peers wait for it until they time out."""
 
     fits_any_program: ClassVar[bool] = True
 
     def should_start(self, index: int) -> bool:
-        """Start every worker but the guilty one."""
+        """Return False for the guilty worker, True for the others."""
         return index != self.guilty
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that others run, that the worker never did, and that nobody answers at its address."""
+        """Return proof that others started, the guilty worker did not, and nothing listens at its address."""
         started = {life.index for life in evidence.workers.lives}
         require(started, "nobody was started")
         require(self.guilty not in started, f"worker {self.guilty} was started")

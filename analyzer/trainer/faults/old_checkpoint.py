@@ -1,4 +1,4 @@
-"""The job starts from an unusable checkpoint of an earlier job."""
+"""Starts the job from an unusable checkpoint of an earlier job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir",
 
 @dataclass
 class OldCheckpoint(Fault):
-    """`cut` truncates the guilty worker's copy; `earlier` has the arguments of the earlier job."""
+    """Restore a checkpoint truncated on the guilty worker (`cut`) or of a job with arguments `earlier`."""
 
     cut: bool = False
     earlier: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class OldCheckpoint(Fault):
     reads: FileReads = field(default_factory=FileReads, init=False)
 
     def before(self, workspace: Workspace, alone: Alone) -> None:
-        """Write the checkpoint and copy it to every worker."""
+        """Run the earlier job alone, and copy its checkpoint to every worker."""
         alone([*FIRST, *map(str, self.earlier)])
         made = workspace.folder(0) / "checkpoints"
         for index in range(workspace.scenario.workers):
@@ -39,7 +39,7 @@ class OldCheckpoint(Fault):
         shutil.rmtree(made)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Truncate the guilty worker's copy."""
+        """Truncate the guilty worker's copy if `cut` is set, and watch it for reads."""
         if self.cut:
             for path in (workspace.folder(self.guilty) / "previous").glob("*.data-*"):
                 path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -52,7 +52,7 @@ class OldCheckpoint(Fault):
         return ("--restore", "previous/step-00004")
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the checkpoint is damaged or of another model, and that the worker opened it."""
+        """Return proof that the guilty worker opened the unusable checkpoint, and failed."""
         evidence.life(self.guilty)
         require(self.cut or self.earlier, "the checkpoint is whole and of the same model")
         opened = [path for path in self.parts if self.reads.saw(path)]

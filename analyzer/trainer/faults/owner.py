@@ -1,4 +1,4 @@
-"""The workers run as a user without permission for a file or directory of the guilty worker."""
+"""Runs the workers as a user without permission for a file or directory of the guilty worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOBODY = 65534
 
 @dataclass
 class Owner(Fault):
-    """`of` is `data` (a file that only root reads) or `checkpoints` (a directory that only root writes)."""
+    """Deny access to `data` (a file only root reads) or `checkpoints` (a directory only root writes)."""
 
     of: str = "data"
     taken: Path | None = field(default=None, init=False)
@@ -35,7 +35,7 @@ class Owner(Fault):
             raise ValueError(f"nothing that can belong to somebody else: {self.of!r}")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Give everything else to the workers' user."""
+        """Make the workers' user own all files, and root the denied one; needs root."""
         if os.geteuid():
             raise UserError("files can be given away by root only")
         workspace.root.chmod(0o755)
@@ -55,19 +55,19 @@ class Owner(Fault):
         path.chmod(0o755 if path.is_dir() else 0o600)
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Start the worker as that user."""
+        """Return the command that starts the worker as the unprivileged user."""
         user = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
         return ("setpriv", *user, "--pdeathsig=KILL", *usual)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require the owner of the file and the user of the process, as the kernel shows them."""
+        """Return proof that root owns the path and that the guilty worker ran as another user, and failed."""
         evidence.life(self.guilty)
         require(self.user == NOBODY, f"worker {self.guilty} ran as user {self.user}")
         require(self.taken and self.taken.stat().st_uid == 0, "root owns nothing of it")
         return f"worker {self.guilty} ran as user {NOBODY}; {evidence.require_ended_badly(self.guilty)}"
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Note the user of the guilty worker."""
+        """Record the user ID of the guilty worker from `/proc`."""
         for life in workers.alive():
             if life.index == self.guilty and (ids := proc.status(life.pid, "Uid")):
                 self.user = int(ids.split()[1])

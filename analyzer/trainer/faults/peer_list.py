@@ -1,4 +1,4 @@
-"""The cluster is given on the command line, with a wrong entry for the guilty worker."""
+"""Gives the cluster on the command line, with a wrong address in that of the guilty worker."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 @dataclass
 class PeerList(Fault):
-    """The guilty worker expects `peer` at a port without a listener."""
+    """Give the guilty worker a port without a listener for `peer`."""
 
     peer: int = 0
     addresses: tuple[str, ...] = field(default=(), init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Remember the addresses of the cluster."""
+        """Store the addresses of the cluster."""
         self.addresses = workspace.addresses
 
     def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - all alike
-        """Set no TF_CONFIG, because the command line has the cluster."""
+        """Return None: the command line has the cluster."""
         return None
 
     def arguments(self, index: int) -> Sequence[str]:
-        """Pass the cluster as arguments."""
+        """Return the options that describe the cluster."""
         addresses = ",".join(self._expected(index))
         return ("--cluster-from", "arguments", "--workers", addresses, "--task", str(index))
 
     def _expected(self, index: int) -> list[str]:
-        """Return the addresses that a worker is told."""
+        """Return the cluster addresses that a worker gets, with the wrong one for the guilty worker."""
         addresses = [*self.addresses]
         if index == self.guilty:
             host, port = addresses[self.peer].rsplit(":", 1)
@@ -45,7 +45,7 @@ class PeerList(Fault):
         return addresses
 
     def witness(self, evidence: Evidence) -> str:
-        """Require the wrong address on the guilty worker's command line, and that nobody answers there."""
+        """Return proof that the guilty worker's command line has the wrong address, where nothing listens."""
         evidence.life(self.guilty)
         wrong = self._expected(self.guilty)[self.peer]
         command = " ".join(evidence.commands.get(self.guilty, ()))

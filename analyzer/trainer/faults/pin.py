@@ -1,4 +1,4 @@
-"""The guilty worker is bound to one core that other processes use too."""
+"""Binds the guilty worker to one core that other processes use too."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Pin(BusyMachine):
     cores: int = field(default=0, init=False)
 
     def where(self) -> Sequence[str]:
-        """Return the command prefix that binds to the core."""
+        """Return the command prefix that binds a process to the core."""
         return ("taskset", "-c", str(min(os.sched_getaffinity(0))))
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:
-        """Bind the guilty worker to the core."""
+        """Return the command, with the prefix that binds the guilty worker to the core."""
         return (*self.where(), *usual) if index == self.guilty else usual
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Note the cores that the guilty worker may use."""
+        """Record how many cores the guilty worker may use."""
         super().observe(workers)
         for life in workers.alive():
             if life.index == self.guilty:
@@ -41,7 +41,7 @@ class Pin(BusyMachine):
                     self.cores = len(os.sched_getaffinity(life.pid))
 
     def witness(self, evidence: Evidence) -> str:
-        """Require one core of several, and that others computed there."""
+        """Return proof that the guilty worker had one core of several, and that other processes computed."""
         evidence.life(self.guilty)
         require(len(os.sched_getaffinity(0)) > 1, "this machine has one core for all")
         require(self.cores == 1, f"worker {self.guilty} may use {self.cores} cores")

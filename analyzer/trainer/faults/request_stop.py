@@ -1,4 +1,4 @@
-"""An operator asks the guilty worker to stop, by the means that its program offers."""
+"""Stops the guilty worker as an operator does, by a file that its program checks."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass
 class RequestStop(Fault):
-    """The program exits with 0 if it finds a file named STOP."""
+    """Create a file named STOP, on which the program exits with 0."""
 
     file: Path | None = field(default=None, init=False)
 
     def prepare(self, workspace: Workspace) -> None:
-        """Remember the path of the file."""
+        """Store the path of the STOP file."""
         self.file = workspace.folder(self.guilty) / "STOP"
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Create the file."""
+        """Create the STOP file when the guilty worker reaches the step."""
         if index == self.guilty and step >= self.step and self.file and not self.struck:
             if index in workers.running():
                 self.strike()
             self.file.touch()
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the request was there before the worker ended, and that it ended with 0."""
+        """Return proof that the guilty worker ended with 0 after the STOP file was created."""
         life = evidence.life(self.guilty)
         require(self.struck, f"worker {self.guilty} never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.struck, but=-1)

@@ -1,4 +1,4 @@
-"""The guilty worker dies, and a supervisor restarts it shortly after."""
+"""Kills the guilty worker, and restarts it shortly after, as a supervisor does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Restart(Fault):
-    """The supervisor waits `after` seconds."""
+    """Kill the guilty worker at the step, and restart it `after` seconds later."""
 
     fits_any_program: ClassVar[bool] = True
     after: float = 1.0
@@ -25,7 +25,7 @@ class Restart(Fault):
     back: bool = field(default=False, init=False)
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Kill the worker at the step, and restart it when due."""
+        """Kill the guilty worker when it reaches the step, and restart it when due."""
         if index != self.guilty or self.back:
             return
         if not self.died and step >= self.step:
@@ -36,7 +36,7 @@ class Restart(Fault):
             workers.restart(index)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require a process that ended by SIGKILL, and another one after it."""
+        """Return proof that the guilty worker ended by SIGKILL and was started again."""
         evidence.life(self.guilty)
         require(self.died, f"worker {self.guilty} never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.died, but=-1)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class SendSignal(Fault):
-    """`signal` is a name without its SIG: KILL, STOP, SEGV, ABRT, TERM, INT.
+    """Send `signal`, a name without SIG: KILL, STOP, SEGV, ABRT, TERM, INT.
 
-    It is sent when the guilty worker has come to the step, or, with `when: anyone`, when somebody has;
-    to the guilty worker only, or to `everyone`.
+    The signal is sent when the guilty worker reaches the step (with `when: anyone`: when any worker does),
+    to the guilty worker only or, with `everyone`, to all workers.
     """
 
     fits_any_program: ClassVar[bool] = True
@@ -36,7 +36,7 @@ class SendSignal(Fault):
             raise ValueError(f"no such signal: {self.signal!r}")
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Send the signal once, when the step is reached."""
+        """Send the signal once, when the worker that `when` selects reaches the step."""
         if (index == self.guilty or self.when == "anyone") and step >= self.step and not self.struck:
             self.strike()
             for one in workers.processes:
@@ -51,13 +51,13 @@ class SendSignal(Fault):
             self.sent += [life for life in workers.lives if life.pid == pid]
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Record which processes that got the signal are stopped."""
+        """Record which of the signalled processes are stopped (state T)."""
         for life in workers.alive():
             if life in self.sent and proc.state(life.pid) == "T":
                 self.stopped.add(life.pid)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the signal reached a running process: by its wait status, its state or its masks."""
+        """Return proof by wait status, process state or signal masks that the signal reached each process."""
         require(self.struck, f"the job never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.struck, but=-1)
         require(self.sent, f"worker {self.guilty} had ended before SIG{self.signal} was sent")

@@ -1,4 +1,4 @@
-"""All workers write checkpoints to the same path, as on a network file system."""
+"""Lets all workers write checkpoints to the same directory, as on a network file system."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class SharedFolder(Fault):
-    """`BackupAndRestore` needs this; for plain checkpoints it is a fault."""
+    """Share directory `name`: needed by `BackupAndRestore`, but plain checkpoints overwrite each other."""
 
     name: str = "checkpoints"
 
     def prepare(self, workspace: Workspace) -> None:
-        """Give every worker the same folder."""
+        """Create one directory, and link it into every worker's folder."""
         common = workspace.root / "common"
         common.mkdir()
         for index in range(workspace.scenario.workers):
             (workspace.folder(index) / self.name).symlink_to(common)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require one directory for all workers, with files in it."""
+        """Return proof that all workers share one directory, which has files."""
         workspace = evidence.workspace
         common = {
             (workspace.folder(index) / self.name).resolve() for index in range(workspace.scenario.workers)

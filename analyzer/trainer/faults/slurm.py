@@ -1,4 +1,4 @@
-"""The job runs as Slurm steps, with a Slurm variable missing or wrong."""
+"""Runs the job with the variables of a Slurm step, of which some are missing or wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Slurm(Fault):
-    """`change` replaces variables in the guilty worker's environment; with `everyone`, in all workers'.
+    """Replace the variables in `change` in the guilty worker's environment or, with `everyone`, in all.
 
     An empty value removes a variable. All tasks run on one node.
     """
@@ -27,7 +27,7 @@ class Slurm(Fault):
     change: dict[str, str] = field(default_factory=dict)
     everyone: bool = False
     gpus_per_node: int = 0
-    """The number given to the program; 0 for one per task."""
+    """Value of the program's `--gpus-per-node`; 0 for one GPU per task."""
     tasks: int = field(default=0, init=False)
     port_base: int = field(default=0, init=False)
 
@@ -37,15 +37,15 @@ class Slurm(Fault):
         self.port_base = next(base for base in range(18_800, 30_000, 100) if _are_free(base, self.tasks))
 
     def tf_config(self, index: int, usual: str) -> str | None:  # noqa: ARG002 - all alike
-        """Set no TF_CONFIG, because the resolver asks Slurm."""
+        """Return None: the cluster resolver reads Slurm's variables."""
         return None
 
     def environment(self, index: int) -> Mapping[str, str]:
-        """Return the variables that `srun` sets, with the change."""
+        """Return the variables that `srun` sets, changed for the affected workers."""
         return self.usual(index) | (self.change if self.everyone or index == self.guilty else {})
 
     def usual(self, index: int) -> dict[str, str]:
-        """Return the variables that `srun` sets."""
+        """Return the variables that `srun` sets for a task, without the fault."""
         return {
             "SLURM_JOB_ID": "48213",
             "SLURM_PROCID": str(index),
@@ -55,12 +55,12 @@ class Slurm(Fault):
         }
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let the program use Slurm's resolver."""
+        """Return the options that make the program use the Slurm cluster resolver."""
         gpus = self.gpus_per_node or self.tasks
         return ("--cluster-from", "slurm", "--port-base", str(self.port_base), "--gpus-per-node", str(gpus))
 
     def witness(self, evidence: Evidence) -> str:
-        """Require the variables of Slurm, with the change, in the environment that the kernel shows."""
+        """Return proof from `/proc` that every worker has the intended Slurm variables."""
         for index in range(self.tasks):
             there = evidence.environments.get(index)
             require(there, f"worker {index} ended before its environment was seen")

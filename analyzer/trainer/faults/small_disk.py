@@ -1,4 +1,4 @@
-"""The file system of the guilty worker's checkpoints is too small."""
+"""Mounts a too small file system for the guilty worker's checkpoints."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class SmallDisk(Fault):
     fits_any_program: ClassVar[bool] = True
     kilobytes: int = 1000
     path: str = "checkpoints"
-    """The directory that is too small, relative to the worker's folder."""
+    """Mount point of the tmpfs, relative to the worker's folder."""
     mounted: Path | None = field(default=None, init=False)
     free: float = field(default=math.inf, init=False)
-    """Kilobytes."""
+    """Least free space seen, in kilobytes."""
     largest: float = field(default=0.0, init=False)
-    """Kilobytes of the largest file that was seen there."""
+    """Size of the largest file seen on the tmpfs, in kilobytes."""
 
     def prepare(self, workspace: Workspace) -> None:
         """Mount the tmpfs."""
@@ -47,13 +47,13 @@ class SmallDisk(Fault):
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - its words are ours
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
-        """Note the least free space and the largest file."""
+        """Record the least free space and the size of the largest file, in kilobytes."""
         if self.mounted:
             self.free = min(self.free, os.statvfs(self.mounted).f_bavail * 4)
             self.largest = max([self.largest, *map(_kilobytes, self.mounted.rglob("*"))])
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the disk was full, and that its worker then failed."""
+        """Return proof that the disk was full, and that the guilty worker failed."""
         require(self.mounted, "the disk was not mounted")
         require(self.free < self.largest, f"{self.free:.0f} kB of {self.kilobytes} were always free")
         told = f"{self.free:.0f} kB free of {self.kilobytes}, for files of {self.largest:.0f} kB"

@@ -1,4 +1,4 @@
-"""Event files of an earlier job are in this job's directory; this job writes none."""
+"""Leaves event files of an earlier job in the job's directory; the job itself writes none."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class StaleEvents(Fault):
-    """The earlier job had one worker and a narrower model."""
+    """Run an earlier job with one worker and a narrower model."""
 
     def before(self, workspace: Workspace, alone: Alone) -> None:  # noqa: ARG002 - as the job calls it
         """Run the earlier job in the first worker's folder."""
         alone(("--width", "8"))
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Return the arguments that switch event files off."""
+        """Return the options that disable event files."""
         return ("--logdir", "")
 
     def witness(self, evidence: Evidence) -> str:
-        """Require event files that are older than every worker, and none that are newer."""
+        """Return proof that there are event files, all older than the job."""
         life = evidence.life(0)
         board = evidence.workspace.folder(0) / "tb"
         ages = [time.time() - path.stat().st_mtime for path in board.rglob("events.out.tfevents.*")]

@@ -1,4 +1,4 @@
-"""A worker dies; a supervisor restarts every worker that fails, and the job continues."""
+"""Kills a worker; a supervisor restarts every worker that fails, and the job continues."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Supervised(SharedFolder):
         return bool(workers.exit_codes()[index]) and self.starts.get(index, 0) < self.times
 
     def witness(self, evidence: Evidence) -> str:
-        """Require a process that ended by SIGKILL, and another one after it."""
+        """Return proof that the guilty worker ended by SIGKILL and was started again."""
         evidence.life(self.guilty)
         require(self.killed, f"worker {self.guilty} never came to step {self.step}")
         evidence.require_nobody_ended_badly(before=self.struck, but=-1)

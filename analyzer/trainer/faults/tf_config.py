@@ -1,4 +1,4 @@
-"""The guilty worker has a wrong TF_CONFIG, or all workers have one."""
+"""Gives the guilty worker, or all workers, a wrong TF_CONFIG."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ EDITS: dict[str, Edit] = {
 
 @dataclass
 class TfConfig(Fault):
-    """`change` is `absent`, `not_json`, `not_filled_in`, `unresolvable` (for all), or a key of EDITS."""
+    """Change TF_CONFIG: `absent`, `not_json`, `not_filled_in`, `unresolvable`, or a key of EDITS."""
 
     fits_any_program: ClassVar[bool] = True
     change: str = "absent"
@@ -92,7 +92,7 @@ class TfConfig(Fault):
             raise ValueError(f"no such change of TF_CONFIG: {self.change!r}")
 
     def tf_config(self, index: int, usual: str) -> str | None:
-        """Return the changed TF_CONFIG, or None if it is absent."""
+        """Return the TF_CONFIG of a worker, changed if the worker is affected; None to leave it unset."""
         if index != self.guilty and not self.everyone:
             return usual
         if self.change == "absent":
@@ -109,7 +109,7 @@ class TfConfig(Fault):
         return json.dumps(config)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require another TF_CONFIG in the environment that the kernel shows."""
+        """Return proof from `/proc` that each affected worker has a TF_CONFIG of another meaning."""
         everyone = range(evidence.workspace.scenario.workers)
         for index in everyone if self.everyone else [self.guilty]:
             evidence.life(index)
@@ -123,5 +123,5 @@ class TfConfig(Fault):
 
 
 def _meaning(config: str | None) -> str | None:
-    """Return a TF_CONFIG with one name for this machine."""
+    """Return a TF_CONFIG with `127.0.0.1` written as `localhost`, for comparison."""
     return config and config.replace("127.0.0.1", "localhost")

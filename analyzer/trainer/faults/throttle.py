@@ -1,4 +1,4 @@
-"""The guilty worker gets the processor only part of the time, as under a CPU quota."""
+"""Lets the guilty worker run only part of the time, as under a CPU quota."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Throttle(Fault):
-    """In each period of `period` seconds it runs for the fraction `share`."""
+    """Stop the guilty worker except for the fraction `share` of each `period` (seconds)."""
 
     fits_any_program: ClassVar[bool] = True
     share: float = 0.3
@@ -28,10 +28,10 @@ class Throttle(Fault):
     over: threading.Event = field(default_factory=threading.Event, init=False)
     clock: threading.Thread | None = field(default=None, init=False)
     stopped: float = field(default=0.0, init=False)
-    """Seconds between a stop that `/proc` confirmed and the next start."""
+    """Total time in seconds for which the process was stopped, as `/proc` confirmed."""
 
     def started(self, pid: int, index: int) -> None:
-        """Start throttling with the process."""
+        """Start a thread that throttles the guilty worker's process."""
         if index == self.guilty:
             self.clock = threading.Thread(target=self._throttle, args=(pid,), daemon=True)
             self.clock.start()
@@ -48,7 +48,7 @@ class Throttle(Fault):
                 self.over.wait(self.period * self.share)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that the process stood still for half as long as wanted, at least."""
+        """Return proof that the process was stopped for more than half of the intended time."""
         life = evidence.life(self.guilty)
         lived = (life.ended or time.monotonic()) - life.started
         wanted = (1 - self.share) * lived / 2
@@ -58,7 +58,7 @@ class Throttle(Fault):
         return told
 
     def cleanup(self) -> None:
-        """Stop throttling."""
+        """Stop the throttling thread and wait for it."""
         self.over.set()
         if self.clock:
             self.clock.join()

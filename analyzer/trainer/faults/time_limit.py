@@ -1,4 +1,4 @@
-"""The job has a time limit: `timeout` ends every worker."""
+"""Runs every worker under a time limit, with the command `timeout`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from analyzer.trainer.witness.evidence import Evidence
 
 ENDED = {124, 137, -9}
-"""Exit codes of `timeout` when the limit was over: by SIGTERM, by SIGKILL after it."""
+"""Exit codes of `timeout` after the limit: by SIGTERM (124), or by the SIGKILL after it (137, -9)."""
 
 
 @dataclass
 class TimeLimit(Fault):
-    """The limit is `seconds` from the start of each worker; `timeout` logs when it ends one."""
+    """End each worker `seconds` after its start; `timeout` logs the signals that it sends."""
 
     fits_any_program: ClassVar[bool] = True
     seconds: int = 30
 
     def command(self, index: int, usual: Sequence[str]) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Start the worker under the limit, with SIGKILL after SIGTERM, which TensorFlow may only log."""
+        """Return the command under `timeout`, with SIGKILL 3 s after SIGTERM, which TensorFlow may ignore."""
         return ("timeout", "--verbose", "--kill-after=3", str(self.seconds), *usual)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that `timeout` ended a worker when the limit was over, before another one failed."""
+        """Return proof that `timeout` ended a worker after the limit, before any worker failed."""
         lives = evidence.workers.lives
         ended = [life for life in lives if life.code in ENDED and life.ended - life.started >= self.seconds]
         codes = {life.index: life.code for life in lives}

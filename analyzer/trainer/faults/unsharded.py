@@ -1,4 +1,4 @@
-"""The program does not shard its data, on every worker."""
+"""Disables the sharding of the data on every worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Unsharded(Fault):
-    """Every worker reads every part file, in the same order and with the same seed."""
+    """Make every worker read every part file, in the same order and with the same seed."""
 
     reads: FileReads = field(default_factory=FileReads, init=False)
     strange: dict[int, Path] = field(default_factory=dict, init=False)
@@ -33,11 +33,11 @@ class Unsharded(Fault):
             self.reads.watch(self.strange[index])
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Turn sharding off."""
+        """Return the option that disables sharding."""
         return ("--shard", "none")
 
     def witness(self, evidence: Evidence) -> str:
-        """Require that each worker opened a data file that is not its own."""
+        """Return proof that each worker opened a data file of another worker's shard."""
         count = evidence.workspace.scenario.workers
         for index, path in self.strange.items():
             require(self.reads.saw(path), f"worker {index} never opened {path.name}")

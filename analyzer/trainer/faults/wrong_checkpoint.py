@@ -1,4 +1,4 @@
-"""A worker dies; all are restarted, and find a checkpoint other than the one they wrote last."""
+"""Kills a worker; the restarted workers find a checkpoint other than the last one that they wrote."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ FOLDER = "checkpoints"
 
 @dataclass
 class WrongCheckpoint(Supervised):
-    """They find `found`: `first` (an old copy), `none` (the disk was lost) or `latest`."""
+    """Leave the checkpoint `found` for the restart: `first` (an old copy), `none` (lost disk) or `latest`."""
 
     found: str = "first"
     folders: list[Path] = field(default_factory=list, init=False)
     replaced: int = field(default=0, init=False)
 
     def check(self, scenario: Scenario) -> None:  # noqa: ARG002 - as all faults have it
-        """Check the value of `found`."""
+        """Raise ValueError if `found` is not `first`, `none` or `latest`."""
         if self.found not in {"first", "none", "latest"}:
             raise ValueError(f"found must be first, none or latest, not {self.found}")
 
     def prepare(self, workspace: Workspace) -> None:
-        """Remember the workers' folders."""
+        """Store the paths of the workers' folders."""
         self.folders = [workspace.folder(index) for index in range(workspace.scenario.workers)]
 
     def arguments(self, index: int) -> Sequence[str]:  # noqa: ARG002 - all alike
-        """Let every worker write its step beside its checkpoint."""
+        """Return the options that make every worker save checkpoints, and the last saved step in a file."""
         return ("--progress", "progress.txt", "--checkpoint-every", str(EVERY))
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Copy the first checkpoint after the next step."""
+        """Copy a worker's first checkpoint before the second replaces it; then kill and restart as due."""
         old = self.folders[index] / "old"
         if EVERY < step < 2 * EVERY and not old.exists():
             shutil.copytree(self.folders[index] / FOLDER, old)
         super().on_step(workers, index, step)
 
     def before_restart(self, index: int) -> None:
-        """Replace the checkpoint."""
+        """Replace the worker's checkpoint by the first one, or delete it, as `found` says."""
         if self.found == "latest":
             return
         shutil.rmtree(self.folders[index] / FOLDER)
@@ -60,7 +60,7 @@ class WrongCheckpoint(Supervised):
             shutil.copytree(self.folders[index] / "old", self.folders[index] / FOLDER)
 
     def witness(self, evidence: Evidence) -> str:
-        """Require the kill and the restart, and that a checkpoint was there to be replaced."""
+        """Return proof of the kill, the restart and (unless `found` is `latest`) a replaced checkpoint."""
         told = super().witness(evidence)
         require(self.found == "latest" or self.replaced, "no checkpoint was replaced")
         return f"{told}; checkpoints replaced: {self.replaced}"

@@ -1,4 +1,4 @@
-"""The GPUs that the driver lists, and the share of each worker."""
+"""Assigns the GPUs that the driver lists to the workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEVICE = re.compile(r"^GPU \d+: .*\(UUID: (\S+)\)", re.MULTILINE)
 
 HIDDEN = "-1"
-"""Stands for no device in `CUDA_VISIBLE_DEVICES`."""
+"""Value of `CUDA_VISIBLE_DEVICES` that hides all GPUs."""
 
 
 class MachineError(UserError):
@@ -24,14 +24,14 @@ class MachineError(UserError):
 
 @dataclass(frozen=True)
 class GpuShares:
-    """The devices of all workers, by their UUIDs, in the order of the workers."""
+    """UUIDs of the GPUs, of which each worker in turn gets `each`."""
 
     devices: tuple[str, ...] = ()
     each: int = 1
 
     @classmethod
     def of(cls, scenario: Scenario) -> GpuShares:
-        """Return the shares of a scenario's workers on this machine.
+        """Assign GPUs of this machine to a scenario's workers; hide them from all if there are too few.
 
         Raises:
             MachineError: the scenario needs GPUs, and the driver lists too few.
@@ -49,13 +49,13 @@ class GpuShares:
         return cls((HIDDEN,) * scenario.workers) if shares.devices else cls()
 
     def environment(self, index: int) -> dict[str, str]:
-        """Return the variable that restricts a worker to its share."""
+        """Return `CUDA_VISIBLE_DEVICES` with a worker's GPUs; empty if the machine has none."""
         own = self.devices[index * self.each : (index + 1) * self.each]
         return {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else {}
 
 
 def list_gpus() -> tuple[str, ...]:
-    """Return the UUIDs that `nvidia-smi -L` lists; none if there is no tool, or no driver that answers."""
+    """Return the UUIDs of the GPUs that `nvidia-smi -L` lists; empty if the command fails."""
     try:
         told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S607
     except (OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""One simulated host per worker: network namespaces with addresses on one bridge."""
+"""Simulates one host per worker: network namespaces with addresses on one bridge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PORT = 2222
 SPACE = "mwms"
-"""Prefix of the namespaces' names, before the trainer's process."""
+"""Prefix of the namespaces' names; the trainer's process ID follows."""
 
 
 class HostsError(UserError):
@@ -31,7 +31,7 @@ class Hosts:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Address of each worker."""
+        """Return the `host:port` of each worker."""
         return tuple(f"{self._ip(index)}:{PORT}" for index in range(self.count))
 
     def make(self) -> None:
@@ -56,11 +56,11 @@ class Hosts:
         return ["ip", "netns", "exec", self._space(str(index)), *command]
 
     def run(self, index: int, command: str) -> None:
-        """Run a command on a host and wait for it."""
+        """Run a command on a host and wait for it; raise HostsError if it fails."""
         self._run(self.command(index, command.split()))
 
     def ask(self, index: int, command: str) -> str:
-        """Run a command on a host and return its output."""
+        """Run a command on a host and return its standard output; raise HostsError if it fails."""
         return self._run(self.command(index, command.split()))
 
     def remove(self) -> None:

@@ -1,4 +1,4 @@
-"""The Python that runs the workers, and its versions, queried without importing TensorFlow."""
+"""Finds the versions and paths of the Python that runs the workers, without importing TensorFlow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ print(json.dumps({
 
 
 class InterpreterError(UserError):
-    """The given Python cannot run the workers."""
+    """The given Python does not start, or lacks a package that the workers need."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """Python's version as in `python3.11`."""
+        """Return Python's version without the patch level: `3.11`."""
         return ".".join(self.python.split(".")[:2])
 
     @property
     def needs_legacy_keras(self) -> bool:
-        """True from TensorFlow 2.16 on, whose Keras 3 cannot `fit` under MultiWorkerMirroredStrategy."""
+        """True from TensorFlow 2.16 on: Keras 3 does not support `fit` with MultiWorkerMirroredStrategy."""
         major, minor = (int(part) for part in self.tensorflow.split(".")[:2])
         return (major, minor) >= (2, 16)
 
@@ -70,7 +70,7 @@ class Interpreter:
 
 
 def ask(path: Path) -> Interpreter:
-    """Return the versions and paths of a Python installation."""
+    """Return the versions and paths of a Python installation; raise InterpreterError if it is unusable."""
     try:
         answer = subprocess.run(  # noqa: S603 - the user names the Python to run
             [path, "-c", QUESTION], capture_output=True, text=True, check=True, timeout=60

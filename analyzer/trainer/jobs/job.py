@@ -1,4 +1,4 @@
-"""Runs one job from start to end."""
+"""Runs one training job with its fault, and returns the outcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Exit codes and last steps of the started workers, and their output in the order of its arrival."""
+    """Result of a job: exit codes and last steps by worker index, and the output in order of arrival."""
 
     exit_codes: dict[int, int | None]
     steps: dict[int, int]
@@ -34,22 +34,22 @@ class Outcome:
     tf_config: dict[int, str]
     output: list[Chunk]
     left: dict[str, bytes]
-    """Files that the fault leaves besides, by name."""
+    """Content of the additional files that the fault leaves, by name."""
     disks: dict[str, bytes]
     """Output of `df` in each worker's folder, by the worker's name in file names."""
     stacks: dict[str, bytes]
-    """Output of `py-spy` for each worker that was running when the job stalled, by the same name."""
+    """Output of `py-spy` by worker, for workers that ran when the job stalled; keys as in `disks`."""
     witness: str
-    """What showed that the fault struck."""
+    """Proof that the fault took effect; empty if the guilty worker runs elsewhere."""
 
 
 def run_job(
     workspace: Workspace, program: Program, observer: JobObserver, only: int | None = None
 ) -> Outcome:
-    """Start the workers, let the fault act, and return how the job ended.
+    """Run the workers to their end or stall while the fault acts, and return the outcome.
 
-    With `only`, one worker is started here and the others elsewhere; the fault is prepared and its witness
-    asked where it acts.
+    With `only`, start just this worker, since others run elsewhere; the fault is then prepared and proven
+    only where it acts.
     """
     scenario = workspace.scenario
     fault = scenario.make_fault()
@@ -97,10 +97,10 @@ def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
 
 
 def _witness(monitor: JobMonitor) -> str:
-    """Return the evidence of the fault.
+    """Return the proof that the fault took effect; empty if the guilty worker runs elsewhere.
 
     Raises:
-        FaultMissedError: there is none, so that the run proves nothing.
+        FaultMissedError: there is no proof, so that the run must not be kept.
 
     """
     launcher, scenario = monitor.launcher, monitor.launcher.workspace.scenario

@@ -1,4 +1,4 @@
-"""Monitors a job until it ends or makes no output for too long."""
+"""Monitors a job until it ends or stalls (no output, or no step, for too long)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.02
 CHIEF = 0
 PATIENCE = 20
-"""Seconds of silence for up to three processes on two cores."""
+"""Seconds without output until a job counts as stalled, for up to three processes on two idle cores."""
 TALK = 3
-"""So many times that long may workers talk without a step: an Estimator retries its session for ever."""
+"""Multiple of the timeout for output without a step: an Estimator retries its session for ever."""
 
 
 @dataclass
@@ -33,14 +33,14 @@ class JobMonitor:
     observer: JobObserver
     evidence: Evidence
     only: int | None = None
-    """The one worker that is started here; None for all."""
+    """Index of the only worker to start here; None for all."""
     due: dict[int, float] = field(default_factory=dict)
     logs: dict[int, StepCounter] = field(default_factory=dict)
     errors: dict[int, StepCounter] = field(default_factory=dict)
     chunks: list[Chunk] = field(default_factory=list)
     heard: float = 0.0
     advanced: float = 0.0
-    """When a worker came to a step, was started or ended for the last time."""
+    """Monotonic time of the last progress: a worker reached a step, was started or ended."""
     alive: list[int] = field(default_factory=list)
     shown: list[WorkerStatus] = field(default_factory=list)
 
@@ -61,7 +61,7 @@ class JobMonitor:
         return self.evidence.workers
 
     def run_to_end(self) -> bool:
-        """Monitor the job to its end; return True if it stalled instead."""
+        """Start and monitor the workers until the job ends; return True if it stalled instead."""
         scenario = self.launcher.workspace.scenario
         timeout = scenario.stall_timeout or patience(scenario.workers, os.getloadavg()[0])
         while self.due or self.alive or self.launcher.fault.is_busy():
@@ -76,7 +76,7 @@ class JobMonitor:
         return False
 
     def _end_after_failure(self) -> None:
-        """End the job some seconds after the first failure of a worker, where the launcher does so."""
+        """End the job `kill_on_bad_exit` seconds after a worker's first failure, if the scenario says so."""
         wait = self.launcher.workspace.scenario.kill_on_bad_exit
         failed = [life.ended for life in self.workers.lives if life.code]
         if wait and failed and self.alive and time.monotonic() - min(failed) > wait:
@@ -84,7 +84,7 @@ class JobMonitor:
             self.workers.end()
 
     def _is_stalled(self, timeout: int) -> bool:
-        """Return True, and say so, if no worker says anything, or if they talk and make no step."""
+        """Return True, and notify the observer, if there was no output or no step for too long."""
         now = time.monotonic()
         if now - self.heard > timeout:
             self.observer.note(f"nothing said for {timeout} s: ending the job")
@@ -95,7 +95,7 @@ class JobMonitor:
         return True
 
     def read_rest(self) -> None:
-        """Read what ended workers wrote after they were read last."""
+        """Read what the workers wrote since the last poll."""
         for index in self.workers.processes:
             self._read(index)
 
@@ -143,7 +143,7 @@ class JobMonitor:
             self.launcher.fault.on_step(self.workers, index, self._step_of(index))
 
     def _step_of(self, index: int) -> int:
-        """Return a worker's step in its log, or the fault's own step once its time has come."""
+        """Return the last step in a worker's log or, with `after`, the fault's step after that time."""
         scenario = self.launcher.workspace.scenario
         if not scenario.after:
             return self.logs[index].step
@@ -166,6 +166,6 @@ class JobMonitor:
 
 
 def patience(workers: int, load: float) -> int:
-    """Return how many seconds workers may be silent; more of them, and other load, make a job slower."""
+    """Return after how many seconds without output a job counts as stalled, longer on a busy machine."""
     busy = (workers + load) / (1.5 * (os.cpu_count() or 1))
     return round(PATIENCE * max(1.0, busy))

@@ -1,4 +1,4 @@
-"""Starts the workers of a job."""
+"""Starts the workers of a job with the changes that its fault makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Launcher:
-    """Starts the workers of one job with the changes that the fault makes."""
+    """Starts workers and computes their command lines and environments, with or without the fault."""
 
     workspace: Workspace
     fault: Fault
@@ -28,7 +28,7 @@ class Launcher:
     gpus: GpuShares
 
     def start(self, workers: WorkerProcesses, index: int) -> None:
-        """Start one worker."""
+        """Start one worker with the fault's changes, and report its process to the fault."""
         workspace, fault = self.workspace, self.fault
         command = [*fault.command(index, [*self.usual_command(index), *fault.arguments(index)])]
         workers.start(
@@ -42,14 +42,14 @@ class Launcher:
         fault.started(workers.processes[index].pid, index)
 
     def environment(self, index: int) -> dict[str, str]:
-        """Return a worker's environment; variables that the fault sets to an empty text are unset."""
+        """Return a worker's environment with the fault's changes, without variables of empty value."""
         config = self.tf_config(index)
         there = {"TF_CONFIG": config} if config is not None else {}
         env = {**self.usual_environment(index), **there, **self.fault.environment(index)}
         return {key: value for key, value in env.items() if value}
 
     def usual_command(self, index: int) -> list[str]:
-        """Return the command of a worker without the fault."""
+        """Return a worker's command line without the fault."""
         return [*self.program.command(index, self.workspace.scenario)]
 
     def usual_environment(self, index: int) -> dict[str, str]:
@@ -57,12 +57,12 @@ class Launcher:
         return {**self.program.environment(index, self.workspace.scenario), **self.gpus.environment(index)}
 
     def usual(self, index: int) -> Start:
-        """Return how a worker is started without the fault."""
+        """Return command line, environment and TF_CONFIG of a worker without the fault."""
         command, environment = self.usual_command(index), self.usual_environment(index)
         return Start(command, environment, self.workspace.tf_config(index))
 
     def tf_config(self, index: int) -> str | None:
-        """Return a worker's TF_CONFIG, or None if it has none."""
+        """Return a worker's TF_CONFIG with the fault's changes, or None to leave it unset."""
         return self.fault.tf_config(index, self.workspace.tf_config(index))
 
     def alone(self, arguments: Sequence[str]) -> None:

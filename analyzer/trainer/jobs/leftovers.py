@@ -1,4 +1,4 @@
-"""What a killed trainer left: processes, mounts, directories, network namespaces, memory groups."""
+"""Removes what a killed trainer left: processes, mounts, directories, network namespaces, cgroups."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ JOB = "mwms-job"
 
 
 def job_prefix() -> str:
-    """Return how the name of a job's scratch directory begins: with the trainer's process."""
+    """Return the name prefix of a job's scratch directory, with the trainer's process ID."""
     return f"{JOB}-{os.getpid()}-"
 
 
 def remove_leftovers() -> list[str]:
-    """End and remove what trainers left that no longer run; return what was removed."""
+    """Remove everything left by trainers that no longer run; return the names of what was removed."""
     return [*_directories(), *_namespaces(), *_groups()]
 
 
@@ -59,7 +59,7 @@ def _groups() -> Iterator[str]:
 
 
 def _is_orphan(name: str, prefix: str) -> bool:
-    """Return True if the process in a name of the form PREFIX-PID has ended."""
+    """Return True if a name has the form PREFIX-PID and that process has ended."""
     found = re.match(rf"{prefix}-(\d+)", name)
     return found is not None and not Path(f"/proc/{found[1]}").exists()
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class WorkerStatus(NamedTuple):
-    """State of one worker: a short text, and the last step in its log."""
+    """State of one worker as a short text, and the last step in its log."""
 
     worker: str
     state: str
@@ -18,7 +18,7 @@ class JobObserver(Protocol):
     """Receives events and status updates of a job."""
 
     def note(self, line: str) -> None:
-        """Receive an event as a line of text."""
+        """Receive one event of the job as a line of text."""
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
         """Receive the state of all workers; called whenever one of them changes."""

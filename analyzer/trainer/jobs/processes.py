@@ -1,4 +1,4 @@
-"""The worker processes of one job, which all end with it."""
+"""Starts the worker processes of one job, and ends them with it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LIBC = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when the trainer dies; called between fork and exec."""
+    """Make the kernel kill this process when the trainer dies; to be called between fork and exec."""
     LIBC.prctl(PR_SET_PDEATHSIG, Signals.SIGKILL)
 
 
 @dataclass
 class Life:
-    """One process of a worker, from its start to its end (both by the monotonic clock, 0 while it runs)."""
+    """One process of a worker, with its start and end as monotonic times (end 0 while it runs)."""
 
     index: int
     process: subprocess.Popen[bytes]
@@ -36,24 +36,24 @@ class Life:
 
     @property
     def pid(self) -> int:
-        """Return the number of the process."""
+        """Return the process ID."""
         return self.process.pid
 
     @property
     def code(self) -> int | None:
-        """Return the exit code: negative for a signal, None while it runs."""
+        """Return the exit code, negative for a signal, None while it runs; record the end when first seen."""
         code = self.process.poll()
         if code is not None and not self.ended:
             self.ended = time.monotonic()
         return code
 
     def is_young(self) -> bool:
-        """Return True for the first seconds, in which a launcher may still become the program."""
+        """Return True in the first 3 seconds, in which a wrapper may still exec the program."""
         return time.monotonic() - self.started < YOUNG_SECONDS
 
 
 class WorkerProcesses:
-    """The started processes by worker index; leaving the `with` block ends all of them."""
+    """The worker processes of a job by index; leaving the `with` block ends all of them."""
 
     def __init__(self, grace: float = 3.0) -> None:
         self.grace = grace
@@ -88,7 +88,7 @@ class WorkerProcesses:
         self.lives.append(Life(index, self.processes[index]))
 
     def restart(self, index: int) -> None:
-        """Start a worker again with the same command."""
+        """Start a worker again with the arguments of its last `start`."""
         self.started[index]()
 
     def send(self, index: int, number: Signals) -> bool:
@@ -99,7 +99,7 @@ class WorkerProcesses:
         return True
 
     def alive(self) -> list[Life]:
-        """Return the processes that run, and note the ends of the others."""
+        """Return the running processes, and record the end times of the others."""
         return [life for life in self.lives if life.code is None]
 
     def running(self) -> list[int]:
@@ -107,7 +107,7 @@ class WorkerProcesses:
         return [index for index, process in self.processes.items() if process.poll() is None]
 
     def exit_codes(self) -> dict[int, int | None]:
-        """Return exit codes by worker: negative for a signal, None while it runs."""
+        """Return the exit code by worker index: negative for a signal, None while running."""
         return {index: process.poll() for index, process in self.processes.items()}
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""What the workers run: the trainer's own program, or one of the user's."""
+"""The programs that workers can run: the trainer's own, or the user's."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class ProgramError(UserError):
 
 
 class Program(Protocol):
-    """What the workers of a job run, each in a folder of its own."""
+    """Interface of a program that the workers of a job run, each in its own folder."""
 
     def install(self, folder: Path, scenario: Scenario) -> None:
-        """Write the program and its data into the first worker's folder, of which the others get copies."""
+        """Write the program and its data into the first worker's folder; the others get copies."""
 
     def command(self, index: int, scenario: Scenario) -> Sequence[str]:
         """Return the command line of a worker."""
@@ -40,27 +40,27 @@ class Program(Protocol):
         """Return the environment of a worker, without TF_CONFIG."""
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return what replaces the paths of this machine in the logs."""
+        """Return the replacements for paths of this machine in the logs."""
 
 
 @dataclass(frozen=True)
 class ReferenceProgram:
-    """The load forecast of the trainer."""
+    """The trainer's own program, a load forecast."""
 
     interpreters: Mapping[int, Interpreter]
     communication: str
 
     def install(self, folder: Path, scenario: Scenario) -> None:
-        """Write the program and random data."""
+        """Write the program and generated data into a folder."""
         fill_reference(folder, scenario)
 
     def command(self, index: int, scenario: Scenario) -> list[str]:
-        """Return the Python of the worker and the options of the scenario."""
+        """Return the command line: the worker's Python, `train.py` and the scenario's options."""
         python = str(self.interpreters[index].path)
         return [python, "train.py", *_arguments(scenario, self.communication)]
 
     def environment(self, index: int, scenario: Scenario) -> dict[str, str]:
-        """Return the environment without variables that change TensorFlow, Python or gRPC."""
+        """Return this process's environment without variables that change TensorFlow, Python or gRPC."""
         env = {
             key: value
             for key, value in os.environ.items()
@@ -73,22 +73,22 @@ class ReferenceProgram:
         return env
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Replace the workers' folders and the Python installations by those of a container."""
+        """Return replacements of the workers' folders and Python installations by paths of a container."""
         return PathAnonymizer.of(workspace, [*self.interpreters.values()])
 
 
 @dataclass(frozen=True)
 class UserProgram:
-    """A program that knows nothing of the trainer; each worker runs in a copy of its directory."""
+    """The user's own program; each worker runs in a copy of its directory."""
 
     words: tuple[str, ...]
     directory: Path
 
     def install(self, folder: Path, scenario: Scenario) -> None:  # noqa: ARG002 - the same for all scenarios
-        """Copy the directory.
+        """Copy the user's directory to a worker's folder.
 
         Raises:
-            ProgramError: it is too large to be copied for each worker.
+            ProgramError: the directory is too large to be copied for each worker.
 
         """
         size = sum(path.lstat().st_size for path in self.directory.rglob("*") if not path.is_dir())
@@ -104,13 +104,13 @@ class UserProgram:
         return self.words
 
     def environment(self, index: int, scenario: Scenario) -> dict[str, str]:  # noqa: ARG002 - all alike
-        """Return the user's environment, unbuffered, so that steps are seen when they are made."""
+        """Return this process's environment without TF_CONFIG, and with Python's output unbuffered."""
         return {key: value for key, value in os.environ.items() if key != "TF_CONFIG"} | {
             "PYTHONUNBUFFERED": "1"
         }
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Replace the workers' folders by the user's directory, of which they are copies."""
+        """Return replacements of the workers' folders by the user's directory."""
         count = workspace.scenario.workers
         return PathAnonymizer({str(workspace.folder(index)): str(self.directory) for index in range(count)})
 

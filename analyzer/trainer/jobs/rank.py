@@ -1,4 +1,4 @@
-"""Which task of a job this process is, as its launcher says, and where the others are."""
+"""Finds which task of a job this process is, and the addresses of all tasks."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LAUNCHERS = {
     "MPICH": ("PMI_RANK", "PMI_SIZE"),
     "a Kubernetes Indexed Job": ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"),
 }
-"""Variables with the rank and the number of tasks; the manifest of an Indexed Job has to set the number."""
+"""Variables (rank, number of tasks) by launcher; the manifest of an Indexed Job must set the number."""
 POLL_SECONDS = 0.2
 
 
 class RankError(UserError):
-    """The environment does not say which task this is, or the other tasks did not come."""
+    """The environment does not give the rank, or other tasks did not start in time."""
 
 
 @dataclass(frozen=True)
 class Rank:
-    """Index of a task, the number of tasks, and their addresses where the launcher knows them (TF_CONFIG)."""
+    """Index of a task, the number of tasks, and all addresses if TF_CONFIG gives them (else empty)."""
 
     index: int
     count: int
@@ -39,7 +39,7 @@ class Rank:
 
     @classmethod
     def given(cls, text: str) -> Rank:
-        """Read `INDEX/COUNT`, as a shell script over ssh gives it."""
+        """Parse `INDEX/COUNT`, index from 0; raise RankError if it is invalid."""
         index, _, count = text.partition("/")
         if not (index.isdecimal() and count.isdecimal() and int(index) < int(count)):
             raise RankError(f"{text!r} is not INDEX/COUNT, with an index from 0")
@@ -47,10 +47,10 @@ class Rank:
 
     @classmethod
     def found(cls, environment: Mapping[str, str]) -> Rank:
-        """Find the rank in the variables of a launcher.
+        """Return the rank from TF_CONFIG or from the environment variables of a launcher.
 
         Raises:
-            RankError: there is none.
+            RankError: no such variable is set, or TF_CONFIG is invalid.
 
         """
         if "TF_CONFIG" in environment:
@@ -76,10 +76,10 @@ class Rank:
 
 
 def meet(folder: Path, rank: Rank, address: str, timeout: float) -> tuple[str, ...]:
-    """Leave the task's address in a shared directory, and return those of all tasks once they are there.
+    """Write the task's address to a shared directory, wait for all tasks, and return all addresses by rank.
 
     Raises:
-        RankError: not all came in time.
+        RankError: not all tasks wrote their address within `timeout` seconds.
 
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def meet(folder: Path, rank: Rank, address: str, timeout: float) -> tuple[str, .
 
 
 def own_address(host: str | None) -> str:
-    """Return `host:port` with a free port; the host is by default the address of the route to other hosts."""
+    """Return `host:port` with a free port; without `host`, use the address of the default network route."""
     with socket.create_server(("", 0)) as free:
         return f"{host or _own_host()}:{free.getsockname()[1]}"
 

@@ -20,7 +20,7 @@ LINE_END = re.compile(rb"[\r\n\b]+")
 
 @dataclass
 class StepCounter:
-    """Follows one log file and keeps the highest step."""
+    """Reads a growing log file, and keeps the highest step, counted through all epochs."""
 
     path: Path
     epoch_steps: int
@@ -31,7 +31,7 @@ class StepCounter:
     new: bytes = field(default=b"", repr=False)
 
     def read(self) -> bool:
-        """Read what was appended since the last call; return True if there was anything."""
+        """Read what was appended since the last call into `new`; return True unless it is empty."""
         if not self.path.exists():
             return False
         with self.path.open("rb") as stream:

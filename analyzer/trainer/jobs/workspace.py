@@ -1,4 +1,4 @@
-"""The files of a job before it starts: one folder per worker, as if each had its own machine."""
+"""Creates the files of a job before it starts: one folder per worker, as if each had its own machine."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Workspace:
     addresses: tuple[str, ...]
     hosts: Hosts | None = None
     logs: Path | None = None
-    """Where the logs are written while the job runs; by default in the scratch directory."""
+    """Directory of the logs while the job runs; None for the scratch directory."""
 
     @classmethod
     def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
-        """Create the folder of every worker with program and data, by default those of the trainer."""
+        """Create a folder with program and data for every worker; `install` fills the first one."""
         hosts = Hosts(scenario.workers) if scenario.hosts else None
         addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
         workspace = cls(root, scenario, addresses, hosts)
@@ -56,11 +56,11 @@ class Workspace:
         return self.root / f"worker-{index}"
 
     def part_file(self, index: int) -> Path:
-        """Return the data file that a worker reads if the data are sharded."""
+        """Return the path of the data file that a worker reads if the data is sharded."""
         return self.folder(index) / "data" / part_name(self.scenario, index)
 
     def log(self, index: int, stream: str) -> Path:
-        """Return the file of a worker's output stream; both streams share one file in the flat layout."""
+        """Return the log path of a worker's stream, `out` or `err`; only layout `folders` separates them."""
         if self.logs:
             return self.logs / f"{self.name(index)}.log"
         name = f"{index}.{stream}" if self.scenario.layout == "folders" else f"{index}.log"
@@ -87,12 +87,12 @@ def free_addresses(count: int) -> tuple[str, ...]:
 
 
 def part_name(scenario: Scenario, part: int) -> str:
-    """Return the name of a data file."""
+    """Return the file name of a part of the data: `part-00001.csv`."""
     return f"part-{part:05d}.{scenario.format}"
 
 
 def fill_reference(folder: Path, scenario: Scenario) -> None:
-    """Write the trainer's own program, and data for it, into a worker's folder."""
+    """Write the trainer's own program and its generated data into a worker's folder."""
     for name in ("data", "config", "statistics"):
         (folder / name).mkdir(parents=True)
     for name in ("train.py", "windowing.py"):
@@ -129,7 +129,7 @@ def _masked_crc(content: bytes) -> bytes:
 
 
 def _rows(seed: int, count: int) -> list[str]:
-    """Return rows of noise windows with a load that depends on the noise's amplitude."""
+    """Return CSV rows: a window of noise, and a load that follows the noise's amplitude."""
     draw = random.Random(seed)  # noqa: S311 - data to train on, the same each time
     rows = []
     for _ in range(count):

@@ -1,1 +1,1 @@
-"""The program that the workers run; it is copied into their folders, never imported by the trainer."""
+"""The training program; the trainer copies it into the workers' folders and never imports it."""

@@ -10,7 +10,7 @@ CHUNK = 1 << 16
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late: float) -> None:
-    """Forward one direction; chunks keep their boundaries."""
+    """Forward one direction of a connection, each chunk `late` seconds after its arrival."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(maxsize=1024)
 
@@ -34,7 +34,7 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late:
 
 
 async def main(listen: int, target: int, milliseconds: float) -> None:
-    """Accept connections until killed."""
+    """Forward connections from port `listen` to local port `target` until killed."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

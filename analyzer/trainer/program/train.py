@@ -1,4 +1,4 @@
-"""Train the load forecast on every worker of the cluster that TF_CONFIG names."""
+"""Trains the load forecast on every worker of the cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forecast.styles import uncaught  # type: ignore[import-not-found]
 
 
 def main() -> None:
-    """Train, and log uncaught exceptions in the style of the command line."""
+    """Parse the command line, train, and log uncaught exceptions in the chosen style."""
     args = parse_args()
     reporter = Reporter(args.log_style, args.report, args.epochs * args.steps)
     with uncaught(args.log_style):
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def train(args: argparse.Namespace, reporter: Reporter) -> None:
-    """Train in the mode of the command line, and report the end."""
+    """Train with the chosen mode, and report the end."""
     reporter.say(f"TensorFlow {tf.__version__}")
     if args.warm_up:
         tf.linalg.matmul(tf.ones([64, 64]), tf.ones([64, 64]))

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""Windows of sensor values."""
+"""Transforms windows of sensor values."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import tensorflow as tf
 
 
 def normalise(window: Any, load: Any) -> tuple[Any, Any]:
-    """Subtract the mean from a window."""
+    """Return the window minus its mean, and the load unchanged."""
     return window - tf.reduce_mean(window), load

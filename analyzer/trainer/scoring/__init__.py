@@ -1,1 +1,1 @@
-"""How often the analyzer is right on recordings, compared with simpler methods."""
+"""Measures how often the analyzer is right on recordings, compared with simpler methods."""

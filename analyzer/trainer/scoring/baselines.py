@@ -1,7 +1,7 @@
-"""Simple methods to name a culprit, measured on the same recordings as the analyzer.
+"""Simple methods that name a culprit, to be compared with the analyzer on the same recordings.
 
-They get fair conditions: none is asked about a job whose workers all reached the end, clocks are aligned, and
-an exception counts as a worker's own only if TensorFlow does not say that it was passed on.
+For a fair comparison, they blame nobody in a job that all workers finished, they use aligned clocks, and an
+exception counts as a worker's own only if TensorFlow does not report it as received from a peer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ CONSTANT = "always the same worker"
 
 
 def answers(tables: Tables) -> dict[str, str | None]:
-    """Return the worker that each baseline blames, or None."""
+    """Return the worker that each baseline blames, by the baseline's name; None for nobody."""
     if tables["job"]["all_finished"][0]:
         return dict.fromkeys(BASELINES)
     return {name: blame(tables) for name, blame in BASELINES.items()}
 
 
 def commonest(culprits: Iterable[Sequence[str]]) -> str | None:
-    """Return the most frequent culprit, the best constant answer."""
+    """Return the most frequent culprit, which is the best constant answer; None without culprits."""
     counts = Counter(each for several in culprits for each in several)
     return counts.most_common(1)[0][0] if counts else None
 
@@ -55,7 +55,7 @@ def _accused(tables: Tables) -> str | None:
 
 
 def _in_turn(tables: Tables) -> str | None:
-    """Blame the only worker with an own exception, else without a log, else the most accused."""
+    """Return the only worker with an own exception, else the only one without log, else the most accused."""
     lives = tables["lifetimes"].filter("trains")
     for blamed in (lives.filter("own_exception"), lives.filter(~pl.col("seen"))):
         if blamed.height == 1:

@@ -1,6 +1,6 @@
-"""The held-out third of the recordings, which nobody looks at while writing rules.
+"""Selects the held-out third of the recordings, which nobody looks at while writing rules.
 
-The name alone decides, so that nobody chooses: a recording is held out if the SHA-256 digest of its name is
+To rule out choice, the name alone decides: a recording is held out if the SHA-256 digest of its name is
 divisible by three. Rules are developed on the other two thirds; the scoreboard shows both columns.
 """
 
@@ -13,14 +13,14 @@ from analyzer.trainer.scoring.intervals import wilson
 
 
 class Share(NamedTuple):
-    """Right answers among all answers."""
+    """Number of right answers, and of all answers."""
 
     right: int
     of: int
 
 
 def is_held_out(recording: str) -> bool:
-    """Return True for about a third of all names, always the same ones."""
+    """Return True if the recording is held out, which depends on its name only."""
     return int.from_bytes(sha256(recording.encode()).digest(), "big") % 3 == 0
 
 

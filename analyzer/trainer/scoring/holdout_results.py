@@ -1,4 +1,4 @@
-"""The first answer of the analyzer on each recording, stored so that later rule changes cannot improve it."""
+"""Stores the analyzer's first answer on each recording, which later rule changes cannot improve."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "first_tries.csv"
-"""Name of the file beside the recordings."""
+"""Name of the results file in the directory of the recordings."""
 
 
 class FirstTry(NamedTuple):
-    """The first answer on one recording, the truth, and the rules; all fields are texts, as in the file."""
+    """First answer on one recording, with the truth and the rules' digest; all fields are strings."""
 
     recording: str
     tensorflow: str
     rules: str
-    """Digest of rules that were never evaluated on this recording before."""
+    """Digest of the rules that gave the answer."""
     truth: str
     said: str
     confidence: str
@@ -32,7 +32,7 @@ class FirstTry(NamedTuple):
 
     @property
     def score(self) -> Score:
-        """The score for the scoreboard."""
+        """Return the answer as a row of the scoreboard."""
         return Score(
             self.recording, self.tensorflow, self.truth, self.said,
             float(self.confidence), self.cause, self.culprit,
@@ -40,13 +40,13 @@ class FirstTry(NamedTuple):
 
 
 def load(path: Path) -> list[FirstTry]:
-    """Read all first tries, in the order in which they were made."""
+    """Return all first answers of a results file, oldest first."""
     with path.open(encoding="utf-8", newline="") as file:
         return [FirstTry(**row) for row in csv.DictReader(file)]
 
 
 def keep(path: Path, scores: Iterable[Score], rules: str) -> list[FirstTry]:
-    """Append recordings that the file does not have yet; return the appended ones."""
+    """Append the answers on recordings that the file does not have yet, and return the appended ones."""
     known: Sequence[FirstTry] = load(path) if path.exists() else []
     names = {one.recording for one in known}
     new = [

@@ -1,4 +1,4 @@
-"""Confidence intervals of shares."""
+"""Computes confidence intervals of shares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _Z = 1.96
 
 
 def wilson(right: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of the share `right / of`."""
+    """Return the limits of Wilson's 95 % interval for the share `right / of`; `of` is positive."""
     share, spread = right / of, _Z**2 / of
     middle = (share + spread / 2) / (1 + spread)
     half = _Z / (1 + spread) * sqrt(share * (1 - share) / of + spread / (4 * of))

@@ -1,4 +1,4 @@
-"""Tables of how often the analyzer is right on recordings, and of how well its confidence is calibrated."""
+"""Tabulates how often the analyzer is right on recordings, and how well its confidence is calibrated."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIDENT = 0.9
-"""Confidence from which nine in ten answers must be right."""
+"""Confidence at or above which nine in ten answers must be right."""
 BANDS = ((0.0, 0.6), (0.6, 0.85), (0.85, 1.01))
 OURS = "mwms-analyze"
 RESULTS = ("right", "wrong", "abstained")
 VERSION = re.compile(r"^\| TensorFlow \| (\d+\.\d+)", re.MULTILINE)
 KNOWN = "known_misses.yaml"
-"""Name of the file beside the recordings with the reasons for wrong answers, by recording."""
+"""Name of the file in the directory of the recordings with the reasons for wrong answers."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class Score:
     cause: str
     culprit: str
     culprits: tuple[str, ...] = ()
-    """The true culprits."""
+    """The true culprits, which `expected.json` names."""
     baselines: Mapping[str, str | None] = field(default_factory=dict)
-    """The worker that each baseline blames."""
+    """The worker that each baseline blames, by the baseline's name; None for nobody."""
 
     @property
     def is_right(self) -> bool:
-        """True if cause and culprits are right."""
+        """Return True if cause and culprits are both right."""
         return self.cause == self.culprit == "right"
 
 
 def score_all(home: Path) -> list[Score]:
-    """Analyze every recording below a directory and compare with its `expected.json`."""
+    """Analyze every recording in a directory, and return the answers scored against `expected.json`."""
     rules = load_rules()
 
     def score(folder: Path) -> Score:
@@ -78,7 +78,7 @@ def score_all(home: Path) -> list[Score]:
 
 
 def judge_cause(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
-    """Return `right` (also for accepted causes, such as a parent), `abstained` (unknown) or `wrong`."""
+    """Return `right` (true or accepted cause), `abstained` (unknown) or `wrong`."""
     if said["cause"] in {truth["cause"], *truth.get("accept", ())}:
         return "right"
     return "abstained" if said["cause"] in {"unknown", None} else "wrong"
@@ -105,10 +105,10 @@ def scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
 
 
 def shares(scores: Sequence[Score]) -> dict[str, tuple[Share, Share]]:
-    """Return the shares of right answers, each as (held out, not held out).
+    """Return the shares of right answers by name, each as (held out, not held out).
 
-    They are of causes, of culprits, and of answers with a confidence of `CONFIDENT` or more. Of the last,
-    those are right that name the cause and blame no innocent worker.
+    The names are `cause`, `culprit`, and one for answers with a confidence of `CONFIDENT` or more; these are
+    right if they name the cause and blame no innocent worker.
     """
     held_out = [score for score in scores if is_held_out(score.name)]
     others = [score for score in scores if not is_held_out(score.name)]
@@ -136,7 +136,7 @@ _SHARES: Mapping[str, Callable[[Sequence[Score]], Share]] = {
 
 
 def _held_out(scores: Sequence[Score]) -> str:
-    """Return a table of both shares, on the held-out recordings and on those that rules were written on."""
+    """Return a table of the shares on held-out recordings and on those used for writing rules."""
     rows = [(part, *map(_share_text, both)) for part, both in shares(scores).items()]
     return _table(("right", "held out", "used for writing rules"), rows)
 
@@ -149,7 +149,7 @@ def _share_text(share: Share) -> str:
 
 
 def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str:
-    """Return tables by version and confidence, and all wrong answers, of recordings new to the rules."""
+    """Return tables by version and confidence, and all wrong answers, for recordings new to the rules."""
     parts = [
         _counted("TensorFlow", scores, lambda score: score.version),
         _reliability(scores),
@@ -159,7 +159,7 @@ def first_scoreboard(scores: Sequence[Score], reasons: Mapping[str, str]) -> str
 
 
 def known_misses_of(home: Path) -> dict[str, str]:
-    """Return the reasons for wrong answers, by recording."""
+    """Return the reasons for wrong answers by recording; empty if there is no such file."""
     path = home / KNOWN
     return yaml.safe_load(path.read_text()) if path.is_file() else {}
 
@@ -208,7 +208,7 @@ def _reliability(scores: Sequence[Score]) -> str:
 
 
 def _compared_with_baselines(scores: Sequence[Score]) -> str:
-    """Return a table of whom the analyzer and the baselines blame, for runs with and without a culprit."""
+    """Return a table of right and wrong blame by the analyzer and by each baseline."""
     always = commonest(score.culprits for score in scores)
     ours = [(score, score.culprit) for score in scores]
     methods = {CONSTANT: [(score, _judged(score, always)) for score in scores]}

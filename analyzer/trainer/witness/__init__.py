@@ -1,1 +1,1 @@
-"""What the kernel tells of a job: evidence of faults, apart from all that workers print."""
+"""Proves from kernel data, independent of what workers print, that a fault took effect."""

@@ -1,4 +1,4 @@
-"""How far a worker has read its data file."""
+"""Tracks how far a worker has read its data file."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class DataRead:
-    """Follows the offset of a worker in its data file.
+    """Tracks the file offset of a worker in its data file.
 
-    TensorFlow reads TFRecords without moving the offset: of those it is known only that they were read.
+    TensorFlow reads TFRecords without moving the offset; for them, only the fact of a read is known.
     """
 
     index: int
     path: Path
     wanted: int
-    """Bytes before the batch in question, less one batch that is read between two looks."""
+    """Offset to reach, in bytes: the begin of the step's batch, less one batch of tolerance for polling."""
     furthest: int = field(default=0, init=False)
     reads: FileReads = field(default_factory=FileReads, init=False)
 
     @classmethod
     def before(cls, step: int, workspace: Workspace, index: int) -> DataRead:
-        """Follow a worker until it has read the batches before a step."""
+        """Track whether a worker reads the batches before a step."""
         path = workspace.part_file(index)
         size = 0
         if path.suffix == ".csv":
@@ -44,16 +44,16 @@ class DataRead:
         self.reads.watch(self.path)
 
     def observe(self, workers: WorkerProcesses) -> None:
-        """Record how far the worker has read the file, in bytes."""
+        """Record the furthest offset of the worker in the file, in bytes."""
         for life in workers.alive():
             if life.index == self.index:
                 self.furthest = max(self.furthest, proc.offset_in(life.pid, self.path))
 
     def require(self) -> str:
-        """Require that the worker has read its file up to byte `wanted`.
+        """Return a sentence that proves that the worker read its file up to byte `wanted`.
 
         Raises:
-            FaultMissedError: it has not.
+            FaultMissedError: the worker read less.
 
         """
         name = f"{self.path.name} of worker {self.index}"

@@ -1,4 +1,4 @@
-"""What was observed of the workers' processes, and how a run without a fault is refused."""
+"""Collects what `/proc` and exit codes show of the workers' processes, and checks it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.workspace import Workspace
 
 SAME_TIME = 5.0
-"""Seconds within which workers end in any order when one of them fails."""
+"""Seconds within which the order of failures proves nothing, since one failure ends the others."""
 
 
 class FaultMissedError(UserError):
-    """The fault did not strike, or something else struck first; the run proves nothing."""
+    """The fault took no effect, or another failure came first; the run must not be kept."""
 
 
 def require(condition: object, reason: str) -> None:
@@ -41,7 +41,7 @@ class Start:
 
 @dataclass
 class Evidence:
-    """The workers' processes, how they were to be started, and what `/proc` showed of them."""
+    """The workers' processes, how they would start without the fault, and what `/proc` showed of them."""
 
     workspace: Workspace
     workers: WorkerProcesses
@@ -51,7 +51,7 @@ class Evidence:
     programs: dict[int, str] = field(default_factory=dict)
 
     def observe(self) -> None:
-        """Look at the processes that were started a short while ago."""
+        """Record command line, environment and executable of the processes started in the last seconds."""
         for life in self.workers.alive():
             if life.is_young() and (command := proc.command_line(life.pid)):
                 self.commands[life.index] = command
@@ -59,10 +59,10 @@ class Evidence:
                 self.programs[life.index] = proc.program(life.pid)
 
     def life(self, index: int) -> Life:
-        """Return the last life of a worker.
+        """Return the last process of a worker.
 
         Raises:
-            FaultMissedError: it was never started.
+            FaultMissedError: the worker was never started.
 
         """
         lives = [life for life in self.workers.lives if life.index == index]
@@ -70,22 +70,22 @@ class Evidence:
         return lives[-1]
 
     def options(self, index: int) -> dict[str, str]:
-        """Return the options of a worker's command line; the last of equal ones counts."""
+        """Return the options on a worker's command line by name; of repeated ones, the last."""
         return _options(self.commands.get(index, ()))
 
     def usual_options(self, index: int) -> dict[str, str]:
-        """Return the options that it would have had without the fault."""
+        """Return the options that a worker would have had without the fault, by name."""
         return _options(self.usual[index].command)
 
     def tf_config(self, index: int) -> str | None:
-        """Return the TF_CONFIG that a worker really had."""
+        """Return the TF_CONFIG in a worker's environment as `/proc` shows it, or None."""
         return self.environments.get(index, {}).get("TF_CONFIG")
 
     def require_changed_options(self, indices: Sequence[int]) -> str:
-        """Require that the kernel shows another command line of these workers than the usual one.
+        """Return proof from `/proc` that the options of these workers differ from those without the fault.
 
         Raises:
-            FaultMissedError: a command line is the usual one.
+            FaultMissedError: the options of a worker do not differ, or were not seen.
 
         """
         for index in indices:
@@ -98,10 +98,10 @@ class Evidence:
         return f"command line of worker {_listed(indices)} in /proc"
 
     def require_ended_badly(self, index: int) -> str:
-        """Require that a worker ended with an error, and that no other did so much earlier.
+        """Return proof that a worker failed, and that no other failed more than 5 s before it.
 
         Raises:
-            FaultMissedError: it did not, or somebody else was first.
+            FaultMissedError: the worker did not fail, or another one failed first.
 
         """
         life = self.life(index)
@@ -111,10 +111,10 @@ class Evidence:
         return f"worker {index} ended with {life.code}"
 
     def require_nobody_ended_badly(self, before: float, but: int) -> None:
-        """Require that no other worker ended with an error before a moment (monotonic).
+        """Check that no worker except `but` failed before a monotonic time; -1 exempts none.
 
         Raises:
-            FaultMissedError: one did.
+            FaultMissedError: another worker failed before.
 
         """
         for life in self.workers.lives:
@@ -122,15 +122,15 @@ class Evidence:
             require(not first, f"worker {life.index} ended with {life.code} first")
 
     def first_failure(self) -> str:
-        """Return which worker ended with an error first, for the reason of a refusal; empty if none did."""
+        """Return a parenthesis that names the first worker that failed; empty if none did."""
         failed = sorted((life for life in self.workers.lives if life.code), key=lambda life: life.ended)
         return f" (the first to fail was worker {failed[0].index}, with {failed[0].code})" if failed else ""
 
     def require_restarted(self, index: int) -> int:
-        """Require that a worker ended by SIGKILL and was started again; return how many times.
+        """Return how many times a worker was started again after it ended by SIGKILL.
 
         Raises:
-            FaultMissedError: it ended otherwise, or for good.
+            FaultMissedError: the worker ended otherwise, or was not started again.
 
         """
         first, *later = [life for life in self.workers.lives if life.index == index]
@@ -139,10 +139,10 @@ class Evidence:
         return len(later)
 
     def require_success(self) -> None:
-        """Require that all workers ended with 0; of a job with parameter servers, that the chief did.
+        """Check that all workers ended with 0 (in a job with parameter servers: the chief).
 
         Raises:
-            FaultMissedError: one failed, or was still running.
+            FaultMissedError: a worker failed, or was still running.
 
         """
         scenario = self.workspace.scenario
@@ -155,7 +155,7 @@ class Evidence:
 
 
 def _options(command: Sequence[str]) -> dict[str, str]:
-    """Return `--option value` pairs; an option without a value has an empty one."""
+    """Return values by `--option`; an option without a value gets an empty string."""
     found, name = {}, ""
     for word in command:
         if word.startswith("--"):

@@ -1,4 +1,4 @@
-"""Who opened a file, as the kernel's inotify tells."""
+"""Records by inotify which files were opened or read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT = struct.Struct("iIII")
 
 @dataclass
 class FileReads:
-    """Notes which of the watched files were opened or read since `watch`."""
+    """Records which of the watched files were opened or read since `watch`."""
 
     descriptor: int = field(
         default_factory=lambda: LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), init=False
@@ -28,7 +28,7 @@ class FileReads:
     read: set[Path] = field(default_factory=set, init=False)
 
     def watch(self, path: Path) -> None:
-        """Begin to watch a file; a rename of the file changes nothing."""
+        """Start to watch a file, also after a rename; raise OSError if inotify refuses."""
         number = LIBC.inotify_add_watch(self.descriptor, bytes(path), IN_ACCESS | IN_OPEN)
         if number < 0:
             raise OSError(ctypes.get_errno(), "inotify_add_watch", str(path))
@@ -55,5 +55,5 @@ class FileReads:
                 self.read.add(self.watched[number])
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop watching all files."""
         os.close(self.descriptor)

@@ -1,4 +1,4 @@
-"""Processes as `/proc` shows them; every function returns nothing for a process that has ended."""
+"""Reads the state of processes from `/proc`; for an ended process, results are empty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def environment(pid: int) -> dict[str, str]:
 
 
 def program(pid: int) -> str:
-    """Return the path of the executable."""
+    """Return the path of a process's executable."""
     try:
         return str(Path(f"/proc/{pid}/exe").readlink())
     except OSError:
@@ -34,23 +34,23 @@ def status(pid: int, key: str) -> str:
 
 
 def state(pid: int) -> str:
-    """Return the state as one letter: R, S, T (stopped), Z (ended) and others."""
+    """Return the state of a process as one letter: R, S, T (stopped), Z (zombie) and others."""
     return status(pid, "State")[:1]
 
 
 def has_signal(pid: int, mask: str, number: int) -> bool:
-    """Return True if a signal is in a mask of the status: SigIgn, SigCgt, ShdPnd."""
+    """Return True if a signal is in a mask (SigIgn, SigCgt, ShdPnd) of `/proc/PID/status`."""
     return bool(int(status(pid, mask) or "0", 16) >> (number - 1) & 1)
 
 
 def seconds_computed(pid: int) -> float:
-    """Return the processor time of a process, in user and kernel mode."""
+    """Return the processor time of a process in seconds, user and kernel mode together."""
     fields = _read(pid, "stat").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
 
 
 def family(pid: int) -> list[int]:
-    """Return a process and its descendants."""
+    """Return the IDs of a process and its descendants."""
     found = [pid]
     for one in found:
         found += [int(child) for child in _read(one, f"task/{one}/children").split()]
@@ -58,7 +58,7 @@ def family(pid: int) -> list[int]:
 
 
 def offset_in(pid: int, path: Path) -> int:
-    """Return the furthest offset of a process, or of a descendant, in a file that it has open; 0 if none."""
+    """Return the largest offset at which a process or a descendant has a file open; 0 if none has."""
     offsets = [0]
     for one in family(pid):
         for name in _open_as(one, str(path)):
@@ -68,7 +68,7 @@ def offset_in(pid: int, path: Path) -> int:
 
 
 def _open_as(pid: int, path: str) -> list[str]:
-    """Return the descriptors that lead to a path."""
+    """Return the file descriptors under which a process has a path open."""
     try:
         return [link.name for link in Path(f"/proc/{pid}/fd").iterdir() if _target(link) == path]
     except OSError:
@@ -83,7 +83,7 @@ def _target(link: Path) -> str:
 
 
 def waits_for_lock(pid: int, path: Path) -> bool:
-    """Return True if a process waits for a lock of a file that somebody else holds."""
+    """Return True if a process is blocked on a file lock that another process holds."""
     inode = path.stat().st_ino
     for line in Path("/proc/locks").read_text().splitlines():
         words = line.split()

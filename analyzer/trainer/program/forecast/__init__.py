@@ -1,1 +1,1 @@
-"""A load forecast, trained by every worker of a cluster; written as by a user, for Python 3.8 and later."""
+"""A load forecast as a user would write it, trained by all workers of a cluster; Python 3.8 or later."""

@@ -1,4 +1,4 @@
-"""The command line."""
+"""Defines the command-line arguments of the program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def parse_args() -> argparse.Namespace:
-    """Read the command line."""
+    """Return the parsed command-line arguments."""
     parser = argparse.ArgumentParser(description="Train the load forecast on every worker of the cluster.")
     parser.add_argument("--mode", choices=["fit", "custom", "ps", "estimator"], default="fit")
     parser.add_argument("--data", default="data")

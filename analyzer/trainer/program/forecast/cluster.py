@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""The cluster and its distribution strategy."""
+"""Creates the cluster resolver and the distribution strategy."""
 
 from __future__ import annotations
 

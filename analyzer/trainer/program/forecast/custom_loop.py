@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""Training step by step in a custom loop, without `fit`."""
+"""Trains in a custom loop, without Keras' `fit`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reporter import Reporter
 
 
 def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any, Any]:
-    """Return model, optimizer, the function of one step, and the variable with the gradients' norm."""
+    """Return the model, the optimizer, the step function, and the variable with the gradients' norm."""
     with strategy.scope():
         model = build_model(args)
         optimizer = tf.keras.optimizers.SGD(0.01)
@@ -53,7 +53,7 @@ class Keeper:
             self.checkpoint.read(args.restore).assert_existing_objects_matched()
 
     def done(self) -> int:
-        """Restore the model of an earlier attempt and return its last saved step; 0 if there is none."""
+        """Restore the checkpoint of an earlier attempt, and return its step; 0 without one."""
         if not self.progress or not Path(self.progress).exists():
             return 0
         if Path(f"{self.prefix}/latest.index").exists():
@@ -61,7 +61,7 @@ class Keeper:
         return int(Path(self.progress).read_text())
 
     def save(self, step: int) -> None:
-        """Write a checkpoint every `every` steps, on the workers that save."""
+        """Write a checkpoint every `every` steps, unless only the chief saves and this is another worker."""
         if not (self.every and step % self.every == 0 and self.mine):
             return
         self.checkpoint.write(f"{self.prefix}/{'latest' if self.progress else f'step-{step:05d}'}")
@@ -70,14 +70,14 @@ class Keeper:
 
 
 def evaluate(args: argparse.Namespace, model: Any) -> float:
-    """Return the loss of this worker's model on all its files."""
+    """Return this worker's mean loss over 60 batches of the data files."""
     row_loss = loss_function(args)
     batches = make_dataset(args, part_files(args)).take(60)
     return float(sum(tf.reduce_mean(row_loss(loads, model(windows))) for windows, loads in batches)) / 60
 
 
 def trace(args: argparse.Namespace, step: int) -> None:
-    """Profile three steps, or for `--profile-for` seconds however many steps they take."""
+    """Profile three steps from step `--profile` on or, with `--profile-for`, that many seconds."""
     if args.profile and step == args.profile:
         tf.profiler.experimental.start(args.logdir)
         if args.profile_for:
@@ -87,7 +87,7 @@ def trace(args: argparse.Namespace, step: int) -> None:
 
 
 def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
-    """Train step by step; return the last loss."""
+    """Train step by step until the last step or the target loss, and return the last loss."""
     model, optimizer, train_step, norm = make_step(args, strategy)
     keeper = Keeper(args, strategy, model=model, optimizer=optimizer)
     schedule, statistics = Schedule(args.schedule), Statistics(args.statistics, args.refresh_every)

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""The training data: files of sensor windows and loads."""
+"""Reads the training data: files of sensor windows and loads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WINDOW = 64
 
 
 def part_files(args: argparse.Namespace) -> list[str]:
-    """Return the data files, in the order of the manifest."""
+    """Return the paths of the data files, in the order of the manifest."""
     return [f"{args.data}/{name}" for name in read_manifest(args.manifest).split()]
 
 
@@ -39,7 +39,7 @@ def read_rows(paths: list[str]) -> Iterator[tuple[list[float], list[float]]]:
 
 
 def read_records(paths: list[str]) -> Any:
-    """Return the sensor window and the load of every TFRecord."""
+    """Return a dataset with the sensor window and the load of every TFRecord."""
 
     def decode(record: Any) -> Any:
         values = tf.reshape(tf.io.decode_raw(record, tf.float32), [WINDOW + 1])
@@ -55,7 +55,7 @@ def count_rows(args: argparse.Namespace, reporter: Reporter) -> None:
 
 
 def make_dataset(args: argparse.Namespace, paths: list[str]) -> Any:
-    """Return a dataset of batches of the files, repeated forever unless `--once` is given."""
+    """Return a dataset of batches from the files, repeated forever unless `--once` is given."""
     if args.format == "tfrecord":
         rows = read_records(paths)
     else:
@@ -73,7 +73,7 @@ def make_dataset(args: argparse.Namespace, paths: list[str]) -> Any:
 
 
 def distribute(args: argparse.Namespace, strategy: Any) -> Any:
-    """Return a distributed dataset, sharded as `--shard` says."""
+    """Return the distributed dataset, sharded by file, by TensorFlow, or not at all (`--shard`)."""
     paths = part_files(args)
     if args.shard == "auto":
         options = tf.data.Options()

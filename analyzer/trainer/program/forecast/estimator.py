@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401, ARG002
-"""Training with tf.estimator, which TensorFlow has up to 2.15."""
+"""Trains with tf.estimator, which exists up to TensorFlow 2.15."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reporter import Reporter
 
 
 class PerStep(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
-    """Checks for stop requests and refreshes the statistics before each step."""
+    """Session hook that checks for stop requests and refreshes the statistics before each step."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.schedule = Schedule(args.schedule)
@@ -23,7 +23,7 @@ class PerStep(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
         self.step = 0
 
     def before_run(self, run_context: Any) -> None:
-        """Refresh the statistics and look up the learning rate."""
+        """Exit if a stop is requested; refresh the statistics and read the learning rate."""
         stop_requested()
         self.step += 1
         self.statistics.refresh(self.step)
@@ -45,7 +45,7 @@ def model_function(args: argparse.Namespace) -> Any:
 
 
 def estimator(args: argparse.Namespace, reporter: Reporter) -> None:
-    """Train, with an evaluation by the chief at the end."""
+    """Train with an Estimator, and evaluate at the end."""
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.INFO)
     strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
     config = tf.estimator.RunConfig(

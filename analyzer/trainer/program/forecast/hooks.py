@@ -1,4 +1,4 @@
-"""Actions around each step: learning rate, shared statistics, requests to stop."""
+"""Provides the actions of each step: learning rate, shared statistics, stop requests."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any
 
 
 class Schedule:
-    """The learning rate of every step, one `step,rate` a line."""
+    """Learning rate by step, from a file with one `step,rate` per line."""
 
     def __init__(self, path: str) -> None:
         self.lines = Path(path).read_text().splitlines()
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step that counts from one."""
+        """Return the learning rate of a step; steps count from one."""
         _, rate = self.lines[step - 1].split(",")
         return float(rate)
 
 
 class Statistics:
-    """Running statistics that the jobs of one machine share, under a lock."""
+    """Running statistics in a file that the jobs of one machine share under a lock."""
 
     def __init__(self, folder: str, every: int) -> None:
         self.folder, self.every = Path(folder), every
 
     def refresh(self, step: int) -> None:
-        """Read the statistics again every `every` steps, and sleep if they ask for a later retry."""
+        """Reload the statistics on every `every`-th step, and sleep for `retry_after` seconds if set."""
         if step % self.every:
             return
         with (self.folder / ".lock").open("w") as lock:
@@ -39,6 +39,6 @@ class Statistics:
 
 
 def stop_requested() -> None:
-    """Exit with 0 if an operator has created a file named STOP in the working directory."""
+    """Exit with status 0 if the working directory contains a file named STOP."""
     if Path("STOP").exists():
         sys.exit(0)

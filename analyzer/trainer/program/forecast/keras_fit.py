@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401, ARG002
-"""Training with Keras' `fit`."""
+"""Trains with Keras' `fit`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reporter import Reporter
 
 
 class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
-    """Refreshes statistics, sets the learning rate and reports the loss around each step of `fit`."""
+    """Keras callback that refreshes statistics, sets the learning rate and reports the loss of each step."""
 
     def __init__(self, args: argparse.Namespace, reporter: Reporter | None, local: Any) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self.step, self.started = 0, 0.0
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        """Refresh the statistics and set the learning rate."""
+        """Exit if a stop is requested; refresh the statistics and set the learning rate."""
         stop_requested()
         self.step += 1
         self.started = time.time()
@@ -36,7 +36,7 @@ class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
         tf.keras.backend.set_value(self.model.optimizer.learning_rate, self.schedule.rate(self.step))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Report the loss, and stop when it is good enough."""
+        """Report the loss, and stop the training once it is below the target."""
         loss = float(logs["loss"])
         if self.reporter:
             self.reporter.step(self.step, loss, self.local.own(), time.time() - self.started)
@@ -45,7 +45,7 @@ class PerStep(tf.keras.callbacks.Callback):  # type: ignore[misc]
 
 
 def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None, local: LocalLoss) -> list[Any]:
-    """Return the Keras callbacks: progress, TensorBoard, checkpoints and backup as the arguments ask."""
+    """Return the Keras callbacks: progress and, if requested, TensorBoard, checkpoints and backup."""
     callbacks: List[Any] = [PerStep(args, reporter, local)]  # noqa: UP006 (Python 3.8)
     if args.logdir:
         profile = (args.profile, args.profile + 3) if args.profile else 0
@@ -63,7 +63,7 @@ def fit_callbacks(args: argparse.Namespace, reporter: Reporter | None, local: Lo
 
 
 def fit(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> float:
-    """Train with Keras; return the last loss."""
+    """Train with Keras' `fit`, and return the loss of the last epoch."""
     with strategy.scope():
         model = build_model(args)
         local = LocalLoss(strategy, loss_function(args))

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""The model, its loss, and per-worker variables."""
+"""Builds the model, its loss, and per-worker variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .data import WINDOW
 
 
 def build_model(args: argparse.Namespace) -> Any:
-    """Return a convolutional model from a sensor window to the load or its class."""
+    """Return a convolutional model that maps a sensor window to the load or its class."""
     layers = tf.keras.layers
     stack: List[Any] = [layers.Reshape((WINDOW, 1), input_shape=(WINDOW,))]  # noqa: UP006 (Python 3.8)
     for _ in range(args.depth):
@@ -24,7 +24,7 @@ def build_model(args: argparse.Namespace) -> Any:
 
 
 def loss_function(args: argparse.Namespace) -> Any:
-    """Return a loss function that gives one loss per row."""
+    """Return a loss function without reduction: one loss per row."""
     losses, none = tf.keras.losses, tf.keras.losses.Reduction.NONE
     if args.classes:
         return losses.SparseCategoricalCrossentropy(from_logits=True, reduction=none)
@@ -38,14 +38,14 @@ def own_value() -> Any:
 
 
 class LocalLoss:
-    """The loss of each step before it is reduced over the workers, which `fit` itself does not show."""
+    """Loss function that keeps this worker's loss before the all-reduce, which `fit` does not show."""
 
     def __init__(self, strategy: Any, of_rows: Any) -> None:
         self.strategy, self.of_rows = strategy, of_rows
         self.last = own_value()
 
     def __call__(self, loads: Any, predicted: Any) -> Any:
-        """Return the loss of each row, and keep their mean."""
+        """Return the loss of each row, and store the mean in `last`."""
         losses = self.of_rows(loads, predicted)
         self.last.assign(tf.reduce_mean(losses))
         return losses

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""Training on workers with variables on parameter servers."""
+"""Trains with ParameterServerStrategy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reporter import Reporter
 
 
 def serve(resolver: Any, reporter: Reporter) -> None:
-    """Run this task's server, for the chief to use, until killed."""
+    """Run this task's TensorFlow server, which the chief uses, until killed."""
     task, index = resolver.task_type, resolver.task_id
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=task, task_index=index, protocol="grpc")
     reporter.say(f"serving as {task}:{index}")
@@ -23,14 +23,14 @@ def serve(resolver: Any, reporter: Reporter) -> None:
 
 
 def follow(args: argparse.Namespace, reporter: Reporter) -> None:
-    """Report each new checkpoint, as an evaluator does."""
+    """Report each new checkpoint; end after an hour without one."""
     reporter.say(f"waiting for checkpoints in {args.checkpoints}")
     for path in tf.train.checkpoints_iterator(args.checkpoints, timeout=3600):
         reporter.say(f"new checkpoint {path}")
 
 
 def parameter_server(args: argparse.Namespace, reporter: Reporter) -> float:
-    """Train on the workers with variables on the parameter servers; return the last loss."""
+    """Train as the chief and return the last loss; on other tasks, serve or follow checkpoints."""
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     if resolver.task_type == "evaluator":
         follow(args, reporter)

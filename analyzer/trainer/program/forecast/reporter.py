@@ -1,4 +1,4 @@
-"""Reports progress in the style of the command line."""
+"""Reports training progress in the log style of the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .styles import WRITERS, write_plain
 
 
 class Reporter:
-    """Reports sentences, batches and steps; `which` is the loss to report: loss, local_loss or both."""
+    """Writes sentences, batches and steps; `which` selects the losses: loss, local_loss or both."""
 
     def __init__(self, style: str, which: str, steps: int = 0) -> None:
         self.style, self.which, self.steps = style, which, steps

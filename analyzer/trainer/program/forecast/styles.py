@@ -1,5 +1,5 @@
 # ruff: noqa: T201
-"""Writers of log lines: plain prints, or a logging library that training programs use."""
+"""Provides writers of log lines: plain prints, or a logging library that training programs use."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator  # noqa: UP035 (Python 3.8 runs this file too)
 
 Write = Callable[[str, Dict[str, Any]], None]  # noqa: UP006 (Python 3.8)
-"""Writes one line: as a sentence, or as the event's name and values in structured styles."""
+"""Function that writes one line from a sentence or, in structured styles, from the event's values."""
 
 
 def write_plain(message: str, values: dict[str, Any]) -> None:  # noqa: ARG001 (the sentence has them)
-    """Print the sentence."""
+    """Print the sentence; the values are ignored."""
     print(message)
 
 
 def logging_writer() -> Write:
-    """Return a writer to Python's logging."""
+    """Return a writer that uses Python's logging."""
     line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format=line)
     log = logging.getLogger("train")
@@ -26,7 +26,7 @@ def logging_writer() -> Write:
 
 
 def absl_writer() -> Write:
-    """Return a writer to absl's logging, which looks like TensorFlow's own."""
+    """Return a writer that uses absl's logging, with lines that look like TensorFlow's own."""
     from absl import logging as absl_logging
 
     absl_logging.set_verbosity(absl_logging.INFO)
@@ -35,14 +35,14 @@ def absl_writer() -> Write:
 
 
 def loguru_writer() -> Write:
-    """Return a writer to loguru."""
+    """Return a writer that uses loguru."""
     from loguru import logger  # type: ignore[import-not-found]
 
     return lambda message, _: logger.info(message)
 
 
 def structlog_writer() -> Write:
-    """Return a writer of JSON lines."""
+    """Return a writer that prints JSON lines with structlog."""
     log = _structlog()
     return lambda message, values: log.info(values.pop("event", message), **values)
 
@@ -89,7 +89,7 @@ WRITERS: Dict[str, Callable[[], Write]] = {  # noqa: UP006 (Python 3.8)
 
 @contextmanager
 def uncaught(style: str) -> Iterator[None]:
-    """Log an uncaught exception in the given style, and exit with 1."""
+    """Log an uncaught exception of the `with` block in the given style, and exit with status 1."""
     if style == "loguru":
         from loguru import logger
 
