@@ -31,7 +31,7 @@ def ingest(
 ) -> Tables:
     """Read all sources of a run into the tables of `schema.READ`.
 
-    `patterns` decide which log records become rows; `messages` is the wording that readers know. `warm_up`
+    `patterns` decide which log records become rows; `messages` holds wording that readers know. `warm_up`
     is called once after the reader processes have started, or at once if there are none. A source that
     cannot be read is a row of `sources` with the reason, never an exception.
     """

@@ -29,7 +29,7 @@ SEARCH_SECONDS = 0.25
 """Time limit of one regex on one record."""
 
 WASTED_SECONDS = 0.5
-"""Time limit of one regex on all records of a run on which it was slow."""
+"""Limit for the total time of one regex's slow searches in a run."""
 
 _SLOW_SECONDS = 0.05
 """A search that takes longer counts as slow; linear regexes never do."""
@@ -48,7 +48,7 @@ class Matcher:
     """Finds the records that match any pattern.
 
     Raises nothing on hostile text: a regex that exceeds its time is noted in `slow`, counts as no match, and
-    is not tried again on that file; one that has wasted too much is not tried again on any file.
+    is not tried again on that file; one that has wasted too much time is not tried again on any file.
     """
 
     def __init__(self, patterns: Sequence[Pattern], messages: Messages = NONE) -> None:
@@ -62,7 +62,7 @@ class Matcher:
         patterns = [*patterns, *stated]
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()
-        """Ids of the patterns that were given up on the current file."""
+        """Ids of the patterns that were disabled on the current file because they were too slow."""
         self._wasted: dict[str, float] = {}
         self._expressions: dict[str, regex.Pattern[str]] = {}
         wanting: dict[str, list[str]] = {}

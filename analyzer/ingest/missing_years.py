@@ -1,6 +1,6 @@
 """Infers the year of logs whose timestamps lack it, from the run's other files.
 
-Every rotated part of a log is a file; only the first one may show a year, in TensorFlow's own lines.
+Each rotated part of a log is a file; often only the first shows a year, in TensorFlow's own lines.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import log_of
 
 _YEARLESS = 2 * 365 * 86_400
-"""Readers assume 1970; a log that begins in December goes on in 1971."""
+"""Times below this lack a year: readers assume 1970, and logs from December run into 1971."""
 
 
 def complete_years(outputs: Sequence[SourceRows]) -> None:
-    """Set the year of such logs from their other rotated parts, else from any other file of the run."""
+    """Set the year of logs without one from their other rotated parts, else from any file of the run."""
     timed = [output for output in outputs if output.first_time is not None]
     dated = [output for output in timed if (output.first_time or 0) >= _YEARLESS]
     for output in timed:

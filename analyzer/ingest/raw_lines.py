@@ -24,9 +24,9 @@ _CONTINUATION_LINES = 64
 
 
 def lines_at(run: RunDir, wanted: Mapping[str, Collection[int]]) -> dict[str, Lines | str]:
-    """Return the requested lines by source, decoded like the log reader does: decompressed, no escapes.
+    """Return the requested lines by source, decoded as by the log reader: decompressed, without escapes.
 
-    A source that cannot be read has the reason instead. `job.log#worker-1` names one stream of a file.
+    For a source that cannot be read, the value is the reason. `job.log#worker-1` names one stream of a file.
     """
     files = {source.name: source for source in run.sources}
     return {name: _source_lines(name, files, set(numbers)) for name, numbers in wanted.items()}
@@ -54,7 +54,7 @@ def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
 
 
 def _blocks(path: Path) -> tuple[Style | None, Iterator[bytes]]:
-    """Return the style and the text of a log in blocks; of an export, its entries, one a line."""
+    """Return the collector style of a log and its text in blocks; an export has one entry per line."""
     entries = entries_of(path).lines
     utf8 = Utf8(Chunks(path)) if entries is None else (f"{e}\n".encode(errors="replace") for e in entries)
     blocks = split_into_blocks(utf8)

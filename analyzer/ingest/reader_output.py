@@ -26,7 +26,7 @@ class SourceRows:
     """The rows of one source by table, and how the source was read."""
 
     def __init__(self, source: Source, *, thinned: str = "") -> None:
-        """Create without rows; `thinned` says which lines of a large log are read, empty if all are."""
+        """Create without rows; `thinned` describes which lines of a large log are read, empty if all are."""
         self.source = source
         self.bytes = 0
         self.lines: int | None = None
@@ -36,7 +36,7 @@ class SourceRows:
         self.thinned = thinned
         self.rows: dict[str, list[Row]] = {}
         self.columns: dict[str, Columns] = {}
-        """Table → its rows as columns; `rows` has none of that table then."""
+        """Table → its rows as columns; such a table has no entry in `rows`."""
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """Add one row; worker and attempt are given only if the file itself states them."""
@@ -84,7 +84,7 @@ class SourceRows:
     def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None
     ) -> None:
-        """Record an unreadable part; `offset` and `length` in bytes, `line` from 1."""
+        """Add an unreadable part; `offset` and `length` in bytes, `line` from 1."""
         self.read, self.reason = "partial", self.reason or what
         self.rows.setdefault("damage", []).append(
             {"source": self.source.name, "offset": offset, "length": length, "line": line, "what": what}
@@ -117,7 +117,7 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
 
 
 def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
-    """Yield (offset, problem) of wrong encodings and NUL bytes in a text.
+    """Yield (problem, offset) for wrong encodings and NUL bytes in a text; the offset may be unknown.
 
     `text` is `data` decoded.
     """
@@ -133,7 +133,7 @@ def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
 
 
 def why_no_json(error: Exception) -> str:
-    """Describe briefly why Python cannot parse a text as JSON."""
+    """Return in a few words why Python cannot parse a text as JSON."""
     if isinstance(error, JSONDecodeError):
         return error.msg
     return "its brackets go too deep" if isinstance(error, RecursionError) else "it holds an endless number"

@@ -11,7 +11,7 @@ from analyzer.model.source_kinds import Kind
 
 
 def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -> list[SourceRows]:
-    """Return the rows of one source: one item, or one for each worker in a log.
+    """Return the rows of one source: one item, or for a log with several workers one item for each.
 
     `scan` selects the lines to read from a log. Raises nothing: errors become the reason of a skipped source.
     """

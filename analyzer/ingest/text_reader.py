@@ -1,4 +1,4 @@
-"""Helpers for readers of text files other than logs."""
+"""Searches and reads lines of text files other than logs."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _MAX_EXCERPT_CHARS = 2_000
 def add_matches(
     output: SourceRows, matcher: Matcher, number: int, line: str, ids: Iterable[str], **cells: object
 ) -> None:
-    """Add the matches of one line; `cells` names its worker if it is not the source's."""
+    """Add the matches of one line; `cells` gives its worker if that is not the worker of the source."""
     for hit in matcher.confirm(ids, line, None):
         if hit.pattern not in matcher.facts:
             start, end = hit.start, hit.start + len(hit.matched)

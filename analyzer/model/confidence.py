@@ -6,9 +6,9 @@ from types import MappingProxyType
 LEVELS: Mapping[str, float] = MappingProxyType(
     {"weak": 0.4, "possible": 0.6, "likely": 0.78, "strong": 0.9, "certain": 0.97}
 )
-"""Level → the share of answers at this level that is to be right; docs/scoreboard.md has what it is."""
+"""Level → share of diagnoses at this level that should be right; docs/scoreboard.md has measured shares."""
 
 
 def level(name: str) -> str:
-    """Return a level with its share, e.g. `strong 0.90`."""
+    """Format a level with its share: `strong 0.90`."""
     return f"{name} {LEVELS[name]:.2f}"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """The part of a finding in the failure; exactly one."""
+    """How a finding relates to the failure: its cause, a symptom, context, or benign."""
 
     CAUSE = "cause"
     SYMPTOM = "symptom"
@@ -47,9 +47,9 @@ class Evidence(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
     time: float | None = None
     context: tuple[tuple[int, str], ...] = ()
-    """Numbered lines of the same source just before it."""
+    """(line number, text) of the lines just before the excerpt."""
     signals: tuple[str, ...] = ()
-    """The signals of the rule that it makes true."""
+    """The rule's signals for which this is the evidence."""
 
 
 class Step(NamedTuple):
@@ -60,10 +60,10 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The consequence for the job: may it be restarted, and who must fix it.
+    """What to do with the job: whether to restart it, and who must fix it.
 
-    `unless` is the condition under which it must not be restarted as it is; `host` is `watch` where the host
-    becomes suspect if it happens there again; `checkpoint` is `earlier` where the last may hold the damage.
+    `unless` is the condition under which the job must not be restarted unchanged. `host` is `watch` if a
+    repeated failure makes the host suspect. `checkpoint` is `earlier` if the last one may be damaged.
     """
 
     retry: str = "unknown"
@@ -77,13 +77,13 @@ class MissingSignal(NamedTuple):
     """The only signal that kept a rule from firing for a worker."""
 
     worker: str
-    """Empty where the rule speaks of the whole job."""
+    """Empty if the rule is about the whole job."""
     held: tuple[str, ...]
     missing: str
     table: str
-    """Where the missing signal is looked for."""
+    """The table that the missing signal queries."""
     columns: tuple[str, ...] = ()
-    """The columns that it asks for."""
+    """The columns that the missing signal tests."""
 
 
 class Finding(NamedTuple):
@@ -96,13 +96,13 @@ class Finding(NamedTuple):
     cause: str | None = None
     reason: str = ""
     lacks: str | None = None
-    """The kind of source for want of which it is not applicable."""
+    """The missing kind of source that makes the rule not applicable."""
     verdict: Verdict = Verdict.FAILED
     confidence: float = 0.0
     culprits: tuple[str, ...] = ()
     suspects: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
-    """The workers that it speaks of."""
+    """The workers that the finding is about."""
     summary: str = ""
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
@@ -111,14 +111,14 @@ class Finding(NamedTuple):
     explains: tuple[str, ...] = ()
     explained_by: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
-    """Rules and causes that cannot be true together with it, as patterns."""
+    """Patterns of the rules and causes that cannot be true together with this finding."""
     contradicted_by: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
-    """What would have made it surer."""
+    """What to collect next time for a more certain finding, in words."""
     despite_finish: bool = False
-    """It stands even where every worker reached the planned end."""
+    """Whether the finding counts even if every worker finished its training."""
     references: tuple[str, ...] = ()
     confidence_trace: tuple[str, ...] = ()
-    """How its confidence came about, step by step."""
+    """The base confidence and each adjustment of it, in words."""
     near: MissingSignal | None = None
-    """Set for a quiet rule that lacked a single signal."""
+    """Set only if the rule is quiet for lack of a single signal."""

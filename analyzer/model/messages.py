@@ -12,7 +12,7 @@ from analyzer.model.task_names import DEVICE
 
 
 class Statement(NamedTuple):
-    """What a message can state, and the words that `as` may say of it, in the order they are tried."""
+    """One kind of statement; `words` are the values that `as` may have, in the order they are tried."""
 
     meaning: str
     words: Sequence[str] = ()
@@ -56,7 +56,7 @@ class Message(NamedTuple):
     """One message of `rules/messages/`; `id` is `<file>/<name>`.
 
     A text contains the message when it holds one of `literals` and, where there is a `regex`, that matches
-    too. `detail` is what the file says under `as`.
+    too. `detail` is the value of `as` in the file.
     """
 
     id: str
@@ -65,9 +65,9 @@ class Message(NamedTuple):
     regex: str | None = None
     detail: str = ""
     in_errors: bool = True
-    """Whether a fact counts that a warning or an error mentions."""
+    """Whether a fact also counts in the record of a warning or an error."""
     starts_process: bool = False
-    """Whether only a process that is starting up states this fact."""
+    """Whether processes print this message only while they start up."""
 
     @property
     def expression(self) -> str:
@@ -95,7 +95,7 @@ class Messages(NamedTuple):
 
 
 NONE = Messages()
-"""No wording is known, as for a matcher of patterns alone."""
+"""No messages, for a matcher that only searches for patterns."""
 _GROUP = re.compile(r"\(\?P<\w+>")
 _FLAG = re.compile(r"^\(\?i\)(.*)$", re.DOTALL)
 

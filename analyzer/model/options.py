@@ -15,14 +15,14 @@ class AnalysisOptions(NamedTuple):
     """The options of one analysis; the defaults are those of the command line."""
 
     rules: tuple[Path, ...] = ()
-    """Directories of rules, tried beside those of the package."""
+    """Directories with rules to use in addition to those of the package."""
     redaction: Redaction = "secrets"
     against: tuple[Path, ...] = ()
-    """A run that went well; the diagnosis says what differs from it."""
+    """Paths of a good run; the diagnosis lists what differs from it."""
     xprof_seconds: float = 0.0
-    """How long XProf may take to comment on the traces; 0 does not ask it."""
+    """Time limit for running XProf on the traces; 0 skips XProf."""
     shown_paths: tuple[str, ...] = ()
-    """What the quoted command line shows instead of the paths: `-` for standard input."""
+    """Texts to show for the paths in the quoted command line: `-` for standard input."""
     progress: ProgressCallback | None = None
     warm_up: Callable[[], None] | None = None
     """Called once while large logs are being read, to prepare what the caller needs afterwards."""

@@ -33,16 +33,16 @@ class Source(NamedTuple):
     worker: str | None = None
     attempt: int = 1
     skip: str = ""
-    """Why it must not be opened; empty when it may."""
+    """Why the source must not be opened; empty if it may be."""
 
 
 class RunDir(NamedTuple):
-    """The files of a run with the workers from their names, before parsing."""
+    """The files of a run before parsing, each with the worker that its name states."""
 
     name: str
     sources: tuple[Source, ...]
     scratch: TemporaryDirectory[str] | None = None
-    """Where the contents of archives lie; gone with the RunDir."""
+    """Directory of unpacked archives; deleted together with the RunDir."""
 
 
 class Pattern(NamedTuple):

@@ -30,10 +30,10 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     )
     for table, columns in _DECLARED["tables"].items()
 }
-"""Table → its columns; one that is declared as "shared" means the same in every table that has it."""
+"""Table → its columns; a column declared as "shared" means the same in every table that has it."""
 
 VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
-"""Tags and TensorBoard folders of values measured on validation data, not in training."""
+"""Regex for tags and TensorBoard folders of values measured on validation data."""
 
 GAUGE = "gauge"
 """Origin of scalars that are readings of the machine, not progress of the training."""

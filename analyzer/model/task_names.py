@@ -9,9 +9,9 @@ from analyzer.model.source_kinds import Kind
 
 _VERTEX = re.compile(r"(?<![a-z])workerpool(?P<pool>[0-3])-(?P<index>\d{1,5})(?!\d)")
 _POOLS = ("chief", "worker", "ps", "evaluator")
-"""What Vertex AI makes of its pools of workers."""
+"""Role of each worker pool of Vertex AI, by the number of the pool."""
 _FROM_ONE = {"algo"}
-"""Roles of which the first is number 1: hosts of SageMaker."""
+"""Roles numbered from 1 instead of 0: SageMaker calls its first host `algo-1`."""
 _ROLES = {
     "worker": "worker", "chief": "chief", "master": "chief", "ps": "ps", "evaluator": "evaluator",
     "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
@@ -46,7 +46,7 @@ class Basis(StrEnum):
 
 
 GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.ORDER})
-"""Bases on which an index may well be wrong: nothing that the worker wrote confirms them."""
+"""Bases that make an index a guess: nothing that the worker wrote confirms it."""
 
 
 def printable(name: str) -> str:
@@ -93,9 +93,9 @@ def is_numbered(name: str) -> bool:
 
 
 def attempt_of(name: str) -> int | None:
-    """Return the attempt in a name, as numbered there.
+    """Return the attempt that a name states, from 1; None if it states none.
 
-    `restart-1` is attempt 2, and so is `worker-0.2/`, as mwms-recorder names a second life.
+    `restart-1` is attempt 2; so is `worker-0.2/`, as mwms-recorder names the second attempt.
     """
     match = _ATTEMPT.search(name.lower())
     if not match:
@@ -110,7 +110,7 @@ def is_previous(name: str) -> bool:
 
 
 def log_of(name: str) -> str:
-    """Return a source's log: its name without rotation and compression suffixes."""
+    """Return the name of a source without rotation and compression suffixes."""
     file, mark, stream = name.partition("#")
     return _PART.sub("", file) + mark + stream
 
@@ -155,10 +155,10 @@ def device_of(task: str) -> str:
 
 
 def tasks_in(text: str) -> list[str]:
-    """Return the tasks in a text in that format."""
+    """Return the tasks that a text contains in the format of TensorFlow's C++ runtime."""
     return [task_of(match) for match in re.finditer(DEVICE, text)]
 
 
 def task_of(device: re.Match[str]) -> str:
-    """Return the task that a match of `DEVICE` names; JAX calls its workers `jax_worker`."""
+    """Return the task that a match of `DEVICE` names; JAX's role `jax_worker` becomes `worker`."""
     return f"{device['role'].removeprefix('jax_')}:{device['index']}"

@@ -1,6 +1,6 @@
 """Parses Python tracebacks: plain, decorated by IPython, rich or loguru, or without a header.
 
-`OpenTraceback` decides line by line what belongs to a traceback; `parse` takes a complete one apart.
+`OpenTraceback` decides line by line what belongs to a traceback; `parse` parses a complete one.
 """
 
 import re
@@ -34,7 +34,7 @@ _UNCAUGHT = re.compile(
     rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"
 )
-"""A logged exception: its class, or only its message."""
+"""Regex for the log message of an exception that names its class, or only quotes its message."""
 _LOGGED = re.compile(r"(?P<message>[^\n]+)")
 _CHAIN = re.compile(
     r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
@@ -50,7 +50,7 @@ _STATUS = re.compile(
     rf"(?P<message>{_ROOT_ERRORS}\s+\(\d\) (?P<code>[A-Za-z_]+(?: [a-z]+)*):.*)",
     re.DOTALL,
 )
-"""TensorFlow's list of errors, without the name of a class before it."""
+"""Regex for TensorFlow's list of root errors where no exception class precedes it."""
 _CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
 _FRAME = re.compile(
     r'^\s*(?:\| )?(?:> )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
@@ -101,9 +101,9 @@ class OpenTraceback:
     """A traceback that is still being read, line by line."""
 
     def __init__(self, first: str) -> None:
-        """Begin with its first line."""
+        """Start with the first line of the traceback."""
         self.ending: str | None = None
-        """The line that names the exception, once it is seen."""
+        """The line that names the exception; None until it has been read."""
         self._raised: str | None = None
         self._prefix: re.Pattern[str] | None = None
         header = header_of(first)
@@ -120,7 +120,7 @@ class OpenTraceback:
             self._prefix = _prefix_pattern(line[: header.start()])
 
     def continues(self, line: str) -> bool | None:
-        """Return True if a line belongs to it; None if only the log reader can decide."""
+        """Return whether a line belongs to the traceback; None if only the log reader can decide."""
         text = self._bare(line)
         if header_of(line):
             return True
@@ -137,7 +137,7 @@ class OpenTraceback:
         return is_within or _ERROR.match(text) is not None
 
     def add(self, line: str) -> None:
-        """Take the next line that belongs to it."""
+        """Append the next line of the traceback."""
         if header := header_of(line):
             self._open(line, header)
             return
@@ -151,11 +151,11 @@ class OpenTraceback:
 
     @property
     def has_error(self) -> bool:
-        """Return True if it has a header or an error, unlike a printed stack."""
+        """Return True if a header or an error was read; a stack that was only printed has neither."""
         return self.has_header or self.ending is not None
 
     def reopen(self) -> None:
-        """Expect the next exception of a chain, with its header."""
+        """Prepare for the next exception of a chain, which has its own header."""
         self.has_header, self.ending = True, None
 
     def _bare(self, line: str) -> str:
@@ -173,7 +173,7 @@ def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
 
 
 def parse(text: str) -> Raised | None:
-    """Parse a traceback; of a chain, the last complete exception counts."""
+    """Return the last complete exception of a traceback; None if there is none."""
     headers = [found for start, _ in _lines(text) if (found := _header_at(text, start))]
     ends = [*(header.start() for header in headers), len(text)]
     for header, end in zip([*reversed(headers), None], reversed(ends), strict=True):

@@ -1,6 +1,6 @@
-"""Removes from a diagnosis what must not leave: secrets always, hosts and people on request.
+"""Masks secrets in a diagnosis and, on request, hosts, addresses, users and directories.
 
-Works once, on the diagnosis document, so that no renderer ever sees a secret. The patterns are our own, each
+Runs once, on the diagnosis document, so that no renderer ever sees a secret. The patterns are our own, each
 behind a literal that must occur first: `detect-secrets` takes 0.27 s to import, as long as a whole diagnosis,
 and expects values quoted as in source code, which logs rarely have.
 """

@@ -1,7 +1,7 @@
 """Detects secrets by the name before them: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`.
 
 Knows environment dumps, JSON (also inside a string), YAML, command lines, query strings, Python reprs and
-Kubernetes' pairs of name and value. Then the value is judged, because logs mention tokens and passwords all
+Kubernetes' pairs of name and value. The value is checked too, because logs mention tokens and passwords all
 the time without revealing one.
 """
 
@@ -85,7 +85,7 @@ class _Named(NamedTuple):
 
 
 def find_named(text: str) -> Iterator[SecretSpan]:
-    """Yield each value of a text whose name and form say that it is a secret."""
+    """Yield the values in a text that are secrets, judged by their name and form."""
     at = 0
     while match := _NAMED.search(text, at):
         at = match.end("strong") if match["strong"] else match.end("weak")
@@ -148,7 +148,7 @@ def _is_assigned(text: str, named: _Named) -> bool:
 
 
 def _is_revealed(named: _Named) -> bool:
-    """Return True if a sentence reveals it (`with password s3cr3t`); it must not look like a word."""
+    """Return True if a sentence states the value (`with password s3cr3t`), and it is not a plain word."""
     is_odd = re.search(r"\d", named.value) and re.search(r"[A-Za-z]", named.value)
     least = 20 if named.is_weak else 6
     said = (named.match["strong"] or "pass").lower().startswith("pass")
@@ -168,7 +168,7 @@ def _is_secret(named: _Named) -> bool:
 
 
 def _is_clear_secret(named: _Named) -> bool:
-    """Return False for a plain word after a colon, which may begin a sentence."""
+    """Return True unless the value is a plain word after a colon, which may begin a sentence."""
     value, between = named.value, named.match["between"]
     if not named.is_bare or "=" in between or between.isspace() or named.is_environment:
         return True
@@ -177,7 +177,7 @@ def _is_clear_secret(named: _Named) -> bool:
 
 
 def _is_token(named: _Named) -> bool:
-    """Return True if a value named `token` is a credential, and not a number or a token of a text."""
+    """Return True if a value named `token` is a credential, not a count or a token of a language model."""
     value, match = named.value, named.match
     spoken = _SPOKEN_OF.search(match.string[max(0, match.start() - 16) : match.start()])
     if _SPECIAL_TOKEN.search(named.before) or spoken or _NUMBER.fullmatch(value) or len(value) < 6:

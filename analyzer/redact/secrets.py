@@ -15,7 +15,7 @@ _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
 _NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
-"""Literals; `named` finds nothing in a text without any of them."""
+"""Literals; `named_secrets` runs only on texts that contain one of them."""
 
 
 def _find_named(text: str) -> Iterator[SecretSpan]:
@@ -79,7 +79,7 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
 
 
 def _not_masked(text: str, stretches: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
-    """Drop the spans that overlap a token of an earlier redaction."""
+    """Yield the spans that overlap no token of an earlier redaction."""
     tokens = [match.span() for match in SECRET.finditer(text)] if "[secret:" in text else []
     for each in stretches:
         if not any(start < each.end and each.start < end for start, end in tokens):
@@ -87,7 +87,7 @@ def _not_masked(text: str, stretches: Iterable[SecretSpan]) -> Iterator[SecretSp
 
 
 def _merged(stretches: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """Return the spans in order, with overlapping ones merged into one of the first one's kind."""
+    """Return the spans in order; overlapping ones become one, of the kind of the first."""
     made: list[SecretSpan] = []
     for each in sorted(stretches, key=lambda s: (s.start, -s.end)):
         if not made or each.start >= made[-1].end:

@@ -188,7 +188,7 @@ def _anywhere(names: Sequence[str]) -> re.Pattern[str]:
 
 
 def _as_host(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for host names that are ordinary words: only where a host is expected, or alone."""
+    """Return a regex that matches ordinary words used as host names: alone, or where a host is expected."""
     either = any_of(words) or "(?!)"
     port, quote = r"(?=:\d{2,5}(?!\d))", r"(?=\\*[\"'])"
     before = r"(?:(?<=grpc://)|(?<=hostname=)|(?<=host=)|(?<=node=)|(?<=ssh )|(?<=\w@))"

@@ -44,7 +44,7 @@ def _detectors(file: Path) -> Iterator[Detector]:
 
 
 def _prefixed(kind: str, prefix: str, characters: str, least: str) -> Detector:
-    """Return a detector for a prefix and at least `least` characters; 6 with a digit suffice at a cut end."""
+    """Return a detector for a prefix and `least` or more characters (6 with a digit if the text is cut)."""
     pattern = (
         rf"(?<![A-Za-z0-9]){prefix}(?:[{characters}]{{{least},}}+"
         rf"|(?=[{characters}]*?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z))"

@@ -21,9 +21,9 @@ MAX_BYTES = 64 << 30
 MAX_RATIO = 1_000
 """Highest accepted ratio of unpacked to packed size; no log compresses this well."""
 _MIN_BUDGET_BYTES = 1 << 30
-"""Bytes to which even the smallest archive may unpack."""
+"""Unpacked bytes that every archive may have, however small it is."""
 _MAX_HEADER_BYTES = 1 << 20
-"""Bytes of a long name or of extended attributes in a tar; Python holds them in memory."""
+"""Size limit for a long name or extended attributes in a tar, which Python holds in memory."""
 _EXTENDED_HEADERS = {
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
@@ -34,7 +34,7 @@ _Open = Callable[[], IO[bytes]]
 
 
 class Member(NamedTuple):
-    """One file of an archive: its name there, where it lies now, and why it was left out (else empty)."""
+    """One file of an archive: its name there, its unpacked path, and why it was left out (else empty)."""
 
     name: str
     path: Path
@@ -52,8 +52,8 @@ class _Entry(NamedTuple):
 def unpack(archive: Path, scratch: Path) -> list[Member]:
     """Unpack every file of an archive below `scratch`; of a broken archive, the files before the damage.
 
-    Hidden files are left out without mention. A broken member does not affect the others. What is wrong with
-    the archive itself is a last member without a name.
+    Hidden files are left out without mention. A broken member does not affect the others. Damage of
+    the archive itself is reported as a last member without a name.
     """
     members: list[Member] = []
     broken: list[str] = []
@@ -136,7 +136,7 @@ def _zip_entries(archive: Path) -> Iterator[_Entry]:
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A member's header that raises if it is damaged, missing or too large; Python's reads on or ends."""
+    """A member's header that raises if it is damaged, missing or too large; tarfile's own does not."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -178,7 +178,7 @@ class _DeferringStream:
         self._error: OSError | None = None
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, none at the end.
+        """Return the next bytes, empty at the end.
 
         Raises:
             OSError: the file is broken here.
@@ -200,7 +200,7 @@ class _DeferringStream:
 
 
 def _decompressed(packed: IO[bytes], budget: int) -> IO[bytes]:
-    """Return the contents of a file as a stream, decompressed if its first bytes tell a compression."""
+    """Return the contents of a file as a stream, decompressed if its first bytes show a compression."""
     head = packed.read(8)
     packed.seek(0)
     if not is_compressed(head):

@@ -1,7 +1,7 @@
 """Read files chunk by chunk, decompressing those that are compressed.
 
-The first bytes of a file tell how it is compressed; names are not trusted. A file that breaks off gives what
-stands before the break, and one that decompresses to more than a limit is cut there.
+Compression is detected from the first bytes of a file, not from its name. A truncated file yields everything
+before the damage; contents beyond a size limit are cut.
 """
 
 import os
@@ -35,7 +35,7 @@ _Decompressor = Any
 class Chunks:
     """Iterates over the contents of a file; afterwards, `damage` says what is wrong with it.
 
-    A file that grows is read as far as it reached when it was opened.
+    A growing file is read up to the size that it had when it was opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +91,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the contents of all members of a compressed file, one after the other.
 
     Raises:
-        OSError: the file is cut short or broken; all that stands before that has been yielded.
+        OSError: the file is cut short or broken; everything before the damage has been yielded.
 
     """
     magic = _magic(packed := file.read(COMPRESSED_STEP))
@@ -115,7 +115,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
-    """Yield what some compressed bytes expand to; 45 bytes of bz2 may be 45 MB."""
+    """Yield the decompressed bytes, piece by piece: 45 bytes of bz2 may expand to 45 MB."""
     if not hasattr(member, "needs_input"):  # zlib and zstandard expand little in one step
         chunk = member.decompress(packed)
         yield from [chunk] if chunk else []
@@ -128,7 +128,7 @@ def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
 
 
 def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
-    """Return the first bytes after a member, without the zeros that pad tapes and xz; empty at the end."""
+    """Return the first bytes of the next member, after any padding of zeros (tapes, xz); empty at the end."""
     while not (rest := rest.lstrip(b"\0")):
         if not (rest := file.read(COMPRESSED_STEP)):
             return b""
@@ -166,7 +166,7 @@ def read_whole(path: Path) -> tuple[bytes, str]:
 
 @contextmanager
 def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
-    """Give the path of a file with the decompressed contents of another, and what is wrong with them.
+    """Yield the path of a decompressed copy (the file itself if not compressed), and what is wrong with it.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
@@ -187,7 +187,7 @@ def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_cut_inside_magic(path: Path, head: bytes) -> bool:
-    """Return whether a file named as compressed ends before its contents could say so."""
+    """Return whether a file with the suffix of a compressed one ends inside the magic number."""
     return path.suffix in _SUFFIXES and any(magic.startswith(head) for magic in _FORMATS)
 
 
@@ -207,5 +207,5 @@ _FORMATS: Mapping[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x5d\x00\x00\x80": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
     b"\x28\xb5\x2f\xfd": ("zstandard", lambda zstd: zstd.ZstdDecompressor().decompressobj()),
 }
-"""First bytes of a compressed file → its module, imported on first use, and how that makes a decompressor."""
+"""Magic number → module, imported on first use, and a function from that module to a decompressor."""
 _MAX_MAGIC_BYTES = max(map(len, _FORMATS))

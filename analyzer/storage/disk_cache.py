@@ -1,4 +1,4 @@
-"""A cache of compiled things in the user's own directory.
+"""Caches compiled rules and matchers in the user's cache directory.
 
 Checking a hundred rule files, or compiling their literals, takes longer than using the result. Entries can
 always be made again: a damaged one is replaced, and a directory that cannot be written to is no error.
@@ -17,7 +17,7 @@ from analyzer.storage.package_files import cache_directory
 T = TypeVar("T")
 
 MAX_ENTRIES = 8
-"""Entries of one kind that are kept; a person uses few."""
+"""Number of entries that are kept of each kind."""
 
 
 def cached(

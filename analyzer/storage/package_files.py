@@ -16,9 +16,9 @@ def resource(*parts: str) -> Path:
 
 
 def cache_directory() -> Path | None:
-    """Return the user's cache directory for compiled things, made if missing; None if it is not safe to use.
+    """Return the user's cache directory, created if missing; None if it is not safe to use.
 
-    It holds code that is run, so that it must belong to the user and be writable by nobody else.
+    Cached code is executed, so the directory must belong to the user and be writable by nobody else.
     """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - keeps an unknown home as text
     folder = Path(base, "mwms-analyze")

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory, gettempdir
 
 _PREFIX = "mwms-scratch-"
 _MIN_AGE_SECONDS = 60
-"""Age from which an unlocked directory is taken for abandoned; a new one is locked right after it is made."""
+"""Minimum age of an unlocked directory to count as abandoned; a new one is not locked at once."""
 
 
 class ScratchDirectory(TemporaryDirectory[str]):
-    """A temporary directory. Making one removes those whose process was killed.
+    """A temporary directory; creating one also removes those that killed processes left.
 
     The directory is locked while a process uses it, and the kernel drops the lock when the last such process
     ends, however it ends.

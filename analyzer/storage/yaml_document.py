@@ -21,7 +21,7 @@ _Error = Any
 """A ValidationError of jsonschema, which does not type its parts."""
 
 MAX_LISTED = 12
-"""A message lists up to so many allowed words; of more, only those similar to the wrong one."""
+"""Number of allowed words that a message lists; if there are more, it lists only similar ones."""
 
 _SCALARS: Mapping[str, Callable[[str], object]] = {
     "null": lambda _: None,

@@ -1,1 +1,1 @@
-"""What every stage may use on frames: rows made into declared frames, clocks aligned, step times."""
+"""Functions on frames that all stages share: frames from rows, clock alignment, step times, intervals."""

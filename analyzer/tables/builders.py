@@ -1,4 +1,4 @@
-"""Rows → the frames that the schema declares. It imports polars, slower than all other imports together."""
+"""Builds the frames of the schema from rows. Imports polars, which takes longer than all other imports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -27,7 +27,7 @@ _CELLS: Mapping[str, frozenset[type]] = {
     "time": frozenset({float, int, _NULL}),
     "bool": frozenset({bool, _NULL}),
 }
-"""Column type → the Python types of cells that polars takes as they are."""
+"""Column type → the Python types of cells that polars accepts without conversion."""
 _MAX_ROWWISE = 1_000
 """Number of rows up to which a frame is built row by row, which is faster for few rows."""
 

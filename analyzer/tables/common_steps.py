@@ -1,10 +1,10 @@
-"""Where each log shows the last place in training that all workers reached."""
+"""Finds the line of each log with the last training step that all workers logged."""
 
 import polars as pl
 
 
 def last_common_lines(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:
-    """Return (worker, source) → the line of the last place in training that all workers with lines show."""
+    """Return (worker, source) → the last line with an attempt, epoch and step that every worker logged."""
     places = scalars.filter(pl.col("line").is_not_null() & pl.col("worker").is_not_null())
     shown = places.select(
         "worker", "source", "line", "attempt", *(pl.col(c).fill_null(-1) for c in ("epoch", "step"))

@@ -1,4 +1,4 @@
-"""Duration of each step, from the source of a worker that dates most of its steps."""
+"""Computes step durations of each worker from its source with the most timestamps."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
     """Return worker, step, seconds per step and time for each dated step but the first of its series.
 
     Steps without a time share the seconds equally with the next dated one. Of each worker, only the source
-    with most rows counts. `dated` holds rows of `scalars` with worker, time and step; the columns `within`
+    with most rows is used. `dated` holds rows of `scalars` with worker, time and step; the columns `within`
     separate series, such as attempts.
     """
     most = busiest(dated.group_by("worker", "source").len().iter_rows())
@@ -26,7 +26,7 @@ def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
 
 
 def busiest(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:
-    """Worker → the source with the highest count; of several, the last by name."""
+    """Return worker → its source with the highest count; of equal ones, the last by name."""
     most: dict[str, tuple[int, str]] = {}
     for worker, source, count in counts:
         most[worker] = max(most.get(worker, (0, "")), (count, source))

@@ -1,4 +1,4 @@
-"""The quotes of a diagnosis document, and how each compares with the lines of its source."""
+"""Extracts the quotes of a diagnosis document and compares each with the lines of its source."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

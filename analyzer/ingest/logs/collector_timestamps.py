@@ -75,7 +75,7 @@ class TimestampStripper:
     """Decides, for the lines of one stream in order, which ones get their collector timestamp back."""
 
     def __init__(self) -> None:
-        """Start before the first line."""
+        """Create for a stream of which no line has been read."""
         self.is_standalone = True
         """True while plain lines are records of their own rather than continuations."""
         self.is_consistent = True

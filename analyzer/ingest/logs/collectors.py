@@ -73,7 +73,7 @@ def _timestamped_line(line: str) -> CollectedLine | None:
 
 
 def _json_line(line: str) -> CollectedLine | None:
-    """Parse one JSON object per line: Cloud Logging, CloudWatch, Fluent Bit, journald, a program's own."""
+    """Parse a line that is one JSON object, of a log service, journald or the program itself."""
     entry = structured.parse(line)
     if entry is None or not structured.is_log_entry(entry):
         return None
@@ -90,7 +90,7 @@ def _docker_line(line: str) -> CollectedLine | None:
 
 
 def _has_line_break(line: str) -> bool:
-    """True if the entry's text ends its line."""
+    """Return True if the entry's text ends with a line break."""
     log = json.loads(line).get("log")
     return not isinstance(log, str) or log.endswith("\n")
 
@@ -145,7 +145,7 @@ _TASK_IN_BRACKETS = (
 _replica_exit = _regex_style(
     r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
-"""AI Platform: the lines behind it, a traceback, are of the same replica."""
+"""AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
     _regex_style(
@@ -155,7 +155,7 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_TASK_IN_BRACKETS),
     _replica_exit,
 )
-"""Ray, mpirun, tasks in brackets, AI Platform: lines without a prefix are mixed in between."""
+"""Styles that only some lines have: Ray, mpirun, tasks in brackets, AI Platform."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,
@@ -193,7 +193,7 @@ def _share_needed(style: Style) -> float:
 
 
 def _may_be_marked(line: str) -> bool:
-    """Return False for blank lines and those that Slurm itself prints among labelled ones."""
+    """Return False for blank lines, and for those that Slurm itself prints without a label."""
     return bool(line.strip()) and not line.startswith(_OF_SLURM)
 
 
@@ -202,7 +202,7 @@ def _without_colours(line: str) -> str:
 
 
 def _is_docker(entries: Sequence[str]) -> bool:
-    """True if entries keep their line breaks; if none does, each entry is a whole line."""
+    """Return True if any entry keeps its line break; if none does, each entry is a whole line."""
     return any('"log"' in line and _has_line_break(line) for line in entries)
 
 

@@ -27,7 +27,7 @@ _OPENING_BYTES = 4_000
 _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
 _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
 _YAML = re.compile(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
-"""`gcloud logging read` as it prints by default: one YAML document an entry."""
+"""Start of the default output of `gcloud logging read`: YAML, one document per entry."""
 _LIST_KEYS = ("events", "entries")
 
 Entry = dict[str, Any]

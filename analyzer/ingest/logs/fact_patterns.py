@@ -1,7 +1,7 @@
 """Turns log lines in which TensorFlow and training scripts describe themselves into facts.
 
 The wording is in `rules/messages/`: messages that state a `fact`. Every named group becomes a fact of that
-key; a message without a regex states the key that it names with the value `yes`.
+key; a message without a regex becomes a fact with the key that it names and the value `yes`.
 """
 
 import json
@@ -21,7 +21,7 @@ _SIGNALS = {
     "Out Of Memory": 9,
     "Segmentation fault": 11,
 }
-"""How Slurm says that a task crashed, or that the kernel killed it → number of the signal."""
+"""Slurm's description of a crashed or killed task → number of the signal."""
 _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Parts of a checkpoint that was never completed; nothing can be resumed from them."""
 _ROLE = re.compile(r"[a-z_]+")
@@ -31,7 +31,7 @@ _MAX_CUTS = 64
 
 
 def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
-    """Yield the facts that one confirmed announcement states, as (key, value)."""
+    """Yield the facts that one matched message states, as (key, value)."""
     if announced.regex is None:
         yield announced.detail, None
     if "task_id" in hit.captures:
@@ -68,7 +68,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
 
 
 def negative_signal(code: int) -> int:
-    """Return -n for a shell's 128 + n (ended by signal n); other codes stay."""
+    """Return -n for a shell's 128 + n (ended by signal n), and any other code unchanged."""
     return 128 - code if 128 < code < 160 else code
 
 

@@ -1,6 +1,6 @@
 """Metrics in a progress line: `loss 0.5`, `psnr=28.1`, `host_s: 0.02`, `350ms/step`.
 
-Durations become seconds and their tags end with `_seconds`; what a whole step takes is `step_seconds`.
+Durations become seconds and their tags end with `_seconds`; the duration of a whole step is `step_seconds`.
 """
 
 import re
@@ -107,7 +107,7 @@ def _is_metric(name: str) -> bool:
 
 
 def step_rate(text: str) -> Iterator[Metric]:
-    """Yield the time of a step that Keras prints behind its bars: `350ms/step`."""
+    """Yield the time per step that Keras prints after its bars: `350ms/step`."""
     for match in _RATE.finditer(text):
         yield Metric(match.span("name"), match.span("number"), match.span("unit"), "local")
 

@@ -67,7 +67,7 @@ class _Layout(NamedTuple):
 
 
 def is_progress(text: str) -> bool:
-    """True if a line reports training progress."""
+    """Return True if a line reports training progress."""
     return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(text)) is not None
 
 
@@ -111,7 +111,7 @@ def _spans(match: re.Match[str] | None) -> tuple[Span | None, Span | None]:
 
 
 def _is_custom_loop(text: str) -> bool:
-    """True if a line has a step or an epoch with a metric, or starts by naming its step."""
+    """Return True if a line has a step or an epoch with a metric, or starts with its step."""
     if _NOT_PROGRESS.search(text):
         return False
     if _LEADING_STEP.match(text):
@@ -125,11 +125,11 @@ class ProgressReader:
     """Reads the progress lines of one source in order, keeping the epoch that a bar belongs to."""
 
     def __init__(self) -> None:
-        """Start before the first epoch."""
+        """Create for a source of which no line has been read."""
         self.epoch: int | None = None
         self.epochs: int | None = None
         self._heading: ProgressPoint | None = None
-        """The step that a line named without metrics; they may follow on the lines below."""
+        """The step of a line without metrics, which may follow on the lines below."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values of one progress line; empty for any other line."""
@@ -171,7 +171,7 @@ class ProgressReader:
 
 
 def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[ProgressPoint]:
-    """Yield the metrics of a line; the time of a step is that of a whole epoch where a bar ends."""
+    """Yield the metrics of a line; of a Keras bar, durations only from its last and final state."""
     for metric in layout.metrics:
         if layout.origin == "fit" and metric.unit and base.step != base.steps:
             continue
@@ -181,5 +181,5 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
 
 
 def _count(digits: str) -> int:
-    """Convert a step or epoch count; very long digit strings become `LARGEST_INT` + 1, which is refused."""
+    """Convert a step or epoch count; very long digits become `LARGEST_INT` + 1, which tables reject."""
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1

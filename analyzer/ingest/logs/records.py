@@ -58,7 +58,7 @@ class Record:
     """One log record; `kind` is cpp, python, traceback, progress or plain."""
 
     def __init__(self, first: Line, kind: str, body: str) -> None:
-        """Begin with a line; `body` is the line without its prefix."""
+        """Create with the first line; `body` is that line without its prefix."""
         self.line, self.kind = first.number, kind
         self.time: float | None = None
         self.level: str | None = None
@@ -103,7 +103,7 @@ class Record:
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     """Yield the records of one source, in order; `year` completes timestamps that lack one.
 
-    None stands for lines that are left out; only a traceback that is still open continues after them.
+    A None in `lines` stands for omitted lines; only an open traceback continues after them.
     """
     current: Record | None = None
     near: float | None = None

@@ -1,7 +1,7 @@
 """Structured log entries (JSON objects) → lines as a program would have printed them.
 
 Level, logger, message and all other fields become one line, `ERROR:train:batch failed step=3 loss=nan`; an
-exception among the fields becomes the traceback below it. Known to hold for structlog, python-json-logger,
+exception among the fields becomes the traceback below it. Supports structlog, python-json-logger,
 loguru's `serialize=True`, Elastic Common Schema, Cloud Logging's `jsonPayload` and `journalctl -o json`.
 """
 

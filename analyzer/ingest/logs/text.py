@@ -50,7 +50,7 @@ class Utf8:
         """Offset of the first invalid bytes in a UTF-16 text (they become U+FFFD), or None."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the chunks."""
+        """Yield the re-encoded chunks."""
         whole = iter(self._parts)
         first = next(whole, b"")
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -102,7 +102,7 @@ def _split_glued(number: int, clean: str) -> Sequence[Line]:
 
 
 def _may_be_glued(text: str) -> bool:
-    """Cheap pre-check for `_GLUED`, which takes ten times as long."""
+    """Return False if `_GLUED` cannot match; ten times as fast as trying it."""
     return ":tensorflow" in text or ":absl" in text or _LEVEL_AND_TIME.search(text, 1) is not None
 
 

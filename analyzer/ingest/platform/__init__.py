@@ -1,1 +1,1 @@
-"""What platforms leave beside logs: pods, sacct, nvidia-smi, cgroups, disks, stacks, packages, TF_CONFIG."""
+"""Readers of files besides logs: pods, sacct, nvidia-smi, cgroups, disks, stacks, packages, TF_CONFIG."""

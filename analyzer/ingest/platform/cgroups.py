@@ -1,6 +1,6 @@
 """Files of a control group → memory, CPU and process readings and OOM counts.
 
-Copied as they are (`memory.current`, `memory.events`, `cpu.stat`), or sampled repeatedly with the time at the
+A file is a copy (`memory.current`, `memory.events`, `cpu.stat`), or repeated samples with the time at the
 start of each line.
 """
 

@@ -23,7 +23,7 @@ _TEMPORARY_OR_EXPORTED = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Read the checkpoint that training would resume from."""
+    """Add the checkpoint from which training would resume, as a fact."""
     if output.source.name.endswith(".index"):
         _read_index(output)
     else:
@@ -31,7 +31,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 
 def report_missing(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> None:
-    """Mark checkpoints as missing if the run has their directory's index files but not theirs."""
+    """Mark a checkpoint as missing if its directory has index files, but not that of the checkpoint."""
     names = {source.name for source in sources}
     folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
     for output in outputs:

@@ -31,7 +31,7 @@ Usage = tuple[int, str, int]
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
-    """Read the fullest file system of each table and where it is mounted."""
+    """Add the usage and the mount point of the fullest file system of each table."""
     tag, found, unread = "", list[Usage](), list[int]()
     lines = [*searched_text(output, matcher).split("\n"), ""]
     for number, (line, after) in enumerate(pairwise(lines), 1):
@@ -49,7 +49,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
 
 
 def _is_continuation(line: str) -> bool:
-    """True for the second half of a row that wraps after its device name."""
+    """Return True for the second half of a row that wraps after its device name."""
     return line[:1].isspace()
 
 

@@ -35,7 +35,7 @@ _MAX_VALUE_CHARS = 4_000
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
-    """Read the variables; TF_CONFIG is read like a file of its own."""
+    """Read the variables; the value of TF_CONFIG is read like a TF_CONFIG file."""
     add_facts(output, matcher, whole_text(output, ends=b"\0"))
 
 
@@ -65,12 +65,12 @@ def add_variables(output: SourceRows, matcher: Matcher, variables: Iterable[Vari
 
 
 def is_environment(text: str) -> bool:
-    """True if a text has at least two lines that start with a variable assignment."""
+    """Return True if at least two lines of a text start with a variable assignment."""
     return len(re.findall(r"^(?:declare -x |export )?[A-Za-z_]\w{0,200}=", text, re.MULTILINE)) > 1
 
 
 def _variables(output: SourceRows, text: str) -> list[Variable]:
-    """Return line, name and value of each variable; lines that start none continue the value before them."""
+    """Return line, name and value of each variable; other lines continue the value before them."""
     unread: list[int] = []
     found: list[tuple[int, re.Match[str], list[str]]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -85,7 +85,7 @@ def _variables(output: SourceRows, text: str) -> list[Variable]:
 
 
 def _value(keyword: str | None, lines: list[str]) -> str:
-    """Join the lines of a value; one behind a keyword loses its shell quotes."""
+    """Return the lines of a value as one text; after a keyword such as `export`, without shell quotes."""
     value = "\n".join(lines).rstrip("\r\n")
     if keyword and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1] if value[0] == "'" else re.sub(r"\\(.)", r"\1", value[1:-1])

@@ -16,7 +16,7 @@ from analyzer.model.task_names import worker_of
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)")
 _WELL = {"Running", "Completed", "Succeeded", "Terminating"}
-"""States in the list of pods that say nothing of a failure."""
+"""States in the list of pods that do not indicate a failure."""
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
 _FACTS = {
@@ -25,7 +25,7 @@ _FACTS = {
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?P<value>\d{1,3})\b")
-"""An event of a training operator."""
+"""Regex for the event with which a training operator reports an exit code."""
 _BLANKS = re.compile(r"\s*")
 _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 
@@ -37,7 +37,7 @@ class _Pod:
         self.worker = worker
         self.in_init_container = self.in_last_state = False
         self.codes: dict[bool, tuple[int, int]] = {}
-        """Whether it is of the last state → exit code and line."""
+        """True for the last state, False for the current one → exit code and line."""
 
     def read_line(self, line: str, number: int) -> None:
         """Read one line; of several containers, a failed one takes precedence."""

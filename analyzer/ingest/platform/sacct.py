@@ -157,7 +157,7 @@ class _Layout:
         return {name: part.strip() for name, part in zip(self.names, parts, strict=True)}
 
     def _cuts_a_word(self, line: str) -> bool:
-        """True if a row is not aligned with the ruler, e.g. after editing."""
+        """Return True if a row is not aligned with the ruler, e.g. after editing."""
         return any(line[end : end + 1].strip() for _, end in self.spans)
 
 

@@ -22,11 +22,11 @@ _PROCESS = re.compile(r"Process \d+: ")
 _THREAD = re.compile(r"Thread (?:0x[0-9A-Fa-f]+|\d+)(?: \((?P<state>[\w+]+)\))?(?:: ?\"(?P<name>[^\"]*)\")?")
 _FRAME = re.compile(r"\s+(?P<frame>\S.{0,500} \((?P<file>[^()]{1,500}?)(?::\d+)?\))\s*$")
 _IGNORED = re.compile(r"(?:Python v\d|\s+(?:Arguments|Locals):|\s+[\w.]+: |\s*$)")
-"""The version, and the variables that `--locals` prints."""
+"""Regex for lines to skip: Python's version, and the variables that `--locals` prints."""
 _RUNTIME = re.compile(r"(?:^|/)tensorflow/python/")
 _CALLED_BY_TF_DATA = re.compile(r"(?:^|/)tensorflow/python/ops/script_ops\.py$")
 _PYTHON = re.compile(r"\.py$|^<")
-"""A Python file; all other frames are native."""
+"""Regex for the file of a Python frame; all other frames are native."""
 
 
 class _Thread(NamedTuple):

@@ -1,1 +1,1 @@
-"""Profiler traces (XPlane, Chrome) → spans, and what XProf says of them."""
+"""Profiler traces (XPlane, Chrome) → spans, and the statistics that XProf derives from them."""

@@ -1,7 +1,7 @@
 """Profiler traces in Chrome's format (`*.trace.json.gz`) → the same kinds of spans as from an xplane.
 
-Older versions of TensorFlow write both for one session. Events are decoded one by one, so that those of no
-interest are not held in memory.
+Older versions of TensorFlow write both formats for one session. Events are decoded one by one, so that
+irrelevant ones are not held in memory.
 """
 
 import json
@@ -20,7 +20,7 @@ _CHUNK_CHARS = 1 << 20
 _EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
 _ENTRY = re.compile(r"[^\s,]|$")
 _IGNORED_KINDS = frozenset({"compute", *NOTES.values()})
-"""Kinds without spans here; only an xplane has the intervals of computing."""
+"""Kinds of events that yield no spans; the intervals of computing come from xplanes only."""
 _MAX_MICROSECONDS = 1e15
 """Largest plausible time in a profile."""
 
@@ -56,7 +56,7 @@ class _Reader:
     unpaired: int = 0
 
     def take(self, event: object) -> None:
-        """Read one entry of the list; TensorFlow ends it with an empty one."""
+        """Read one event; TensorFlow ends the list of events with an empty object."""
         if not isinstance(event, dict):
             self.malformed += 1
         elif event.get("ph") == "X":
@@ -100,7 +100,7 @@ def _time(value: object) -> float | None:
 
 
 def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
-    """Yield the entries of the list of events; where it breaks off is damage."""
+    """Yield the entries of the list of events; if the list is cut short, add that to `damage`."""
     decoder = json.JSONDecoder()
     with path.open(encoding="utf-8", errors="replace") as file:
         held, dropped = file.read(_CHUNK_CHARS), 0

@@ -1,4 +1,4 @@
-"""Find traces that TensorFlow wrote twice: one profiling session in two formats must count once."""
+"""Finds traces that TensorFlow wrote in two formats, so that each profiling session counts once."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _XPLANE = re.compile(r"\.xplane\.pb(?:\.\w+)?$")
 
 
 def is_chrome(source: Source) -> bool:
-    """Return whether a trace is in the format of Chrome, by its name."""
+    """Return whether a trace is in Chrome's format, judged by its name."""
     return bool(_CHROME.search(source.name))
 
 

@@ -1,4 +1,4 @@
-"""Walk the fields of an XSpace and its planes without decoding them, so that damage stays local."""
+"""Iterates over the fields of an XSpace and its planes undecoded, so that damage stays local."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
 PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
-"""Field number → wire type of the two outer messages. Traces have no checksums: other fields are damage."""
+"""Field number → wire type in an XPlane. Traces have no checksums: other wire types count as damage."""
 
 
 class Field(NamedTuple):
@@ -19,7 +19,7 @@ class Field(NamedTuple):
 
 
 def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[Field, int]:
-    """Return the field at `pos`, and where the next begins.
+    """Return the field at `pos`, and the offset of the next field.
 
     Raises:
         IndexError: the data ends inside the field.
@@ -42,7 +42,7 @@ def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[Fiel
 
 
 def cut_plane(space: memoryview) -> tuple[int, int] | None:
-    """Return the offsets of a plane that the end of the file cuts and of its contents; None without one."""
+    """Return the offsets of the plane cut by the end of the file and of its contents; None if none is cut."""
     pos = 0
     try:
         while pos < len(space):

@@ -22,8 +22,8 @@ _OPERATION = re.compile(
 )
 """`name:Type` of a kernel that computes; the types left out call other kernels, or wait for them.
 
-Python functions within a graph are left out, too: they mostly make input, and up to TensorFlow 2.4 no thread
-tells them apart.
+Python functions within a graph are left out, too: they mostly make input, and up to TensorFlow 2.4 their
+threads look like any other.
 """
 _INPUT_THREAD = re.compile(r"tf_data")
 _DEVICE_LINE = re.compile(r"Stream|XLA Ops")
@@ -32,8 +32,8 @@ _DEVICE_LINE = re.compile(r"Stream|XLA Ops")
 def kind_of(name: str, stats: Mapping[str, Any], device: bool = False) -> str | None:
     """Return the kind of the events of one name; None for those of no interest.
 
-    Reports on other work are `begun`, `done` and `clock`. What a device runs is `compute` unless its name
-    says more; of a host, only TensorFlow's operations are.
+    Reports on other work are `begun`, `done` and `clock`. Other events count as `compute`: on a device all of
+    them, on a host only TensorFlow's operations.
     """
     if name in NOTES:
         return NOTES[name]

@@ -32,9 +32,9 @@ class Trace(NamedTuple):
     spans: list[Span]
     damage: list[Damage]
     absolute: bool = False
-    """Whether times count from the epoch."""
+    """Whether times are nanoseconds since the epoch."""
     events: int = 0
-    """How many events the trace has, of interest or not."""
+    """Number of events in the trace, including those without a span."""
     start_ns: int | None = None
     stop_ns: int | None = None
     """When profiling began and ended, since the epoch.

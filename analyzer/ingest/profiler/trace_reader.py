@@ -11,7 +11,7 @@ from analyzer.storage.decompress import decompressed_file
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the spans of one trace; damaged parts are reported.
 
-    A trace of which nothing is left counts as not read, so that no rule calls it quiet.
+    A damaged trace without spans counts as not read, so that no rule takes it for an idle worker.
     """
     source = output.source
     output.bytes = source.path.stat().st_size

@@ -1,10 +1,10 @@
 """Profiler traces (`*.xplane.pb`) → the spans that show which worker waited for which.
 
 An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here
-and each line is decoded on its own, so that a cut costs only what lies behind it, and memory is one line
-besides the file. Nine events in ten are irrelevant; their first bytes tell, and they are never decoded.
-An operation that has begun and not finished leaves no event of its own, only the executor's note of its
-start; open spans come from those notes.
+and each line is decoded on its own, so that a cut costs only what follows it, and memory is one line
+besides the file. Nine events in ten are irrelevant: recognised by their first bytes, they are not decoded.
+An operation that has not finished has no event of its own, only the executor's event of its start; open
+spans come from those.
 """
 
 import re
@@ -113,7 +113,7 @@ class _Reader:
         return stated if stated or not self.clocks else int(median(self.clocks))
 
     def open_spans(self) -> list[Span]:
-        """Return the operations that the executor began and whose end was not seen."""
+        """Return the operations that the executor started and that did not end within the trace."""
         left = []
         for (run, name), spans in self.begun.items():
             ended = max(self.ended[run, name, "event"], self.ended[run, name, "done"])

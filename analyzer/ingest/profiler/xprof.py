@@ -1,6 +1,6 @@
 """Quotes what XProf says about a run's traces, if it is installed and was asked for.
 
-XProf's converters write files next to the trace, may take minutes, and accept damaged traces without a word.
+XProf's converters write files next to the trace, may take minutes, and report no error on damaged traces.
 They therefore run in a process of their own with a time limit, on a copy, and only on undamaged traces.
 """
 
@@ -85,7 +85,7 @@ def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[XprofQuot
 def quotes(
     sources: Iterable[Source], whole: Mapping[str, str | None], seconds: float, ask: Sequence[str] = ASK
 ) -> list[Quote]:
-    """Ask XProf about each trace, in order of name, within `seconds` for all of them together.
+    """Return XProf's statements on each trace, in order of name, taking at most `seconds` in all.
 
     `whole` maps the traces that were read without damage to their workers.
 

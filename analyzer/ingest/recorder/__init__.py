@@ -1,1 +1,1 @@
-"""Readers of what mwms-recorder leaves: `recording.jsonl`, `samples.jsonl` and `process-PID.jsonl`."""
+"""Readers of the files of mwms-recorder: `recording.jsonl`, `samples.jsonl` and `process-PID.jsonl`."""

@@ -1,4 +1,4 @@
-"""What workers can be compared by: checksums of weights and batches, and who reached whom."""
+"""Reads checksums of weights and batches, and the probes of which worker reached which."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,7 @@
-"""Files of mwms-recorder → rows: one JSON object a line, read by the event that it names.
+"""Files of mwms-recorder → rows: one JSON object per line, read according to its event.
 
-The schema is `recorder/recording.schema.json`. Events and keys that are not known here are ignored, as the
-schema asks of its readers.
+The schema is `recorder/recording.schema.json`. Unknown events and keys are ignored, as the
+schema requires.
 """
 
 import json
@@ -22,7 +22,7 @@ _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
-    """Read the events of one file; a malformed line is damage, a last line that was cut is not."""
+    """Read the events of one file; a malformed line counts as damage, a truncated last line does not."""
     if output.source.name.endswith(".index.jsonl"):
         return
     outcome = OutcomeReader(output, matcher)

@@ -1,4 +1,4 @@
-"""How a task went and ended: stalls with the stacks of their threads, signals, the exit status."""
+"""Reads events of a running and ending task: stalls with thread stacks, signals, the exit status."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ _MAX_VALUE_CHARS = 400
 
 
 class OutcomeReader:
-    """Reads what happened to the command, in the order of the file."""
+    """Reads stalls, signals and exit status, event by event in file order."""
 
     def __init__(self, output: SourceRows, matcher: Matcher) -> None:
         self._output, self._matcher = output, matcher
@@ -82,7 +82,7 @@ class OutcomeReader:
         add_matches(self._output, self._matcher, number, line, ids)
 
     def add_stalls(self, until: float) -> None:
-        """Add the stall that was not over at the last event, and where its threads were.
+        """Add the stall that was still going on at the last event, if any, with the stacks of its threads.
 
         `until` is the monotonic time of that event, in seconds.
         """
@@ -101,7 +101,7 @@ class OutcomeReader:
         )  # fmt: skip
 
     def _add_frames(self, number: int, event: Event) -> None:
-        """Add the facts that stacks of py-spy give, too."""
+        """Add the same facts about stacks as the reader of py-spy dumps."""
         for thread in event["threads"]:
             if not thread["frames"]:
                 continue

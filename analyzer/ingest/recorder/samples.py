@@ -29,9 +29,9 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "throttled_seconds": ("throttled_percent", 100.0),
     "retransmits": ("retransmits_per_second", 1.0),
 }
-"""Counter that only grows → the tag of its growth per second, and what that is multiplied by."""
+"""Monotonic counter → the tag for its rate per second, and the factor for that rate."""
 _HARMLESS = frozenset({"none", "active", "gpu_idle", "idle", "applications_clocks_setting", "sync_boost"})
-"""Throttle reasons of nvidia-smi that say nothing about a fault."""
+"""Throttle reasons of nvidia-smi that do not indicate a fault."""
 
 
 class SampleReader:

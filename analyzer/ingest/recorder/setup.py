@@ -1,4 +1,4 @@
-"""How a task was started: command, TF_CONFIG, environment, versions, strategy, seeds."""
+"""Reads how a task was started: command, TF_CONFIG, environment, versions, strategy, seeds."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ _MAX_VALUE_CHARS = 400
 
 
 class SetupReader:
-    """Reads the events that say what was started, and how."""
+    """Reads the events that describe the start of a task."""
 
     def __init__(self, output: SourceRows, matcher: Matcher) -> None:
         self._output, self._matcher = output, matcher

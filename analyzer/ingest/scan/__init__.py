@@ -1,1 +1,1 @@
-"""Large logs: which of their lines are worth reading, found without taking any line apart."""
+"""Finds the lines of large logs that are worth reading, without parsing any line."""

@@ -1,6 +1,6 @@
-"""Blocks of a log, some hundred thousand bytes of whole lines each, and what a scan finds in one.
+"""Splits a log into blocks of whole lines, about 512 KiB each, and scans them.
 
-A block is scanned without regard to what stands before it, so that any process can scan any block.
+The scan of a block does not depend on earlier blocks, so that any process can scan any block.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class LineHit(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A line for the curves, and the closest epoch header above it in its block."""
+    """A line sampled for the curves, and the closest epoch header above it in the same block."""
 
     epoch: LogSlice | None
     line: LogSlice
 
 
 class BlockScan(NamedTuple):
-    """What a scan found in a block; `offset` is absolute in the log, line numbers count within the block."""
+    """The result of scanning a block; `offset` is absolute in the log, line numbers count from the block."""
 
     offset: int
     size: int

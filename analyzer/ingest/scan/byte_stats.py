@@ -1,4 +1,4 @@
-"""Count the newlines of a block of a log, and find bytes that do not belong into a text."""
+"""Counts the newlines of a block of a log, and finds NUL bytes and invalid UTF-8."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ def count_newlines(data: Data, start: int, end: int) -> int:
 
 
 def first_invalid_bytes(data: Data) -> InvalidBytes:
-    """Return where the first NUL byte and the first byte that is not UTF-8 stand."""
+    """Return the offsets of the first NUL byte and of the first byte that is not UTF-8."""
     first = stringzilla.find_first_of(data, _NUL_OR_NON_ASCII)
     if first < 0:
         return InvalidBytes(None, None)

@@ -1,10 +1,10 @@
-"""Read large logs in forked child processes.
+"""Reads large logs in forked child processes.
 
 A log that can be read at any offset is scanned in parts, so that all cores stay busy; then one process
 combines the scans of all parts, selects the lines to read, and reads them.
 
-The pool forks one reader. That one loads what all readers need, while this process goes on (it imports the
-later stages meanwhile), and forks the others. Tasks come through a pipe, results go into shared memory.
+The pool forks a first reader, which loads what all readers need and then forks the others; meanwhile, the
+parent process imports the later stages. Tasks come through a pipe, results go into shared memory.
 """
 
 import os
@@ -41,7 +41,7 @@ from analyzer.ingest.scan.scan_plan import (
 from analyzer.model.run import Source
 
 MAX_TASKS = 1_000
-"""Logs that the pool reads, and about the parts that all of them have: a pipe holds so many tasks."""
+"""Limit on the logs of a pool, and roughly on their parts: all tasks must fit into a pipe."""
 MIN_PART_BYTES = 16 * BLOCK_BYTES
 POLL_SECONDS = 0.1
 """How often the parent checks that its readers are alive."""
@@ -53,11 +53,11 @@ LogProgress = Callable[[Source, int], None]
 """Called with a log and the number of its bytes that have been read."""
 
 _WHOLE_LOG, _COMBINE = -1, -2
-"""In place of the number of a part: scan and read the whole log; combine its parts and read it."""
+"""Instead of a part's number: scan and read the whole log; combine its scanned parts and read it."""
 
 
 class _Task(NamedTuple):
-    """Scan part `part` of a log, or read the log; the index of its scanned parts lies at `start`."""
+    """Scan part `part` of a log, or read the log; `start` is where the index of its scanned parts lies."""
 
     log: int
     part: int
@@ -103,12 +103,12 @@ class ForkPool:
         self._result_memories: list[int] = []
         self._index_memory = self._tasks = self._results = -1
         self._offsets = shared_array(len(self._logs))
-        """How far each log without parts has been read."""
+        """Bytes read so far of each log without parts."""
         self._other_readers = shared_array(core_count() if self._logs else 0)
-        """Process of each reader but the first; 0 once it has no work left."""
+        """Process id of each reader but the first; 0 once the reader has no work left."""
 
     def __contains__(self, source: Source) -> bool:
-        """Whether this pool reads a log."""
+        """Return whether this pool reads a log."""
         return bool(self._first_reader) and source.name in self._numbers
 
     def __enter__(self) -> Self:
@@ -135,7 +135,7 @@ class ForkPool:
         return self
 
     def _plan(self) -> list[_Task]:
-        """Divide the logs into parts, and return the tasks, those that cannot be divided first."""
+        """Divide the logs into parts, and return the tasks; those of logs without parts come first."""
         sizes = [divisible_size(log) for log in self._logs]
         step = max(MIN_PART_BYTES, -(-sum(sizes) // MAX_TASKS // BLOCK_BYTES) * BLOCK_BYTES)
         self._parts = [
@@ -165,7 +165,7 @@ class ForkPool:
             reap(self._first_reader)
 
     def _kill(self) -> None:
-        """Kill all readers; once the first has ended, the numbers of the others may belong to anybody."""
+        """Kill all readers if the first one runs; once it has ended, the ids of the others may be reused."""
         if self._first_reader and child_is_running(self._first_reader):
             for reader in (*filter(None, self._other_readers), self._first_reader):
                 with suppress(ProcessLookupError):  # it has just ended

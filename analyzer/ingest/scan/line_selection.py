@@ -1,8 +1,8 @@
-"""Select the lines of a log that are read one by one: all of a small log, and of a large one what may matter.
+"""Selects the lines of a log to read: all lines of a small log, and the relevant ones of a large log.
 
-Of a large log these are its head and its tail, the lines around everything that the prefilter finds, and an
-even sample between them for the curves. What occurs all the time is read at its first and last occurrences
-only, so that time and memory of all later stages do not grow with the log.
+Of a large log these are its head and tail, the lines around everything that the prefilter finds, and an even
+sample in between for the curves. Of frequent expressions only the first and last occurrences are read, so
+that time and memory of all later stages do not grow with the log.
 """
 
 import re
@@ -83,7 +83,7 @@ class Selection(NamedTuple):
 
 
 class ByteSource(Protocol):
-    """The bytes of a log, as far as they can be had."""
+    """Read access to the bytes of a log, or to those of them that are held in memory."""
 
     def read(self, start: int, end: int, /) -> bytes:
         """Return the available bytes between two offsets."""
@@ -103,8 +103,8 @@ def select_from_stream(
 ) -> Selection:
     """Select the lines to read of a log that can only be read once, from its beginning.
 
-    `size` is about its length in bytes. `prefilter` is called only for a large log. `progress` is called
-    after each block with the offset reached.
+    `size` is its approximate length in bytes. `prefilter` is called only for a large log, `progress` after
+    each block with the offset reached.
     """
     parts = iter(parts)
     first: list[bytes] = []
@@ -182,7 +182,7 @@ class LineSelector:
         self.undecodable: int | None = None
 
     def add_block(self, block: BlockScan, log: ByteSource) -> None:
-        """Select from the next block."""
+        """Select lines of the next block."""
         self.head = self.head or self._head(log)
         self.nul = block.nul if self.nul is None else self.nul
         self.undecodable = block.undecodable if self.undecodable is None else self.undecodable

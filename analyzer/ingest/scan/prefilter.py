@@ -1,7 +1,7 @@
-"""One pass over raw bytes that finds everything that makes a line of a large log worth reading.
+"""Finds everything that makes a line of a large log worth reading, in one pass over raw bytes.
 
-It looks for the literals of all patterns (plain, and as JSON writes them), for the words with which a log
-raises an alarm, for values that are not finite, and for the lines that begin an epoch.
+It searches for the literals of all patterns (plain, and as escaped in JSON), for the words of warnings and
+errors, for values that are not finite, and for the lines that begin an epoch.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Child processes made by fork, and the memory that they share with their parent."""
+"""Manages forked child processes and the memory that they share with their parent."""
 
 import mmap
 import os
@@ -34,7 +34,7 @@ def core_count() -> int:
 
 
 def shared_array(length: int) -> memoryview:
-    """Return an array of unsigned 64-bit integers that forked children share, at least one."""
+    """Return an array of unsigned 64-bit integers (at least one) that forked children share."""
     return memoryview(mmap.mmap(-1, 8 * max(1, length))).cast("Q")
 
 
@@ -54,7 +54,7 @@ def child_is_running(child: int) -> bool:
 
 
 def is_running(process: int) -> bool:
-    """Return whether any process runs, whoever its parent is."""
+    """Return whether the process with this id runs, be it a child of this one or not."""
     try:
         state = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0]
     except OSError:

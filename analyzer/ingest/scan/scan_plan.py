@@ -1,4 +1,4 @@
-"""Scan one log from end to end and select the lines to read; an uncompressed one can be scanned in chunks."""
+"""Scans one log and selects the lines to read; an uncompressed log can be scanned in parts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from analyzer.model.run import Source
 from analyzer.storage.decompress import Chunks
 
 LARGE_LOG_BYTES = 4 << 20
-"""Size from which on a log is scanned by the pool of reader processes."""
+"""Minimum size of a log that the pool of reader processes scans."""
 
 OffsetCallback = Callable[[int], None]
 """Called with the number of bytes that have been read of a log."""
@@ -30,7 +30,7 @@ class LogScan(NamedTuple):
     selection: Selection
     damage: str
     broken_at: int | None
-    """Offset of the first bytes of a UTF-16 text that could not be decoded."""
+    """Offset of the first bytes that are invalid UTF-16; None if there are none."""
 
 
 class LogPart(NamedTuple):

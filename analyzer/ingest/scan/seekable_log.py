@@ -59,7 +59,7 @@ class SeekableLog:
             at = following
 
     def _fill_to_line_start(self, buffer: bytearray, start: int, target: int) -> int:
-        """Fill the buffer from `start` to the first line that begins at or after `target`; return where."""
+        """Fill the buffer from `start` to the first line at or after `target`; return its offset."""
         held = 0
         if start < target < self.size:
             self._fill(buffer, start, min(target + _LINE_SEARCH_BYTES, self.size))
@@ -85,7 +85,7 @@ class SeekableLog:
             filled += more
 
     def _next_line_start(self, offset: int) -> int:
-        """Return where the first line begins at or after an offset; a line longer than a block is cut."""
+        """Return the offset of the first line at or after an offset; a line longer than a block is cut."""
         if offset <= 0 or offset >= self.size:
             return min(max(0, offset), self.size)
         limit = min(self.size, offset + MAX_BLOCK_BYTES - BLOCK_BYTES)
@@ -106,7 +106,7 @@ class SeekableLog:
         return offset - len(before) + last_character_boundary(before)
 
     def damage(self) -> str:
-        """Say how the file's size has changed since it was opened; empty if it has not."""
+        """Return in words how the file's size has changed since it was opened; empty if it has not."""
         return describe_change(self.file_size, os.fstat(self._descriptor).st_size)
 
 

@@ -1,4 +1,4 @@
-"""TensorBoard event files → scalars, all of them, without TensorFlow and without TensorBoard.
+"""Reads all scalars of TensorBoard event files without TensorFlow or TensorBoard.
 
 An event file is a chain of records: length (8 bytes), its checksum (4), an Event message, its checksum (4).
 """
@@ -32,7 +32,7 @@ CHUNK_BYTES = 1 << 19
 MAX_RECORD_BYTES = 8 << 20
 """Size of a record that may hold scalars; larger ones hold images, audio or graphs."""
 TABLE_FILE_BYTES = 2 << 20
-"""Size of a file from which on records are decoded as tables, which needs numpy."""
+"""Minimum size of a file whose records are decoded as tables, which needs numpy."""
 
 _PLAUSIBLE_HEADER = re.compile(rb".{3}\0{5}.{4}\t", re.DOTALL)
 _CUT_SHORT = "the file ends inside a record: cut short, or still being written"
@@ -82,7 +82,7 @@ def read_scalars(path: Path) -> EventFile:
     """Read every scalar of an event file, in file order, neither sampled nor purged.
 
     Both encodings are read: `simple_value`, and tensors of rank 0 of any real number type. Bad bytes become
-    damage, never an exception; what stands before them is kept, and reading resumes at the next record.
+    damage, never an exception; everything before them is kept, and reading resumes at the next record.
     Memory is that of the scalars and of one record of at most `MAX_RECORD_BYTES`.
 
     Raises:
@@ -112,7 +112,7 @@ class _Reader:
                 self._read_next()
 
     def _has(self, count: int) -> bool:
-        """Buffer `count` more bytes if the file, as long as it was when it was opened, holds them."""
+        """Buffer `count` bytes from `pos` on; return False if fewer are left of the size at opening."""
         missing = count - (len(self.buffer) - self.pos)
         if missing > 0:
             left = self.size - self.base - len(self.buffer)
@@ -125,7 +125,7 @@ class _Reader:
         return missing <= 0
 
     def _read_next(self) -> None:
-        """Read one record of any kind, or skip bytes that are none."""
+        """Read one record of any kind, or skip bytes that are not a record."""
         start = self.base + self.pos
         if not self._has(HEADER_BYTES):
             self._end(start, _CUT_SHORT if start else _FOREIGN)
@@ -143,7 +143,7 @@ class _Reader:
             self._end(start)
 
     def _end(self, start: int, what: str = _CUT_SHORT) -> None:
-        """Give up the rest of the file."""
+        """Note the rest of the file as damage, and stop reading."""
         self._add_damage(start, self.size - start, what)
         self.size = self.base + len(self.buffer)
         self.pos = len(self.buffer)
@@ -186,7 +186,7 @@ class _Reader:
         return list(event_scalars(event))
 
     def _skip_large(self, start: int, length: int) -> None:
-        """Check a record too large for scalars without holding it."""
+        """Skip a record too large for scalars, checking it chunk by chunk."""
         self.pos += HEADER_BYTES
         check = 0
         left = length
@@ -228,7 +228,7 @@ class _Reader:
         self._add_damage(start, length + FRAME_BYTES, "a record fails its checksum")
 
     def _add_damage(self, offset: int, length: int, what: str) -> None:
-        """Note damage; adjoining damage of the same kind becomes one."""
+        """Add damage, merging it with adjacent damage of the same kind."""
         damage = self.found.damage
         if damage and (last := damage[-1]).what == what and last.offset + (last.length or 0) == offset:
             offset, length = last.offset, length + (last.length or 0)
