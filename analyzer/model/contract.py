@@ -9,14 +9,14 @@ JsonNumber = float | Literal["NaN", "Infinity", "-Infinity"]
 
 
 class NextStep(TypedDict):
-    """The object at `step` of the document."""
+    """A next step for the user, with a command if there is one."""
 
     text: str
     command: str | None
 
 
 class EvidencePlace(TypedDict):
-    """The object at `evidence` of the document."""
+    """A place in the run's files that supports a finding, or the absence of something."""
 
     says: str
     kind: Literal["line", "absence", "fact", "value"]
@@ -31,7 +31,7 @@ class EvidencePlace(TypedDict):
 
 
 class RunSummary(TypedDict):
-    """The object at `run` of the document."""
+    """The run: its name, TensorFlow versions, strategy, and expected and seen workers."""
 
     name: str
     strategy: str | None
@@ -43,7 +43,7 @@ class RunSummary(TypedDict):
 
 
 class ActionTaken(TypedDict):
-    """The object at `action` of the document."""
+    """Advice on the job: whether to restart it, who must fix it, and where to resume."""
 
     retry: Retry
     owner: Owner
@@ -56,7 +56,7 @@ class ActionTaken(TypedDict):
 
 
 class WorkerEnd(TypedDict):
-    """The object at `workers[].ended` of the document."""
+    """How the last attempt of a worker ended."""
 
     how: Literal[
         "finished",
@@ -76,14 +76,14 @@ class WorkerEnd(TypedDict):
 
 
 class LastStep(TypedDict):
-    """The object at `workers[].last_step` of the document."""
+    """The last position in training that a worker showed."""
 
     epoch: int | None
     step: int | None
 
 
 class PauseInterval(TypedDict):
-    """The object at `workers[].pauses[]` of the document."""
+    """An interval in which a worker made no step, in seconds since 1970-01-01 UTC."""
 
     kind: Literal["compile", "checkpoint", "evaluation", "pause"]
     start: float
@@ -92,7 +92,7 @@ class PauseInterval(TypedDict):
 
 
 class DrawnCurve(TypedDict):
-    """The object at `workers[].curves[]` of the document."""
+    """Values of one metric of a worker, thinned to `kept` of `total` points."""
 
     tag: str
     scope: Literal["global", "local", "unknown"]
@@ -102,7 +102,7 @@ class DrawnCurve(TypedDict):
 
 
 class WorkerReport(TypedDict):
-    """The object at `workers[]` of the document."""
+    """One worker: how it ended, its last step, its pauses, sources and curves."""
 
     id: str
     host: str | None
@@ -121,7 +121,7 @@ class WorkerReport(TypedDict):
 
 
 class ClockOffset(TypedDict):
-    """The object at `clocks[]` of the document."""
+    """Offset of one clock of a worker from the clocks of its peers."""
 
     worker: str
     kind: Literal["log", "event_file"]
@@ -133,7 +133,7 @@ class ClockOffset(TypedDict):
 
 
 class BarrierArrivals(TypedDict):
-    """The object at `barriers[]` of the document."""
+    """One point where all training workers had to meet, with the workers that arrived."""
 
     barrier: Literal["startup", "step", "checkpoint", "end"]
     place: str | None
@@ -143,14 +143,14 @@ class BarrierArrivals(TypedDict):
 
 
 class PossibleCause(TypedDict):
-    """The object at `telling_lines[].possible[]` of the document."""
+    """A cause that a log line indicates, with the confidence in it."""
 
     cause: str
     confidence: float
 
 
 class TellingLine(TypedDict):
-    """The object at `telling_lines[]` of the document."""
+    """A log line that may explain the failure, with its usual meaning and possible causes."""
 
     line: EvidencePlace
     means: str
@@ -158,7 +158,7 @@ class TellingLine(TypedDict):
 
 
 class DecidingFile(TypedDict):
-    """The one kind of file that would tell most where no rule explains the failure; else null."""
+    """The kind of file that would help most to explain a failure that no rule explains; else null."""
 
     kind: str
     what: str
@@ -167,7 +167,7 @@ class DecidingFile(TypedDict):
 
 
 class FactDiff(TypedDict):
-    """The object at `against.facts[]` of the document."""
+    """A fact whose values differ between this run (`here`) and the good run (`there`)."""
 
     key: str
     label: str
@@ -176,14 +176,14 @@ class FactDiff(TypedDict):
 
 
 class StepTimes(TypedDict):
-    """Median seconds from one step to the next; null where no step is dated."""
+    """Median seconds from one step to the next, of both runs; null if the steps have no times."""
 
     here: float | None
     there: float | None
 
 
 class CurveDiff(TypedDict):
-    """The object at `against.curves[]` of the document."""
+    """Values of one metric that differ between this run (`here`) and the good run (`there`)."""
 
     tag: str
     epoch: int | None
@@ -193,7 +193,7 @@ class CurveDiff(TypedDict):
 
 
 class BaselineDiff(TypedDict):
-    """What differs from a good run that was given to compare with; null where none was."""
+    """Differences from the good run of `--against`; null without one."""
 
     run: str
     facts: list[FactDiff]
@@ -203,7 +203,7 @@ class BaselineDiff(TypedDict):
 
 
 class Alternative(TypedDict):
-    """The object at `alternatives[]` of the document."""
+    """Another possible cause, with what contradicts it."""
 
     cause: str
     rule: str
@@ -213,7 +213,7 @@ class Alternative(TypedDict):
 
 
 class NearMiss(TypedDict):
-    """The object at `near_misses[]` of the document."""
+    """A rule that did not fire because a single signal was missing."""
 
     rule: str
     title: str
@@ -225,7 +225,7 @@ class NearMiss(TypedDict):
 
 
 class FindingReport(TypedDict):
-    """The object at `findings[]` of the document."""
+    """The result of one rule on the run."""
 
     rule: str
     title: str
@@ -247,14 +247,14 @@ class FindingReport(TypedDict):
 
 
 class RecipeCommand(TypedDict):
-    """The object at `collect[].commands[]` of the document."""
+    """A command that collects a source on one platform."""
 
     where: str
     command: str
 
 
 class CollectRecipe(TypedDict):
-    """The object at `collect[]` of the document."""
+    """How to collect one kind of source that the run lacks."""
 
     kind: str
     what: str
@@ -265,7 +265,7 @@ class CollectRecipe(TypedDict):
 
 
 class TimelineEvent(TypedDict):
-    """The object at `timeline[]` of the document."""
+    """One event of the job, with the line that shows it."""
 
     n: int
     time: float | None
@@ -291,7 +291,7 @@ class TimelineEvent(TypedDict):
 
 
 class TraceShares(TypedDict):
-    """The object at `trace[]` of the document."""
+    """Shares of the traced time that one worker spent in collectives, on input, and as a straggler."""
 
     worker: str
     collectives: int
@@ -307,7 +307,7 @@ class TraceShares(TypedDict):
 
 
 class CollectiveCall(TypedDict):
-    """The object at `collectives[]` of the document."""
+    """One collective call, with the worker that entered it last."""
 
     name: str
     step: int | None
@@ -318,7 +318,7 @@ class CollectiveCall(TypedDict):
 
 
 class XprofQuote(TypedDict):
-    """The object at `xprof[]` of the document."""
+    """XProf's statements on one trace."""
 
     source: str
     worker: str | None
@@ -330,7 +330,7 @@ class XprofQuote(TypedDict):
 
 
 class FactValues(TypedDict):
-    """The object at `facts[]` of the document."""
+    """The values of one fact, by worker."""
 
     key: str
     label: str
@@ -339,7 +339,7 @@ class FactValues(TypedDict):
 
 
 class SourceReport(TypedDict):
-    """The object at `sources[]` of the document."""
+    """One source of the run: how much of it was read, and why not all of it."""
 
     name: str
     kind: str
@@ -355,7 +355,7 @@ class SourceReport(TypedDict):
 
 
 class DamagedRange(TypedDict):
-    """The object at `damage[]` of the document."""
+    """A part of a source that could not be read."""
 
     source: str
     offset: int | None
@@ -365,7 +365,7 @@ class DamagedRange(TypedDict):
 
 
 class RulePackUsed(TypedDict):
-    """The object at `made_with.packs[]` of the document."""
+    """A directory of rules that the analysis used."""
 
     name: str
     version: str | None
@@ -373,7 +373,7 @@ class RulePackUsed(TypedDict):
 
 
 class MadeWith(TypedDict):
-    """The object at `made_with` of the document."""
+    """Version, rules, options and command line of the analysis."""
 
     mwms_analyze: str
     rules: int
@@ -385,7 +385,7 @@ class MadeWith(TypedDict):
 
 
 class DiagnosisDocument(TypedDict):
-    """What mwms-analyze found out about one run. Every renderer is a function of this document alone."""
+    """The diagnosis of one run. Every renderer is a function of this document alone."""
 
     schema: Literal["mwms-diagnosis/1"]
     run: RunSummary
