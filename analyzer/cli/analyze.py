@@ -35,11 +35,11 @@ _EXIT_CODES = """exit status:
 
 
 XPROF_SECONDS = 120.0
-"""Time limit for XProf on all traces of a run; some take minutes."""
+"""Time limit in seconds for XProf on all traces of a run; a single trace can take minutes."""
 
 
 def process() -> int:
-    """Run `main` and exit without interpreter teardown, which takes a fifth of a small run (0.15 s)."""
+    """Run `main` and exit without interpreter teardown, which would add 0.15 s (a fifth of a small run)."""
     status: int | None = None
 
     def leave() -> None:
@@ -117,7 +117,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequence[str]) -> Diagnosis:
-    """Return the diagnosis; the renderers of these formats are loaded while large logs are read."""
+    """Analyze the paths and return the diagnosis; the renderers are imported while large logs are read."""
 
     def warm_up() -> None:
         for each in formats:

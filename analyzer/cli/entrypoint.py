@@ -53,9 +53,9 @@ def run_command(name: str, work: Callable[[], int]) -> int:
 
 
 def _resend_interrupt(lost: UnraisableHookArgs) -> None:
-    """Send SIGINT again if Python lost a KeyboardInterrupt in a callback (imports have many).
+    """Send SIGINT again if a callback swallowed a KeyboardInterrupt, as happens during imports.
 
-    With a delay, because an exception raised here would be lost too.
+    The signal is delayed, because an exception raised inside this hook would be swallowed too.
     """
     if issubclass(lost.exc_type, KeyboardInterrupt):
         Timer(0.01, signal.pthread_kill, (get_ident(), signal.SIGINT)).start()
@@ -64,7 +64,7 @@ def _resend_interrupt(lost: UnraisableHookArgs) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output and flush; a closed pipe is no error.
+    """Write to standard output and flush; a closed pipe is ignored.
 
     Raises:
         UsageError: standard output cannot be written to.
@@ -80,5 +80,5 @@ def write_stdout(text: str) -> None:
 
 
 def _silence_stdout() -> None:
-    """Redirect standard output to the null device, or Python would report the closed pipe at exit."""
+    """Redirect standard output to the null device; otherwise Python reports the closed pipe at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -27,7 +27,7 @@ class LineObserver:
 
 
 class SilentObserver:
-    """Says nothing: what a task prints goes to the log of its job, which tells nothing of the fault."""
+    """Prints nothing: a task's standard output is part of the recorded log, which must not name the fault."""
 
     def note(self, line: str) -> None:
         """Do nothing."""
@@ -59,7 +59,7 @@ class TableObserver:
 
 @contextmanager
 def job_observer() -> Iterator[JobObserver]:
-    """Yield the observer of a job: the table on a terminal with `rich` (extra [trainer]), else lines."""
+    """Yield a table observer if stdout is a terminal and `rich` is installed, else a line observer."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
         yield LineObserver()
         return

@@ -1,4 +1,4 @@
-"""Limits the threads of polars, which reads their number once, on import."""
+"""Limits the number of polars threads; polars reads the setting only when it is imported."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 SMALL_RUN_BYTES = 32 << 20
-"""Total size of the files up to which one thread is faster than starting several."""
+"""Largest total size in bytes of the files for which one polars thread is faster than several."""
 _VARIABLE = "POLARS_MAX_THREADS"
 
 

@@ -1,4 +1,4 @@
-"""The progress bar of reading a run: appears on the terminal after two seconds, is erased at the end."""
+"""Progress bar for reading a run: appears on the terminal after two seconds and is erased at the end."""
 
 import os
 import sys

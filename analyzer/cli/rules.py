@@ -130,7 +130,7 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
-    """Run every case of the user's rules; recorded runs lie beside the directory of their rule."""
+    """Yield the result of each case of the user's rules; recorded runs lie beside the rule directory."""
     homes = _run_folders(arguments)
     pack = _users_rules(_checked_rules(arguments), arguments)
     for rule in pack.rules:
@@ -173,7 +173,7 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
-    """Return the user's rule directories, or that of the package."""
+    """Return the rule directories given on the command line, else the package's `rules` directory."""
     for name in arguments.directories:
         if not Path(name).is_dir():
             raise UsageError(f"{name}: no such directory")
@@ -199,7 +199,7 @@ def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
 
 
 def _run_folders(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return the folder of the recorded runs of each of the user's rule files, by `Rule.file`."""
+    """Return `Rule.file` → folder of its recorded runs, for each of the user's rule files."""
     return {
         f"{folder.name}/{file.relative_to(folder).as_posix()}": folder.parent
         for folder in _folders(arguments)

@@ -1,4 +1,4 @@
-"""Where reports are written; checked before the run is read, so that a bad target fails early."""
+"""Determines where reports are written, before the run is read, so that a bad target fails early."""
 
 import os
 from collections.abc import Sequence
@@ -12,23 +12,23 @@ from analyzer.storage.atomic_write import write_atomically
 
 
 class Targets(NamedTuple):
-    """A directory, and the name of the file in it if `-o` gave one."""
+    """The directory for the reports, and the file name in it if `-o` names a file."""
 
     folder: Path
     file: str | None = None
 
     def paths(self, run: str, formats: Sequence[str]) -> list[Path]:
-        """Return the path of each format; without a given name, it is made of the run's name."""
+        """Return the file named by `-o`, else one `mwms-report-RUN` path per format."""
         if self.file:
             return [self.folder / self.file]
         return [self.folder / f"mwms-report-{_file_name(run)}{FORMATS[each].suffix}" for each in formats]
 
 
 def chosen_formats(given: str | None, output: str | None) -> list[str]:
-    """Return the requested formats; by default the one of the file's suffix, else HTML.
+    """Return the requested formats; by default that of the suffix of `-o`, text for `-o -`, else HTML.
 
     Raises:
-        UsageError: a format or suffix is unknown.
+        UsageError: a format or suffix is unknown, or several formats are requested for `-o -`.
 
     """
     if given is None:
@@ -52,7 +52,7 @@ def _by_suffix(output: str | None) -> str | None:
 
 
 def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
-    """Return where the reports go: as given by `-o`, else the current directory. Creates nothing.
+    """Return the target given by `-o`, else the current directory; creates nothing.
 
     If the current directory lies inside the run or is not writable, the system's temporary directory is used.
 

@@ -57,7 +57,7 @@ def _follow(args: argparse.Namespace) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
-    """Handle SIGTERM like Ctrl-C, so that the workers are ended too; schedulers send it more than once."""
+    """Raise KeyboardInterrupt on SIGTERM, which also ends the workers; ignore any further SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt
 
@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _number(least: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers of at least `least`."""
+    """Return an argparse type for integers of at least `least`."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -130,7 +130,7 @@ def _number(least: int) -> Callable[[str], int]:
 
 
 def _numbers(least: int) -> Callable[[str], list[int]]:
-    """Return a parser of such numbers with commas between them."""
+    """Return an argparse type for comma-separated integers of at least `least`."""
     return lambda text: [_number(least)(part) for part in text.split(",")]
 
 
@@ -181,7 +181,7 @@ def _record(args: argparse.Namespace) -> int:
 
 
 def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder], Path]) -> Work:
-    """Return work that a recorder does with the requested Python installations."""
+    """Return `work` with a recorder that uses the requested Python installations."""
     own = interpreter.ask(args.python)
     other = interpreter.ask(args.guilty_python) if args.guilty_python else None
     print(f"TensorFlow {own.tensorflow}" + (f" ({other.tensorflow} on the guilty worker)" if other else ""))
@@ -189,7 +189,7 @@ def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder]
 
 
 def _matrix(args: argparse.Namespace) -> int:
-    """Record the missing cells, then print how the analyzer scores on all recordings."""
+    """Record the missing matrix cells and print the scores on all recordings; return 1 if a cell failed."""
     every = catalogue.all_scenarios()
     names = args.scenarios or [scenario.name for scenario in every if scenario.needs_gpu == args.gpu]
     wanted = cells(
@@ -231,7 +231,7 @@ def _print_scores(home: Path, scores: Sequence[Score]) -> None:
 
 
 def _each(args: argparse.Namespace, work: Work) -> int:
-    """Run the requested scenarios, one job at a time."""
+    """Run `work` on each requested scenario, one at a time; return 1 if any failed."""
     scenarios = [_chosen(args, name) for name in args.scenarios]
     remove_leftovers()
     status = 0
@@ -250,12 +250,12 @@ def _each(args: argparse.Namespace, work: Work) -> int:
 
 
 def _chosen(args: argparse.Namespace, name: str) -> Scenario:
-    """Return a scenario with the changes of the command line."""
+    """Return the named scenario, changed by the options on the command line."""
     return _changed(args, catalogue.find_scenario(name, guilty=args.guilty, workers=args.workers))
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario with the times of the command line."""
+    """Return a scenario, changed by the options `--stall-timeout` and `--after`."""
     changes = {"stall_timeout": args.stall_timeout, "after": args.after}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 

@@ -108,7 +108,7 @@ def _engine(arguments: argparse.Namespace) -> RunExaminer:
 
 
 def _digest(rules: Sequence[str]) -> str:
-    """Return the digest of all rules; loading them first reports a wrong rule before any work."""
+    """Return the digest of all rules; loading them here reports an invalid rule before any run is read."""
     from analyzer.pipeline import load_rules
 
     return load_rules([Path(each) for each in rules]).digest

@@ -1,4 +1,4 @@
-"""`--verify`: check that what an earlier diagnosis quotes is still in the files of its run."""
+"""`--verify`: checks that the lines quoted by an earlier diagnosis are still in the files of its run."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ from analyzer.render.sanitize import one_line
 from analyzer.verify import Mismatch, Quote, lines_to_read, mismatches, quotes
 
 _MAX_TEXT = 160
-"""Characters of a quoted line that are printed."""
+"""Maximum number of characters printed of a quoted line."""
 
 
 def verify(paths: Sequence[Path], report: Path) -> int:
-    """Print the quotes of a JSON diagnosis that are not in the files, and return the exit status.
+    """Print the quotes of a JSON diagnosis that are missing from the files; return 1 if any is, else 0.
 
     Raises:
         UsageError: the report is not a diagnosis, or its hosts and addresses were renamed.
@@ -61,6 +61,6 @@ def _report_lines(run: str, quoted: Sequence[Quote], failed: Sequence[Mismatch])
 
 
 def _without_secrets(failed: Sequence[Mismatch]) -> list[Mismatch]:
-    """Mask the secrets that the files may hold now; those of the quotes were masked before."""
+    """Return the mismatches with secrets masked in the text now found; quotes are masked already."""
     masked = redact({"found": [each.found for each in failed]})["found"]
     return [each._replace(found=found) for each, found in zip(failed, masked, strict=True)]

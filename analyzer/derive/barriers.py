@@ -1,7 +1,7 @@
 """Lists who arrived at each barrier of the training workers, and who was missing.
 
 Barriers are cluster start-up, the end of each synchronous step, and the end of training. Saving a
-checkpoint is one too, but often only the leader logs it; then no file shows who was missing.
+checkpoint is also a barrier, but often only the leader logs it; then no file shows who was missing.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _ASSEMBLED = ("joined", "training", "finished")
 def barriers(
     lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
-    """Return one row per barrier and training worker; of the step barriers only the last one."""
+    """Return one row per barrier and training worker; of the steps and checkpoints only the last."""
     lives = lifetimes.filter("trains").to_dicts()
     if len(lives) < 2 or "ps" in {worker.partition(":")[0] for worker in lifetimes["worker"]}:
         return frame("barriers", ())
@@ -55,7 +55,7 @@ def _startup_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[
 
 
 def _arrived_at_startup(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
-    """Return True if a worker reached start-up, False if not, None if unknown.
+    """Return True if a worker reached the start-up barrier, False if not, None if unknown.
 
     A worker whose server is up counts as arrived only if it joined or a peer reports it as connected.
     """
@@ -87,7 +87,7 @@ def _step_rows(lives: list[dict[str, Any]], last_shown: Mapping[str, Place]) -> 
 
 
 def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield rows for the last checkpoint written, if at least two workers log theirs."""
+    """Yield one row per worker for the last checkpoint, if at least two workers log their checkpoints."""
     written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
     times: Counter[tuple[str, str]] = Counter()

@@ -14,17 +14,17 @@ from analyzer.model.task_names import order
 from analyzer.tables.builders import frame
 
 FEWEST_STEPS = 3
-"""Shared steps that an offset needs at least."""
+"""Minimum number of shared steps for estimating an offset."""
 
 SAME = 5.0
-"""Largest difference in seconds of clocks that count as equal."""
+"""Largest difference in seconds between two clocks that count as equal."""
 
 _EVENT_FILE = "event_file"
 _KINDS = ("log", _EVENT_FILE)
 
 
 class _Offset(NamedTuple):
-    """Offset of one clock against another in seconds, estimated from `steps` shared steps."""
+    """Clock offset in seconds, its `residual` (90th percentile of the deviations) and the steps used."""
 
     seconds: float
     residual: float
@@ -34,7 +34,7 @@ class _Offset(NamedTuple):
 def clocks(
     sources: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, workers: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return one row per training worker and kind of file that it left."""
+    """Return the clock offset of each training worker, per kind of file (log, event file)."""
     together = _synchronous_workers(workers, facts)
     found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in _KINDS}
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
@@ -60,7 +60,7 @@ def _synchronous_workers(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str
 
 
 def _marks(scalars: pl.DataFrame, kind: str, workers: list[str]) -> pl.DataFrame:
-    """Return the time at which each worker first logged each training position."""
+    """Return one row per worker and training position, with the time at which it was first logged."""
     from_events = pl.col("origin") == _EVENT_FILE
     timed = scalars.filter(
         pl.col("time").is_not_null()

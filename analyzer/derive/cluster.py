@@ -33,9 +33,9 @@ _LISTED = (
 """Packages and environment variables that are compared between workers: those that can affect training."""
 
 QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
-"""Keys whose values are `yes` and `no`."""
+"""Keys whose values are `yes` or `no`."""
 _ENOUGH_BATCHES = 3
-"""Batches of equal size that a worker must have read before it counts as the batch size."""
+"""Minimum number of batches of a worker's largest size for that size to count as its batch size."""
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
@@ -92,7 +92,7 @@ def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dict[str, str]:
-    """Return worker → batch size, all of the same kind: per-worker, global, or observed batches."""
+    """Return worker → batch size: per worker, global or observed, whichever most workers have."""
     kinds = (last["batch_size"], last["global_batch_size"], _full_batches(facts))
     return max(kinds, key=len)
 
@@ -100,7 +100,7 @@ def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dic
 def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
     """Return worker → size of its full batches (the last batch of an epoch is smaller).
 
-    Workers whose largest batch is not the usual one are left out.
+    Omits workers whose largest size is rare: fewer than 3 batches, or under half of them.
     """
     rows = facts.filter((pl.col("key") == "batch_of") & pl.col("worker").is_not_null())
     full: dict[str, str] = {}
@@ -113,7 +113,7 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
 
 
 def _start_up(release: str) -> str:
-    """Return how a release assembles its cluster: TensorFlow 2.9+ uses the coordination service."""
+    """Return how a release assembles its cluster: `coordination service` (2.9 or later) or `health check`."""
     major, _, minor = release.partition(".")
     return "coordination service" if (int(major), int(minor or 0)) >= (2, 9) else "health check"
 
@@ -133,7 +133,7 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
-    """Normalize specs: a worker may list its own host as `localhost` or `0.0.0.0`."""
+    """Return specs in which local addresses (`localhost`, `0.0.0.0`) have the host name that a peer lists."""
     named: dict[tuple[str, int, str], str] = {}
     for role, index, host, port in _entries(specs):
         if not is_local(host):

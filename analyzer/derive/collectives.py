@@ -15,7 +15,7 @@ from analyzer.tables.builders import frame
 
 _OWN_THREADS = r"^collective_ops"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)
-"""Numbers of calls by which one trace may begin later than another."""
+"""Call-number offsets tried when aligning two traces, smallest first."""
 
 Row = dict[str, Any]
 
@@ -37,7 +37,7 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_launches(own: pl.DataFrame) -> Iterator[Row]:
-    """Return a worker's collectives without duplicates: up to 2.8 the launch is a separate event."""
+    """Return a worker's collectives without their launch events, which TensorFlow up to 2.8 also traces."""
     keyed = own.filter(pl.col("instance").is_not_null() | pl.col("end").is_null())
     if keyed["instance"].count():
         return keyed.sort("start").iter_rows(named=True)
@@ -47,7 +47,7 @@ def _without_launches(own: pl.DataFrame) -> Iterator[Row]:
 
 
 def _number_calls(own: Iterator[Row]) -> list[Row]:
-    """Number the calls of each label from 1, merging calls that the worker's replicas make at once."""
+    """Return the calls numbered from 1 per label; overlapping calls (of the worker's replicas) become one."""
     calls: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     rows = []
     for row in own:
@@ -66,7 +66,7 @@ def _label(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _align(rows: Mapping[str, list[Row]]) -> None:
-    """Shift call numbers so that equal numbers overlap in time; only for calls matched by order."""
+    """Shift call numbers in place so that equal numbers overlap in time; skips calls with key or step."""
     ordered = [_by_order(own) for own in rows.values()]
     first = next((calls for calls in ordered if calls), {})
     for calls in ordered:
@@ -96,7 +96,7 @@ def _overlap(one: Sequence[Row], other: Sequence[Row], shift: int) -> float:
 
 
 def _compare(group: Sequence[Row], traced: int) -> None:
-    """Mark who entered last and how long the second-to-last waited for it."""
+    """Mark in place the worker that entered last, and the seconds that the second-to-last waited for it."""
     for row in group:
         row |= {"workers": len(group), "shared": len(group) == traced, "last": False, "caused": 0.0}
     if len(group) > 1:

@@ -20,11 +20,11 @@ _MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("epoch", "step", "line", "source")
 _ENOUGH = 20
-"""Number of values from which `fall` is computed."""
+"""Minimum number of values for computing `fall`."""
 _START = 3
 """Number of first values whose median is the start of the curve."""
 _LAST = 10
-"""Number of values before a restart with which the first ones after it are compared."""
+"""Number of values before a restart that the first values after the restart are compared with."""
 
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
@@ -93,7 +93,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
-    """Complete one curve's summary row, without comparing it to other curves."""
+    """Return one curve's row, without the columns that compare workers."""
     start = summary["first_value"]
     row = {
         **{name: cell for name, cell in summary.items() if not name.startswith("_")},
@@ -127,7 +127,7 @@ def _starts_at_first_step(summary: Mapping[str, Any]) -> bool:
 
 
 def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
-    """Compare each attempt's start with the previous attempt's end; return the worst case."""
+    """Return the worst rise from the end of one attempt to the start of the next; empty for one attempt."""
     attempts = [life for _, life in finite.group_by("attempt", maintain_order=True)]
     start = finite["value"][: min(_START, attempts[0].height)].median() if attempts else None
     found = [_compare_attempts(before, after, start) for before, after in pairwise(attempts)]
@@ -153,14 +153,14 @@ def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> 
 
 
 def _before_position(place: Mapping[str, Any]) -> pl.Expr:
-    """Select the values logged before a position."""
+    """Return an expression that selects the values logged before a position."""
     epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
     at_epoch, at_step = _order(place)
     return (epoch < at_epoch) | ((epoch == at_epoch) & (step < at_step))
 
 
 def _regression(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return how far the first values after a restart exceed the last ones before it, given enough values."""
+    """Return how far the first values after a restart exceed the last before it; None for too few values."""
     later = before["value"][before.height // 2 :].to_list()[-_LAST:]
     if len(later) < _START or after.height < 2:
         return {"resumed_lost": None, "resumed_rise": None}
@@ -203,7 +203,7 @@ def _ratio(value: float | None, start: float | None) -> float | None:
 
 
 def _compare(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
-    """Count the shared steps at which all workers log exactly the same value."""
+    """Add to each curve, in place, the number of steps that all workers share and how many are equal."""
     if len(group) < 2:
         return
     last = values.group_by("worker", "epoch", "step").agg(pl.col("value").last())

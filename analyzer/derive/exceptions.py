@@ -19,7 +19,7 @@ _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
     r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
-"""The frames where a graph node was defined, which TensorFlow prints before the error message."""
+"""Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -88,7 +88,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
-    """Return True if TensorFlow's runtime or a device raised it, or it has no frame of user code."""
+    """Return True if TensorFlow's runtime or a device raised the error, or no frame is user code."""
     if raised.type == "FatalPythonError" or wording.runtime.match(f"{raised.type}: {raised.message}"):
         return True
     return raised.frame is None and is_runtime_error(raised.type)

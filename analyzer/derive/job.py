@@ -12,7 +12,7 @@ from analyzer.tables.builders import frame
 _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
 _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
-"""Release dates of TensorFlow and of its version 2.4."""
+"""Release dates of TensorFlow and of TensorFlow 2.4, in seconds since 1970."""
 _LOSSES = ("transport", "heartbeat", "down", "leader")
 """Kinds of complaint that end a job."""
 
@@ -66,7 +66,7 @@ def job(
 
 
 def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object) -> str | None:
-    """Return the evidence for TensorFlow before 2.4: a version, its wording or the log's year."""
+    """Return the evidence for TensorFlow before 2.4: version, wording or the log's year; else None."""
     stated = workers["tensorflow"].drop_nulls().sort().to_list()
     if stated:
         older = [version for version in stated if tuple(map(int, version.split(".")[:2])) < _FIRST_PROMISED]

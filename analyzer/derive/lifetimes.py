@@ -39,7 +39,7 @@ class Life:
     exception: Mapping[str, Any] | None = None
     own_exception: bool = False
     absence_tells: bool = True
-    """Whether it never ran if its files are missing: its cluster lists it, or half of its peers left some."""
+    """Whether missing files mean that it never ran: a cluster lists it, or half of its peers left files."""
     seen_by_peers: bool = False
     """Whether files of its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
@@ -47,7 +47,7 @@ class Life:
     joined: float | None = None
 
     def fact(self, key: str) -> str | None:
-        """Return the last value stated for a key."""
+        """Return the last value stated for a key; None if there is none."""
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
     @property
@@ -63,7 +63,7 @@ class Life:
 
 
 class _StartUp(NamedTuple):
-    """What marks a record as part of starting up: its source file, or its words."""
+    """Origins and words, either of which marks a record as part of process start-up."""
 
     origins: frozenset[str]
     words: tuple[str, ...]
@@ -131,7 +131,7 @@ def _last_attempts(
 
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
-    """Return the tasks that peers show to have run: joined, leaders joined, or needed for a step."""
+    """Return the tasks that peers show to have run: connected, leader of a connected peer, or in a step."""
     seen_tasks = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     if any(life.facts["agent_connected"] for life in lives):
         seen_tasks |= {life.worker for life in lives if life.row["leader"]}
@@ -197,7 +197,7 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
 
 
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
-    """Refine the ends in place from the peers: vanished, left early, or torn down with the job."""
+    """Refine `ended` in place by comparing workers: vanished, left early, or torn down with the job."""
     training = [life for life in lives if life.row["trains"]]
     orders = _orders(training)
     foremost = max(orders.values(), default=(0, 0))

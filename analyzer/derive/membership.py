@@ -20,9 +20,9 @@ CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
 
 _DEVICE = r"/job:[a-z_]+(?:/replica:\d+)?/task:\d{1,9}"
 _NOT_THERE = r"assign a device|does not exist|not a valid device|unknown device|CreateSession\(\) for device"
-"""Regex of errors that name a device because the job does not have it."""
+"""Regex of errors that report a named device as missing."""
 _MAX_COUNTED = 4_096
-"""Largest number of workers that is believed."""
+"""Upper limit of inferred worker indices, in case a number was misread."""
 
 
 def members(
@@ -65,7 +65,7 @@ def _tasks_by_count(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
 
 
 def _tasks_in_gaps(known: Iterable[str]) -> Iterator[str]:
-    """Yield gaps below the highest index of each role; with a chief, workers may start at 1."""
+    """Yield the missing tasks below the highest index of each role; with a chief, workers start at 1."""
     held = {*known}
     indices: dict[str, set[int]] = {}
     for task in held:

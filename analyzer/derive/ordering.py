@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 Row = Mapping[str, Any]
-"""A row of a table that names `source` and `line`, and `time`, or `near` and `until` around it."""
+"""A table row with `source`, `line` and `time`, or with the bounds `near` and `until` of its time."""
 
 
 def line_at(record: Row, position: int) -> int:
@@ -28,7 +28,7 @@ def line_at(record: Row, position: int) -> int:
 def dated(records: pl.DataFrame) -> pl.DataFrame:
     """Add `until`, the latest time at which each record can have been printed.
 
-    It is the record's own time, else the next timestamp in the source; `near` is the earliest time.
+    `until` is the record's own time, else the next timestamp in the source; `near` is the earliest time.
     """
     return records.with_columns(until=pl.col("time").backward_fill().over("source"))
 

@@ -22,11 +22,11 @@ from analyzer.tables.step_times import busiest
 MOST_PAUSES = 12
 """Maximum number of pauses per worker; the longest are kept."""
 _FEWEST = 5
-"""Number of gaps from which the usual step time is known."""
+"""Minimum number of gaps for computing the usual step time."""
 _LONG, _SAVED = 5.0, 1.5
-"""A gap of this many usual step times is a pause; the second limit holds if it has a checkpoint."""
+"""Number of usual step times from which a gap is a pause: without, and with a checkpoint in it."""
 _SHORTEST = 0.5
-"""Shortest pause in seconds."""
+"""Minimum length of a pause in seconds."""
 _ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
 
 
@@ -142,7 +142,7 @@ def _dated_steps(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
 def _slow_gaps(
     steps: Sequence[_Step], saved: Sequence[_Saved], evaluations: Sequence[float]
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield (kind, start, end) of gaps much longer than their number of steps usually takes."""
+    """Yield (kind, start, end) of each gap that is much longer than usual for its number of steps."""
     gaps = _gaps(steps)
     if len(gaps) < _FEWEST:
         return
@@ -161,7 +161,7 @@ def _slow_gaps(
 def _gaps(steps: Sequence[_Step]) -> list[tuple[_Step, _Step, float]]:
     """Return (earlier, later, number of steps) of consecutive logged steps.
 
-    After a counter reset, the number of steps is the usual one.
+    After a counter reset, the median number of steps is assumed.
     """
     counts = [later.step - earlier.step for earlier, later in pairwise(steps)]
     usually = max(1.0, median(counts)) if counts else 1.0
@@ -172,7 +172,7 @@ def _gaps(steps: Sequence[_Step]) -> list[tuple[_Step, _Step, float]]:
 
 
 def _within(place: _Saved, earlier: _Step, later: _Step) -> bool:
-    """Return True if a checkpoint was written between two steps, by its time or else its position."""
+    """Return True if a checkpoint lies between two steps, by its time if known, else by its position."""
     if place.time is not None:
         return earlier.time <= place.time <= later.time
     if place.step is None:

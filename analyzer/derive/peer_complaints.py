@@ -19,7 +19,7 @@ from analyzer.model.task_names import DEVICE, device_of, in_order, task_of, task
 from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
-"""Characters after a remote target in which gRPC states why the call failed."""
+"""Number of characters after a remote target that are searched for gRPC's reason."""
 
 
 class Complaint(NamedTuple):
@@ -167,7 +167,7 @@ def _row(record: Mapping[str, Any], found: Complaint) -> dict[str, Any]:
 
 
 def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
-    """Return the offset at which the line names a worker; calls to the leader may omit the name."""
+    """Return (start, end) of a worker's device string in a line; (None, None) if it has none."""
     named = (match.span() for match in re.finditer(DEVICE, says) if task_of(match) == worker)
     return next(named, (None, None))
 
@@ -175,8 +175,8 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
 def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return True if a complaint is evidence of a loss.
 
-    It is none after the accuser finished, because peers then leave normally, nor if the accuser finished
-    later and no other evidence speaks against the accused.
+    Reports printed after the accuser finished do not count, because peers then leave normally; nor do
+    earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
     """
     if record["behind_end"]:
         return False

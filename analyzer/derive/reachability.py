@@ -1,4 +1,4 @@
-"""Who reached whom, by the probes of the workers' recorders."""
+"""Lists which peers each worker could reach, as probed by its flight recorder."""
 
 import polars as pl
 
@@ -6,7 +6,7 @@ from analyzer.tables.builders import frame
 
 
 def reachability(reach: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker and address of a peer; addresses of its own are left out."""
+    """Return one row per worker and probed peer address; omits the worker's own addresses."""
     if reach.is_empty():
         return frame("reachability", ())
     opened = pl.col("outcome") == "open"

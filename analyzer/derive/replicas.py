@@ -10,11 +10,11 @@ from analyzer.tables.builders import frame
 
 Row = Mapping[str, Any]
 Place = tuple[int, str]
-"""Step, and the name of a variable or iterator."""
+"""(step, name of a variable or iterator)."""
 
 
 def replicas(checksums: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker and kind of checksum; empty where fewer than two workers were recorded."""
+    """Return one row per worker and kind of checksum that at least two workers have at the same place."""
     kinds: dict[str, dict[Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
     for row in checksums.iter_rows(named=True):
         if row["worker"] is not None:
@@ -46,7 +46,7 @@ def _votes(rows: Mapping[str, Row]) -> Counter[str]:
 
 
 def _is_odd(worker: str, places: Sequence[Mapping[str, Row]]) -> bool:
-    """Return whether a worker alone differs at all these places; of two workers, nobody can say which."""
+    """Return True if only this worker differs at all places; False for two workers: either may be wrong."""
     return all(
         len(rows) > 2 and len(votes := _votes(rows)) == 2 and votes[rows[worker]["digest"]] == 1
         for rows in places

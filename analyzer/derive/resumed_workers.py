@@ -11,7 +11,7 @@ from analyzer.tables.clock_alignment import CommonClock
 def with_resumed_workers(
     lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock
 ) -> pl.DataFrame:
-    """Add `woke_after` to lifetimes: seconds from the end of all other workers to the next record."""
+    """Return lifetimes with `woke_after`: seconds from the others' end to this worker's next record."""
     ends = dict(lifetimes.filter("trains").select("worker", "last_seen").iter_rows())
     woke = dict(_resumed_workers(lifetimes, ends, records, scalars, clock))
     column = pl.Series("woke_after", [woke.get(each) for each in lifetimes["worker"]], pl.Float64)
@@ -25,7 +25,7 @@ def _resumed_workers(
     scalars: pl.DataFrame,
     clock: CommonClock,
 ) -> Iterator[tuple[str, float]]:
-    """Yield (worker, seconds after the end of all others) for workers that logged again after it."""
+    """Yield (worker, seconds after the others' end) for each worker that logged again after that end."""
     steps = last_progress(scalars)
     for life in lifetimes.filter(
         pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)

@@ -1,6 +1,6 @@
 """Merges the values of a worker's logs and event files into one series.
 
-Of a value found in both, the event file has full precision and time, the log has the line number.
+For a value found in both, the event file supplies full precision and time, the log the line number.
 """
 
 import polars as pl
@@ -11,9 +11,9 @@ from analyzer.tables.builders import frame
 _MARKS = ("step", "epoch", "checkpoint_step")
 _OWN = ("worker", "attempt")
 _ROUNDED, _SMALL = 1e-3, 0.1
-"""Relative tolerance of printed values, which are rounded; below 0.1 it is absolute (a ten-thousandth)."""
+"""Relative tolerance for printed (rounded) values; below 0.1 the tolerance is absolute, 0.0001."""
 _EPOCHS = r"^(?:(validation)/)?epoch_"
-"""Prefix of the tags of whole epochs in event files of Keras; there epochs count from 0, in logs from 1."""
+"""Regex of the tag prefix of Keras epoch metrics; event files count epochs from 0, logs from 1."""
 
 
 def series(scalars: pl.DataFrame) -> pl.DataFrame:
@@ -65,7 +65,7 @@ def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
-    """Compare values at the log's precision; null where either is not finite."""
+    """Return an expression: do the values agree at the log's precision? Null if one is not finite."""
     near = (printed - exact).abs() <= _ROUNDED * pl.max_horizontal(exact.abs(), _SMALL)
     return pl.when(printed.is_finite() & exact.is_finite()).then(near)
 

@@ -14,7 +14,7 @@ from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
 SHORTEST = 5.0
-"""Shortest silence in seconds."""
+"""Minimum length of a silence in seconds."""
 
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
@@ -22,7 +22,7 @@ Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 
 
 class _ProgressEnd(NamedTuple):
-    """End of a worker's progress, on the common clock."""
+    """Silence of a worker after its last progress, on the common clock, and its longest earlier `pause`."""
 
     worker: str
     since: float
@@ -32,7 +32,7 @@ class _ProgressEnd(NamedTuple):
 
 
 def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
-    """Return one row per training worker with known times."""
+    """Return how long each training worker with known times was silent, one row per worker."""
     training = lifetimes.filter("trains").to_dicts()
     quiet = list(_progress_ends(training, _times(scalars), clock))
     lives = {life["worker"]: life for life in training}
@@ -93,7 +93,7 @@ def _row(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd], life: Mapping[st
 
 
 def _is_first(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd]) -> bool:
-    """Return True if this worker alone went silent clearly earlier; needs comparable clocks."""
+    """Return True if this worker clearly went silent before all others; False without comparable clocks."""
     others = [each for each in everyone if each.worker != quiet.worker]
     if not others or not all(each.compared for each in everyone):
         return False

@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker with dated progress."""
+    """Return step times and their lasting changes, one row per worker with dated progress."""
     tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
         tried=tried
@@ -79,7 +79,7 @@ def _pace(timed: Sequence[Timed]) -> dict[str, Any]:
 
 
 def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
-    """Return worker → step times, from the source with the most dates; gaps are spread evenly."""
+    """Return worker → step times, from the source with the most dates; unlogged steps share a gap evenly."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
     times = step_times(steps, ["attempt"]).group_by("worker", maintain_order=True)

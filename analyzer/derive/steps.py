@@ -14,7 +14,7 @@ from analyzer.tables.builders import frame
 from analyzer.tables.intervals import Interval, difference, seconds_within, union
 
 SPENT = ("compile", "compute", "copy", "collective", "input")
-"""Kinds of work in order of precedence: of several at one time, the first counts."""
+"""Kinds of work in order of precedence: where several overlap in time, the first counts."""
 _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
 """Regex of threads that prefetch input, for which no step waits."""
 
@@ -65,7 +65,7 @@ def _bounds(by_kind: Mapping[str, pl.DataFrame]) -> Iterator[tuple[int | None, f
 
 
 def _longest(calls: pl.DataFrame) -> pl.DataFrame:
-    """Return the calls of the function that took most time in all."""
+    """Return the calls of the function with the largest total time."""
     seconds = calls.group_by("name").agg((pl.col("end") - pl.col("start")).sum()).sort("end", "name")
     return calls.filter(pl.col("name") == seconds["name"][-1])
 

@@ -25,18 +25,18 @@ class CollectiveTime(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the share of that time spent in collectives."""
+        """Return `seconds` as a share of `covered`, at most 1; 0 if nothing is covered."""
         return min(1.0, self.seconds / self.covered) if self.covered else 0.0
 
 
 _AROUND = 60.0
-"""Seconds by which a trace may begin before the first or after the last line of a log of its worker."""
+"""Seconds by which the start of a trace may lie outside its worker's log."""
 
 
 def waits(
     read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, paces: pl.DataFrame, common: CommonClock
 ) -> pl.DataFrame:
-    """Return one row per traced worker."""
+    """Return one row per traced worker: its time in collectives and its step time by kind of work."""
     dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
     shared = _by_worker(collectives.filter("shared"))
@@ -68,7 +68,7 @@ def waits(
 
 
 def _by_worker(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return worker → its rows, in the order of their first ones."""
+    """Return worker → its rows, in order of first appearance."""
     return {str(worker): own for (worker,), own in rows.partition_by("worker", as_dict=True).items()}
 
 
@@ -139,7 +139,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def _step_time(steps: pl.DataFrame, spans: pl.DataFrame) -> float | None:
-    """Return seconds per step, else the median gap between collectives of the same name."""
+    """Return the median seconds per step, else the median gap between collectives of the same name."""
     if steps.height:
         return float(median(steps["seconds"].to_list()))
     collectives = spans.filter((pl.col("kind") == "collective") & pl.col("end").is_not_null())
@@ -158,7 +158,7 @@ def _input_share(spans: pl.DataFrame) -> float | None:
 
 
 def _traced_time(sources: pl.DataFrame, worker: object) -> tuple[float | None, float | None]:
-    """Return start and end of a worker's trace on the run's clock; None where it has no date."""
+    """Return start and end of a worker's trace in absolute time; None if the trace has no date."""
     own = sources.filter((pl.col("worker") == worker) & (pl.col("kind") == "trace"))
     return own["first_time"].min(), own["last_time"].max()  # type: ignore[return-value]
 

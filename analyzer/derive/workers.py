@@ -38,7 +38,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -
 
 
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:
-    """Compare the task that a worker claims with its own cluster and its peers' claims."""
+    """Return whether the task that a worker claims is also claimed by a peer, or missing from its cluster."""
     claim = _claim(stated)
     return {
         "shares_claim": claim is not None and claimed[claim] > 1,
@@ -49,7 +49,7 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
 
 
 def _claim(stated: Mapping[str, str]) -> str | None:
-    """Return the task that a worker states as its own."""
+    """Return the task that a worker states as its own; None if it states none."""
     return stated.get("task") or stated.get("own_device")
 
 
