@@ -8,7 +8,7 @@ from analyzer.derive.ordering import behind_end
 def matches(
     found: pl.DataFrame, lifetimes: pl.DataFrame, workers: pl.DataFrame, scalars: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the lines with `after_end` (worker had finished), `overcome` (progress follows), `tensorflow`."""
+    """Return the lines with `after_end` (worker had finished), `overcome` (progress followed) and version."""
     versions = workers.select("worker", "tensorflow").drop_nulls()
     distinct = versions["tensorflow"].unique().to_list()
     of_all = distinct[0] if len(distinct) == 1 else None

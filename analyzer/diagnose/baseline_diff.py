@@ -14,7 +14,7 @@ from analyzer.model.run import Tables
 
 MOST_CURVES = 6
 _APART = 0.2
-"""Smallest relative difference of two values that is shown."""
+"""Smallest relative difference between two values that is reported."""
 _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
 
 
@@ -27,7 +27,7 @@ class BaselineRun(NamedTuple):
 
 
 def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
-    """Return the differences from the good run; each list is empty if nothing differs."""
+    """Return the differences from the good run, by section; a list is empty if nothing differs."""
     return {
         "run": good.name,
         "facts": list(_facts(tables, good.tables)),
@@ -38,7 +38,7 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
 
 
 def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
-    """Return the worker and job facts that the two runs state differently."""
+    """Yield the worker and job facts whose values differ between the two runs."""
     ours, theirs, labels = _fact_values(here), _fact_values(there), wording()["labels"]
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key] != theirs[key]:
@@ -58,13 +58,13 @@ def _fact_values(tables: Tables) -> dict[str, list[str]]:
 
 
 def _step_time(paces: pl.DataFrame) -> float | None:
-    """Return the seconds per step, as the median over the workers."""
+    """Return the median of the workers' seconds per step; None if no worker has any."""
     middle = paces["step_time"].median()
     return None if middle is None else round(float(middle), 4)  # type: ignore[arg-type]
 
 
 def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
-    """Return curves that differ strongly at the last step that both runs logged."""
+    """Yield the curves that differ by more than 20 % at the last step that both runs logged."""
     ours, theirs = _values(here["scalars"]), _values(there["scalars"])
     both = ours.join(theirs, on=["tag", "epoch", "step"], suffix="_there").sort("tag", "epoch", "step")
     for row in both.group_by("tag", maintain_order=True).last().iter_rows(named=True):
@@ -80,7 +80,7 @@ def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
 
 
 def _values(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return the median over the workers at each position, without progress markers."""
+    """Return the median value over the workers per tag, epoch and step, without progress markers."""
     measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch", "checkpoint_step"]))
     places = ["tag", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
     return measured.group_by(places).agg(pl.col("value").median())

@@ -9,14 +9,14 @@ from analyzer.model.run import Tables
 from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
-"""Step number in a checkpoint's name; the number in `ckpt-4` may count checkpoints instead of steps."""
+"""Regex of the step number in a checkpoint's name; excludes `ckpt-4`, which may count checkpoints."""
 _OF_NO_USE = re.compile(r"(?:^|/)workertemp_\d+(?:/|$)")
-"""Temporary directories to which workers other than the leader write; TensorFlow deletes them."""
+"""Regex of temporary directories to which non-leaders save; TensorFlow deletes them."""
 _LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
 
 def last_checkpoint(tables: Tables) -> str | None:
-    """Return the last checkpoint that a log reports as complete, else the last one on disk."""
+    """Return the last checkpoint that a log reports as complete, else the last among the collected files."""
     facts = tables["facts"].filter(pl.col("key") == "checkpoint")
     saved = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
     for broken in _broken(tables["exceptions"], saved):
@@ -48,7 +48,7 @@ def _numbers(name: str) -> list[int]:
 
 
 def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
-    """Return the steps since a checkpoint named after its step; `fit` restarts the count each epoch."""
+    """Return the steps since a checkpoint; None if its name has no step number or steps count per epoch."""
     saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
     steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
     if saved is None or not steps or epochs or max(steps) < int(saved[1]):

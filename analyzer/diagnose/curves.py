@@ -77,7 +77,7 @@ def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
 
 
 def _step_time(took: list[Point]) -> DrawnCurve:
-    """Return the step-time curve, keeping the fastest and slowest step of each bucket."""
+    """Return the step-time curve; if downsampled, with the fastest and slowest step of each bucket."""
     every, seconds = math.ceil(2 * len(took) / MOST_POINTS), itemgetter(1)
     kept = took
     if len(took) > MOST_POINTS:

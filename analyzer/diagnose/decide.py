@@ -14,21 +14,21 @@ from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _DOUBTED = (0.78, 0.6)
-"""Highest confidence of "nothing failed" if one observation contradicts it, and if several do."""
+"""Highest confidence of a healthy verdict that one observation contradicts, and that several do."""
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
 """Highest confidence if the index of a culprit is guessed.
 
-The cause is known, the index of the worker is not: below 0.9, the confidence from which nine in ten verdicts
-are right in cause and culprit.
+It stays below 0.9, the confidence from which nine in ten verdicts name the right cause and culprit: here
+the cause is known, but not the worker's index.
 """
 _CAP_OLD = LEVELS["likely"]
-"""Highest confidence for TensorFlow before 2.4, of which there is no recording."""
+"""Highest confidence for TensorFlow before 2.4, for which there are no recorded runs."""
 
 
 class Decision(NamedTuple):
-    """The verdict, and in `chosen` the finding that it rests on, if any."""
+    """The verdict; `chosen` is the finding that it rests on, if any."""
 
     verdict: Verdict
     cause: str | None
@@ -41,7 +41,7 @@ class Decision(NamedTuple):
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
-    """Choose the unexplained cause with the highest confidence, else judge by how the workers ended."""
+    """Return the verdict of the surest cause that nothing else explains, else of how the workers ended."""
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
     standing = sorted((f for f in causes if _stands(f, tables)), key=_rank)
     if standing:
@@ -57,10 +57,10 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 def capped(
     findings: Sequence[Finding], decision: Decision, tables: Tables
 ) -> tuple[Sequence[Finding], Decision]:
-    """Cap the confidence of blame on guessed workers and of jobs of TensorFlow before 2.4.
+    """Return findings and decision with confidence capped for guessed culprits and TensorFlow before 2.4.
 
-    The chosen cause stays. The worker of a lone log is only suspected: without the other logs, its number
-    cannot be told from theirs.
+    The chosen cause stays. If only one log was collected and its worker is guessed, the worker becomes a
+    suspect: no other log confirms its index.
     """
     workers, old = tables["workers"], tables["job"]["old_tensorflow"].item()
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
@@ -104,9 +104,9 @@ def _stands(finding: Finding, tables: Tables) -> bool:
 
 
 def _overtaken(finding: Finding, tables: Tables) -> bool:
-    """Return True if later progress clears an alarm: a job whose workers all finished did not fail.
+    """Return True if the finding claims a failure, but all training workers finished afterwards.
 
-    It clears nothing of an evaluator, which takes no part in the training.
+    Findings that blame only evaluators stand, because these take no part in the training.
     """
     evaluators = set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])
     if finding.despite_finish or (finding.culprits and evaluators.issuperset(finding.culprits)):
@@ -157,7 +157,7 @@ def _refuting(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _ended_badly(lifetimes: pl.DataFrame) -> Iterator[str]:
-    """Yield how non-training tasks ended badly; an evaluator is normally stopped with SIGTERM."""
+    """Yield a sentence for each non-training task that failed; SIGTERM is an evaluator's normal end."""
     for life in lifetimes.filter(~pl.col("trains")).iter_rows(named=True):
         crashed = life["ended"] == "signal" and life["signal"] != _SIGTERM
         if crashed or life["ended"] == "exception" or (life["ended"] == "exited" and life["exit_code"]):

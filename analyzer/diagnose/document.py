@@ -27,7 +27,7 @@ from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
 UNSURE = 0.5
-"""Confidence below which the telling lines and their possible causes are shown."""
+"""Confidence below which the document lists informative log lines and their possible causes."""
 _DAMAGE = ("source", "offset", "length", "line", "what")
 
 
@@ -111,7 +111,7 @@ def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
-    """Return worker → its part in the failure."""
+    """Return worker → `culprit`, `suspect`, `witness` (noticed the failure) or `bystander`."""
     chosen = decision.chosen
     named = dict.fromkeys(chosen.suspects, "suspect") if chosen else {}
     named |= dict.fromkeys(chosen.culprits, "culprit") if chosen else {}
@@ -162,9 +162,9 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
 
 
 def _fingerprint(decision: Decision, tables: Tables) -> str:
-    """Return 16 hexadecimal digits that are equal for equal failures, whatever the worker, host or time.
+    """Return 16 hexadecimal digits that identify a kind of failure, whatever the worker, host or time.
 
-    They are computed from verdict, cause, rule and the workers' own exceptions.
+    They are a digest of verdict, cause, rule and the workers' own exceptions.
     """
     raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
     parts = {f"{row['type']}|{template_of(row['message'][:200])}" for row in raised.iter_rows(named=True)}
@@ -213,7 +213,7 @@ def _workers(
 
 
 def _alternatives(decision: Decision) -> list[contract.Alternative]:
-    """Return other possible causes, without effects and repetitions of the chosen one."""
+    """Return the other possible causes, except effects of another cause and repetitions of the chosen one."""
     chosen = decision.chosen
     blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
     return [
@@ -231,7 +231,7 @@ def _alternatives(decision: Decision) -> list[contract.Alternative]:
 
 
 def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
-    """Sort findings: the chosen one, then those that fired, then the rest by name."""
+    """Return the findings sorted: the chosen one first, then by outcome, confidence and rule id."""
     outcomes = [Outcome.FIRED, Outcome.ERROR, Outcome.QUIET, Outcome.NOT_APPLICABLE]
     return sorted(
         findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule)
@@ -239,9 +239,9 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
 
 
 def _collect(findings: Iterable[Finding], unsure: bool) -> list[contract.CollectRecipe]:
-    """Return recipes for collecting the files that rules lacked.
+    """Return recipes for collecting the files that rules require and the run lacks.
 
-    A recording has to be started with the job, so it is suggested only where no log decides.
+    A recording must be started with the job, so it is suggested only for an `unsure` diagnosis.
     """
     lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
     lacking = [kind for kind in lacks if unsure or kind != Kind.RECORDING.value]

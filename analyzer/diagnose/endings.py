@@ -1,4 +1,4 @@
-"""The words of the diagnosis, from `wording.yaml`, and how a worker ended."""
+"""Loads the wording of the diagnosis from `wording.yaml`, and describes how workers ended."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +11,7 @@ from analyzer.storage.disk_cache import cached_yaml
 
 @cache
 def wording() -> Mapping[str, Any]:
-    """Return `wording.yaml`, the words of the diagnosis for what no rule says."""
+    """Return the contents of `wording.yaml`: the texts of the diagnosis that come from no rule."""
     words: Mapping[str, Any] = cached_yaml(Path(__file__).with_name("wording.yaml"))
     return words
 
@@ -27,7 +27,7 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
 
 
 def end_of(life: Mapping[str, Any], part: str) -> str:
-    """Describe how a worker ended; a culprit is never said to have stopped because it lost a peer."""
+    """Describe how a worker ended; for a culprit, `ended with an error` replaces `lost a peer`."""
     text = how_it_ended(life)
     if part != "culprit" or life["ended"] != "aborted_by_peer":
         return text

@@ -1,4 +1,4 @@
-"""Relates findings: which explains which, and which contradict each other."""
+"""Determines which findings explain each other and which contradict each other."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from analyzer.model.findings import Finding, Outcome, Role
 
 _LOOKS = ("peer.", "hang.")
-"""Families of causes that say what a break looked like from outside."""
+"""Prefixes of causes that describe only how a failure looked to other workers."""
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:
@@ -25,14 +25,14 @@ def relate(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    """Return True if `cause` explains `effect`; mutual claims go to the one that takes precedence."""
+    """Return True if `cause` explains `effect`; if each claims the other, the one with precedence does."""
     if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _named(effect, cause.explains):
         return False
     return _goes_first(cause, effect) if _named(cause, effect.explains) else True
 
 
 def _contradicts(finding: Finding, other: Finding) -> bool:
-    """Return True if either rule excludes the other and `finding` takes precedence."""
+    """Return True if one of the two rules contradicts the other and `finding` has precedence."""
     if finding.rule == other.rule:
         return False
     said = _named(other, finding.contradicts) or _named(finding, other.contradicts)
@@ -40,10 +40,10 @@ def _contradicts(finding: Finding, other: Finding) -> bool:
 
 
 def precedence(finding: Finding) -> tuple[float, bool, int, float, str]:
-    """Return the key that orders findings: the surest first.
+    """Return the sort key of a finding; higher confidence sorts first.
 
-    Of equally sure ones, a fault goes before what a break looked like, a named worker before an unnamed one,
-    and the earlier evidence before the later.
+    At equal confidence, root causes sort before symptoms (`peer.`, `hang.`), named workers before unnamed
+    ones, and earlier evidence before later.
     """
     unnamed = 0 if finding.culprits else 1 if finding.suspects else 2
     began = min((place.time for place in finding.evidence if place.time is not None), default=math.inf)

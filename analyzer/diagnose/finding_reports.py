@@ -42,7 +42,7 @@ def _finding(finding: Finding, lines: Lines) -> FindingReport:
 
 
 def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Merge evidence of the same place into one entry; drop entries without text."""
+    """Return the evidence with entries of the same place merged, without entries that have no text."""
     places: dict[tuple[Any, ...], Evidence] = {}
     for each in evidence:
         if not each.says and not each.excerpt:

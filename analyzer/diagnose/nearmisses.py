@@ -1,4 +1,4 @@
-"""Finds rules that lacked one signal to fire, and what to collect to decide them."""
+"""Finds rules that did not fire for want of one signal, and the file that might contain the signal."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -13,14 +13,14 @@ from analyzer.model.run import Tables
 
 MOST = 4
 _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
-"""Columns that describe the kind of job; a rule that lacks only these applies to another kind."""
+"""Columns that describe the kind of job; a rule that misses only these is for another kind of job."""
 
 
 _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
-    """Return causes that lacked one signal; first those that a missing file could have shown."""
+    """Return causes that missed one signal; first those whose signal a missing file might contain."""
     if decision.verdict is Verdict.HEALTHY:
         return []
     found = [
@@ -34,7 +34,7 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
 
 
 def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
-    """Return True if the finding repeats the verdict's cause or is explained by it."""
+    """Return True if the finding has the verdict's cause or is explained by the verdict's rule."""
     if decision.chosen is None:
         return False
     cause = finding.cause or ""
@@ -43,7 +43,7 @@ def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
 
 
 def _collect(near: MissingSignal, tables: Tables) -> str | None:
-    """Return the missing file that might hold the signal; None if all relevant files are here."""
+    """Return the missing file that might contain the signal; None if all relevant files were collected."""
     worker = near.worker or "every worker"
     lives = tables["lifetimes"].filter("trains")
     if near.table == "lifetimes" and _ENDS & set(near.columns):

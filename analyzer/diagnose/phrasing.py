@@ -67,7 +67,7 @@ def next_steps(decision: Decision, tables: Tables) -> list[Step]:
 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
-    """Yield how to inspect a job that still hangs, starting with the workers the others wait for."""
+    """Yield how to inspect a job that still hangs: its workers that the others wait for, else all running."""
     running = (
         tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
     )
@@ -81,7 +81,7 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
 
 
 def _to_collect(tables: Tables) -> Iterator[Mapping[str, str]]:
-    """Yield what to collect: missing output, exit codes or unbuffered logs; at last, how to write a rule."""
+    """Yield what to collect (missing output, exit codes, unbuffered logs), then how to write a rule."""
     steps = wording()["steps"]
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))

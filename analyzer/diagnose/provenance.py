@@ -13,19 +13,19 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import printable
 
 MAX_NAMES = 8
-"""Maximum number of files that the command line names."""
+"""Maximum number of input files listed in the command line."""
 _LIBRARIES = ("polars", "hyperscan", "regex", "protobuf", "pyyaml", "jinja2")
 
 
 def made_with(rules: Mapping[str, object], command: str) -> MadeWith:
-    """Return the section `made_with` of the document; `rules` describes the rules that were tried."""
+    """Return the section `made_with` of the document; `rules` describes the rules that were evaluated."""
     own = {"mwms_analyze": __version__, **rules, "versions": library_versions()}
     return cast(MadeWith, own | ({"command": command} if command else {}))
 
 
 @cache
 def library_versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the libraries, read from the names of installed packages."""
+    """Return library → version, also of Python; versions come from the names of `.dist-info` directories."""
     found = {"python": sys.version.partition(" ")[0]}
     installed = dict(
         folder.stem.lower().split("-", 1)
@@ -42,7 +42,7 @@ def command_line(
     rule_directories: Sequence[str],
     baseline: str | None,
 ) -> str:
-    """Return the command that repeats the analysis; names only, never an absolute path."""
+    """Return the command that repeats the analysis, with file names instead of absolute paths."""
     inputs = options.shown_paths or _inputs(paths, name)
     compared = ["--against", *_inputs(options.against, baseline)] if baseline else []
     words = [*inputs, *_options(options, rule_directories), *compared]

@@ -1,4 +1,4 @@
-"""How to collect each kind of source: what it shows and the commands, from `recipes.yaml`."""
+"""Loads `recipes.yaml`: what each kind of source shows, and the commands that collect it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from analyzer.storage.disk_cache import cached_yaml
 
 PLACES = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
-"""Where jobs run; commands for any other place go into the training script."""
+"""Environments with shell commands; the code for any other place belongs in the training script."""
 
 
 class File(NamedTuple):
@@ -21,7 +21,7 @@ class File(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command to type or code to add to the script."""
+    """A shell command to run, or Python code to add to the training script."""
 
     where: str
     text: str
@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How to collect one kind of source; `what` follows on "how to collect", `how` is one sentence."""
+    """How to collect one kind of source; `what` completes "how to collect …", `how` is one sentence."""
 
     what: str
     tells: str
@@ -54,7 +54,7 @@ class Recipe(NamedTuple):
 
 @cache
 def recipes() -> Mapping[str, Recipe]:
-    """Return kind of source → how to collect it; every kind that a rule of the package requires."""
+    """Return kind of source → recipe, for every kind that a rule of the package requires."""
     written = cached_yaml(Path(__file__).with_name("recipes.yaml"))
     return {
         kind: Recipe(**body | {"commands": tuple(_commands(body["commands"]))})

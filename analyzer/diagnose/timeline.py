@@ -29,9 +29,9 @@ def timeline(
     parts: Mapping[str, str],
     paused: Mapping[str, Sequence[PauseInterval]] = MappingProxyType({}),
 ) -> tuple[list[TimelineEvent], int]:
-    """Return events by time on the common clock, and the number of less important ones left out.
+    """Return (events by time on the common clock, number of less important events left out).
 
-    `paused` is worker → pauses. Each event refers to its log line where there is one.
+    `paused` is worker → pauses. Each event refers to its log line, if it has one.
     """
     clock = CommonClock(tables["clocks"], tables["sources"])
     told = [
@@ -62,7 +62,7 @@ def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
 
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
-    """Add to each event its number and the text of its line (for exit codes, the code)."""
+    """Return the events, numbered, with the text of their lines (for exit codes, the code)."""
     lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
     codes = tables["facts"].filter(pl.col("key") == "exit_code")
     told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
@@ -84,7 +84,7 @@ def _rank(event: Event) -> int:
 
 
 class _SortKey:
-    """Sort key of events; one without a time follows the last dated record above it.
+    """Sort key of events; an event without a time sorts after the last dated record above its line.
 
     No event of a worker precedes its start or follows its end.
     """
@@ -151,7 +151,7 @@ def _starts(tables: Tables) -> Iterator[Event]:
 
 
 def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
-    """Return worker → its first (or last) dated record, else its first (or last) file."""
+    """Return worker → (source, line) of its first or `last` dated record; without any, (file, None)."""
     dated = tables["records"].filter(pl.col("time").is_not_null() & pl.col("worker").is_not_null())
     column = "last_time" if last else "first_time"
     files = tables["sources"].filter(pl.col(column).is_not_null() & pl.col("worker").is_not_null())

@@ -32,7 +32,7 @@ def traced(tables: Tables) -> list[TraceShares]:
 
 
 def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
-    """Return who entered each shared collective last, in order, and how many more there are."""
+    """Return (collectives of all traced workers with who entered last, number of further collectives)."""
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
     label = ["instance", unnumbered, "step", "nth"]

@@ -1,4 +1,4 @@
-"""A path → RunDir: every file of a run named and assigned to a worker, none parsed."""
+"""Finds the files of a run and assigns them to workers by name, without parsing them."""
 
 from analyzer.discover.run_directory import discover, kind_of
 

@@ -1,6 +1,6 @@
-"""A path → RunDir: every file named and assigned to a worker, none parsed.
+"""Finds the files of a run and assigns them to workers by name, without parsing them.
 
-A file's kind follows from its name, or from its first lines if the name says nothing.
+A file's kind follows from its name, or from its first bytes if the name has no known form.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _MAX_DIGITS = 25
-"""Longer digit strings are not compared as numbers."""
+"""Digit strings of this length or more sort as text, not as numbers."""
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
@@ -68,7 +68,7 @@ def _require_reachable(path: Path) -> None:
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
-    """Return each input once, with its name in the run, and the path the run is named after."""
+    """Return ((path, name in the run) of each distinct input, path that the run is named after)."""
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
     if len(absolute) == 1:
         return [(absolute[0], "" if absolute[0].is_dir() else absolute[0].name)], absolute[0].resolve()
@@ -88,7 +88,7 @@ def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
 
 
 def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
-    """Yield the source itself or an archive's members, prefixed by its name unless it is `alone`."""
+    """Yield an archive's members, prefixed by its name unless it is `alone`; else the source itself."""
     if source.skip or not is_archive(source.path):
         yield source
         return
@@ -109,7 +109,7 @@ def _scratch_directory() -> ScratchDirectory:
 
 
 def _run_name(path: Path) -> str:
-    """Return the run's name; for generic names such as `logs`, that of the parent directory."""
+    """Return the run's name: the directory's, or its parent's if it is generic, e.g. `logs`."""
     if path.is_dir() and path.name.lower() in _GENERIC_NAMES and path.parent.name:
         path = path.parent
     return printable(ARCHIVE_SUFFIX.sub("", path.name)) or "run"
@@ -144,7 +144,7 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of a file as its name indicates."""
+    """Return the kind of a file by its name; `Kind.OTHER` if the name has no known form."""
     return kind_by_name(_COMPRESSED.sub("", name).lower())
 
 
@@ -160,7 +160,7 @@ def _source(path: Path, name: str) -> Source:
 
 
 def _kind_by_content(path: Path) -> Kind:
-    """Return the kind that the first bytes indicate; the reader reports files that cannot be opened."""
+    """Return the kind by the first bytes; `Kind.OTHER` if the file cannot be opened."""
     try:
         with path.open("rb") as file:
             opening = file.read(_OPENING_BYTES)
@@ -180,7 +180,7 @@ def _reason_to_skip(path: Path) -> str:
 
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
-    """Sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
+    """Return a sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
     bare = _COMPRESSED.sub("", name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare

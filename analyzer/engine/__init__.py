@@ -1,4 +1,4 @@
-"""Loads rules from YAML and evaluates them on tables. Closed vocabulary: no Python in YAML, no eval."""
+"""Loads rules from YAML and evaluates them on tables; rules contain no code and nothing is `eval`ed."""
 
 from analyzer.engine.rule_cache import load_kept
 from analyzer.engine.rule_types import Rule, RulePack

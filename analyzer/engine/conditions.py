@@ -6,7 +6,7 @@ behind: {at_least: 1}          also at_most, above, below
 message: {contains: "No space"}  or a list: any of them
 type: {matches: "^Unicode"}    a regex, in the linear-time engine of polars
 tensorflow: {since: "2.11", before: "2.16"}   versions, compared number by number
-frame: {known: true}           the files tell it (false: they do not)
+frame: {known: true}           not null (false: null)
 ended: {not: finished}         also a list; null counts as not
 """
 
@@ -24,7 +24,7 @@ _ANY = ("known", "not")
 VERSION = r"^\d{1,5}(\.\d{1,5}){0,2}$"
 """Regex of versions in conditions."""
 _NUMBERS, _BOUND = 3, 10**5
-"""How many numbers of a version are compared, and the exclusive upper bound of each."""
+"""Count of the version numbers that are compared, and the exclusive upper bound of each."""
 
 
 def operators(type_: str) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def operators(type_: str) -> tuple[str, ...]:
 
 
 def expression(where: Mapping[str, object]) -> pl.Expr:
-    """Return the conjunction of all conditions, never null: a null cell satisfies none."""
+    """Return the conjunction of all conditions; a null cell fails all but `known: false` and `not`."""
     parts = [part for column, condition in where.items() for part in _parts(pl.col(column), condition)]
     return reduce(and_, parts).fill_null(value=False) if parts else pl.repeat(value=True, n=pl.len())
 
@@ -67,7 +67,7 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
 
 
 def _version(column: pl.Expr) -> pl.Expr:
-    """Return versions as comparable numbers; null for a text that does not begin with one."""
+    """Return versions as comparable integers; null for a text that does not begin with a version."""
     numbers = (
         column.str.extract(rf"^v?(?:\d+\.){{{n}}}(\d{{1,5}})")
         .cast(pl.Int64)

@@ -19,17 +19,17 @@ MOST_EVIDENCE = 4
 """Maximum number of pieces of evidence for one signal and worker."""
 _CAP_EXPERIMENTAL = LEVELS["likely"]
 _NOBODY = ""
-"""Subject of rows without a worker: the rule may fire on them, but blames nobody."""
+"""Subject of rows without a worker; a rule that fires on these blames nobody."""
 _OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
-"""Families of causes that can affect all workers alike: code, data, storage, environment."""
+"""Prefixes of causes that can affect all workers alike: code, data, storage, environment."""
 _SAMPLED = frozenset({"event_file", "trace"})
-"""Kinds of source whose unreadable part may hold the decisive values."""
+"""Kinds of source whose unread part may contain the values that a rule needs."""
 _MARKED = ("matches", "accusations")
-"""Tables whose rows have `start` and `end` of the matched words."""
+"""Tables whose rows have the offsets `start` and `end` of the matched words."""
 
 
 class Roster(NamedTuple):
-    """The workers of the run, as far as signal scopes need them."""
+    """The workers of the run and how they ended, for binding signals to workers."""
 
     everyone: tuple[str, ...]
     training: tuple[str, ...]
@@ -57,7 +57,7 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
 
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
-    """Note on a quiet finding that part of a source it requires could not be read."""
+    """Return the finding; if quiet, its reason also states that part of a required source was not read."""
     lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
     if not lost or finding.outcome is not Outcome.QUIET:
         return finding
@@ -71,7 +71,7 @@ def evaluate(
     roster: Roster,
     order: Order,
 ) -> Finding:
-    """Evaluate one rule, given the rows that satisfy its signals and the kinds of sources read."""
+    """Return the finding of one rule; `rows` satisfy its signals, `readable` are the kinds of source read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
         reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
@@ -96,7 +96,7 @@ def evaluate(
 def _in_order(
     rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, roster: Roster, order: Order
 ) -> Mapping[str, RowsByWorker]:
-    """Drop rows that violate their signal's `after` or `before`."""
+    """Return signal → worker → its rows, without those that violate the signal's `after` or `before`."""
     kept = dict(rows)
     for name, signal in rule.signals.items():
         if other := signal.after or signal.before:
@@ -162,16 +162,16 @@ def _fired(
 
 
 def _step(step: Step, values: Values) -> Step:
-    """Return the step with its placeholders filled in, without a command whose values are unknown."""
+    """Return the step with its placeholders filled in; omits a command that has unknown values."""
     command = step.command if step.command and is_known(step.command, values) else None
     return Step(fill(step.text, values), command and fill(command, values))
 
 
 def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (culprits, suspects). Nobody is blamed if all training workers fulfil the rule.
+    """Return (culprits, suspects); with `blame: subject`, none if the rule holds for all training workers.
 
-    Only workers whose files show how they ended are compared, because one without them may be no different.
-    A single such worker is only a suspect if the cause may affect all workers.
+    Only workers whose files show how they ended are compared. If there is only one, and the cause may have
+    affected the others too, it is a suspect.
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.lives.get(worker, {}))}
     alike = len(seen) > 1 and seen <= set(workers)
@@ -186,13 +186,13 @@ def _blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple
 
 
 def _shows_its_end(life: Row) -> bool:
-    """Return False if a worker left no file, or exited with an error that none of its files shows."""
+    """Return False if a worker left no file, or exited with an error code but logged no exception."""
     silent = life.get("ended") == "exited" and life.get("no_exception") and (life.get("exit_code") or 0) > 0
     return bool(life.get("seen", True)) and not silent
 
 
 def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
-    """Return True if a worker without files may have failed alike: no exit code excludes it."""
+    """Return True if a worker without files may have failed in the same way, by its exit code."""
     codes = [
         roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
     ]
@@ -208,7 +208,7 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return how the confidence was computed: `base likely 0.78`, `lost by peers: strong 0.90`."""
+    """Return how the confidence was computed, e.g. `base likely 0.78`, `raised by … to strong 0.90`."""
     known = rule.confidence
     raised = [f"raised by {_plain(name)} to {level(to)}" for name, to in known.raised.items() if truth[name]]
     capped = [
@@ -226,7 +226,7 @@ def _plain(name: str) -> str:
 
 
 def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
-    """Return the signal that was missing for the nearest worker; None unless just one was missing."""
+    """Return the only signal missing for the worker with most signals; None if no worker lacks just one."""
     found = []
     for subject, truth in truths.items():
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])

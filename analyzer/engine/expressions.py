@@ -1,4 +1,4 @@
-"""Parses `when`: signal names, `and`, `or`, `not`, parentheses. Never evaluated as code."""
+"""Parses `when`: signal names, `and`, `or`, `not`, parentheses. Expressions are never run as code."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WORD = re.compile(r"\s*(?:(?P<name>[a-z_][a-z0-9_]*)|(?P<mark>[()]))")
 
 
 class Expression(NamedTuple):
-    """A tree: `and`/`or`/`not` over `parts`, or a leaf that names a signal."""
+    """A parsed `when`: `and`, `or` or `not` of `parts`, or the signal `name`."""
 
     operator: str
     name: str = ""
     parts: tuple[Expression, ...] = ()
 
     def holds(self, truth: Mapping[str, bool]) -> bool:
-        """Return the value of the expression, given those of the signals."""
+        """Return the value of the expression; `truth` is signal → value."""
         if self.operator == "signal":
             return truth[self.name]
         values = (part.holds(truth) for part in self.parts)
@@ -26,7 +26,7 @@ class Expression(NamedTuple):
         return all(values) if self.operator == "and" else any(values)
 
     def supporting(self, truth: Mapping[str, bool]) -> frozenset[str]:
-        """Return the signals, outside `not`, of the branches that make the expression true."""
+        """Return the true signals, outside `not`, that make the expression true; empty if it is false."""
         if self.operator == "not" or not self.holds(truth):
             return frozenset()
         if self.operator == "signal":
@@ -34,12 +34,12 @@ class Expression(NamedTuple):
         return frozenset().union(*(part.supporting(truth) for part in self.parts))
 
     def missed(self, truth: Mapping[str, bool]) -> list[str]:
-        """Return the signals each of which would alone have made the expression true."""
+        """Return the false signals each of which, if true, would make the expression true."""
         return [name for name in sorted(self.wanted) if not truth[name] and self.holds({**truth, name: True})]
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the signals that it names."""
+        """Return the signals that the expression names."""
         return (
             frozenset({self.name})
             if self.operator == "signal"
@@ -48,7 +48,7 @@ class Expression(NamedTuple):
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Return the signals that it names outside `not`."""
+        """Return the signals that the expression names outside `not`."""
         if self.operator == "not":
             return frozenset()
         return self.names if self.operator == "signal" else frozenset().union(*(p.wanted for p in self.parts))
@@ -58,7 +58,7 @@ def parse(text: str) -> Expression:
     """Parse an expression.
 
     Raises:
-        ValueError: it cannot be read; the text says where.
+        ValueError: the syntax is invalid; the message states where.
 
     """
     words = _words(text)

@@ -1,4 +1,4 @@
-"""Loads rule files; reports every fault of every file at once, with file and line."""
+"""Loads rule files; reports all faults of all files together, with file and line."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ def load(directories: Sequence[Path]) -> RulePack:
     """Load and check all rules below some directories.
 
     Raises:
-        RuleError: at least one file is wrong; the text lists every fault as `file:line: what`.
+        RuleError: at least one file is wrong; the message lists each fault as `file:line: what`.
 
     """
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
@@ -51,7 +51,7 @@ def load(directories: Sequence[Path]) -> RulePack:
 
 
 def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
-    """Separate rule files (with the files beside them) from message files."""
+    """Return (file → document without the message files, message documents)."""
     worded = {file for file in documents if file.parent.name == load_messages.FOLDER}
     rest = {file: document for file, document in documents.items() if file not in worded}
     return rest, [documents[file] for file in documents if file in worded]
@@ -63,7 +63,7 @@ def _causes(documents: Iterable[Document]) -> dict[str, str]:
 
 
 def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
-    """Describe a directory of rules; its name is the default without a `pack.yaml`."""
+    """Return name, version and digest of a directory of rules; without `pack.yaml`, the directory's name."""
     digest = _digest(file for file in documents if directory in file.parents)
     described = documents.get(directory / _PACK)
     if described is None or not described.check(file_schema("pack")):
@@ -111,7 +111,7 @@ def _variant(document: Document, name: str, shared: Mapping[str, Any]) -> Docume
 
 
 def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) -> Rule | None:
-    """Return the rule of a schema-valid document; None after noting faults."""
+    """Return the rule of a schema-valid document; None, with faults added to the document, if it is wrong."""
     if missing := [key for key in file_schema("rule")["else"]["required"] if key not in document.data]:
         if document.data.keys() - {"id"}:
             document.fault((), f"`{missing[0]}` is missing")

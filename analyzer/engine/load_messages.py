@@ -13,11 +13,11 @@ from analyzer.storage.yaml_document import Document
 FOLDER = "messages"
 """Name of the folder of message files in a directory of rules."""
 _SHORTEST_FACT = 3
-"""Minimum length of the fixed words of a fact, for which every byte of a log is searched."""
+"""Minimum length of the fixed words of a fact; every log is searched for these."""
 
 
 def messages(documents: Iterable[Document]) -> Messages:
-    """Return the messages that the documents declare; errors are added to each document's `faults`."""
+    """Return the messages that the documents declare; faults are added to the documents."""
     return Messages(tuple(message for document in documents for message in _of_file(document)))
 
 

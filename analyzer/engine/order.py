@@ -1,6 +1,6 @@
 """Orders rows by step if both have one, by line within a source, else by time.
 
-If the files do not show it, neither row precedes the other and they have no distance.
+If these do not determine the order, neither row precedes the other and their distance is unknown.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class _Distance(NamedTuple):
     """Distance from one row to another; unknown parts are None."""
 
     sign: int
-    """1 behind, -1 before, 0 at the same place."""
+    """1 for after, -1 for before, 0 for the same position."""
     steps: int | None = None
     seconds: float | None = None
 
@@ -41,7 +41,7 @@ class Order:
         return dict(known.select("worker", "residual").iter_rows())
 
     def kept(self, signal: Signal, rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
-        """Return the rows after (or before) any of the others, as near as the signal requires."""
+        """Return the rows that come after (or before) one of the others, within the signal's distance."""
         side = 1 if signal.after else -1
         return [
             row for row in rows if any(self._is_within(row, other, side, signal.within) for other in others)
@@ -69,7 +69,7 @@ class Order:
         return _Distance(_sign(seconds), steps[1] if steps else None, seconds)
 
     def _seconds(self, row: Row, other: Row) -> float | None:
-        """Return the seconds between two rows; None within the error of their clocks."""
+        """Return the seconds between two rows; None if unknown or within the error of their clocks."""
         times = [self._clock.time(r.get("worker"), r.get("source"), r.get("time")) for r in (row, other)]
         mine, theirs = row.get("worker") or "", other.get("worker") or ""
         if times[0] is None or times[1] is None:
@@ -83,7 +83,7 @@ class Order:
 
 
 def _step_distance(row: Row, other: Row) -> tuple[int, int | None] | None:
-    """Return the difference of two training positions, and the steps between them within an epoch."""
+    """Return (number whose sign is the order, steps between or None across epochs); None if unknown."""
     mine, theirs = _place(row), _place(other)
     if mine is None or theirs is None:
         return None
@@ -92,7 +92,7 @@ def _step_distance(row: Row, other: Row) -> tuple[int, int | None] | None:
 
 
 def _place(row: Row) -> tuple[int, int] | None:
-    """Return (epoch, step) of a row; for a curve, of its first non-finite value."""
+    """Return (epoch, step) of a row, or of a curve's first non-finite value; None if it has no step."""
     for prefix in ("", "nonfinite_"):
         if row.get(f"{prefix}step") is not None:
             return int(row.get(f"{prefix}epoch") or 0), int(row[f"{prefix}step"])

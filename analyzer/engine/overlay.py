@@ -1,4 +1,4 @@
-"""Applies `overlay.yaml`: rules switched off or tuned in one place, without editing the pack.
+"""Applies `overlay.yaml`, which disables or changes rules without editing their files.
 
 switch_off: [rule-id, ...]
 status: {rule-id: experimental}
@@ -18,7 +18,7 @@ NAME = "overlay.yaml"
 
 
 def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) -> None:
-    """Note faults of an overlay, given the ids of all rules and the valid rules."""
+    """Add the faults of an overlay to its document; `ids` are of all rules, `rules` the valid ones by id."""
     if not overlay.check(file_schema("overlay")):
         return
     for index, each in enumerate(overlay.data.get("switch_off", ())):
@@ -34,7 +34,7 @@ def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) ->
 
 
 def laid_over(rules: Iterable[Rule], overlays: Iterable[Document]) -> list[Rule]:
-    """Return the enabled rules with their changes; later overlays override earlier ones."""
+    """Return the enabled rules with the overlays' changes; later overlays override earlier ones."""
     tuned = {rule.id: rule for rule in rules}
     for overlay in overlays:
         for each in overlay.data.get("switch_off", ()):

@@ -2,11 +2,11 @@
 
 {subject}          the bound worker, or several
 {others}           the other training workers
-{a.column|b.column} the first of several that the files tell
+{a.column|b.column} the first of several that is known
 {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
 {life.column}      the subject's row of `lifetimes`
 {job.column}       the one row of `job`
-{was|were}         the one word where the subject is one worker, the other where it is several
+{was|were}         the first word if the subject is one worker, the second if several
 """
 
 import re
@@ -20,20 +20,20 @@ _INTERNAL = re.compile(
     r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
     r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
 )
-"""Names of graph nodes and ops in TensorFlow's messages; texts omit them, evidence keeps them."""
+"""Regex of names of graph nodes and ops in TensorFlow's messages; removed in texts, kept in evidence."""
 
 Values = Mapping[str, Mapping[str, object] | str]
 
 
 def fill(text: str, values: Values) -> str:
-    """Replace every placeholder; values that the files do not show become `unknown`."""
+    """Return the text with its placeholders filled in; values that are not known become `unknown`."""
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
     return substituted(numbered(text, several=several), lambda names: _as_text(_first_known(names, values)))
 
 
 def is_known(text: str, values: Values) -> bool:
-    """Return True if the files show a value for each placeholder of a text."""
+    """Return True if every placeholder of a text has a known value."""
     return all(
         _first_known(match["names"].split("|"), values) not in {None, ""}
         for match in _PLACEHOLDER.finditer(text)
@@ -53,12 +53,12 @@ def _value_of(name: str, values: Values) -> object:
 
 
 def numbered(text: str, *, several: bool = False) -> str:
-    """Choose the singular or plural of each `{one|many}`."""
+    """Return the text with the singular or plural chosen for each `{one|many}`."""
     return _BY_NUMBER.sub(lambda words: words["many" if several else "one"], text)
 
 
 def substituted(text: str, word: Callable[[Sequence[str]], str]) -> str:
-    """Replace each placeholder by `word` of its alternatives."""
+    """Return the text with each placeholder replaced by `word(names)`; `names` are its alternatives."""
     return _PLACEHOLDER.sub(lambda match: word(match["names"].split("|")), text)
 
 
@@ -83,7 +83,7 @@ def _as_text(value: object) -> str:
 
 
 def listed(workers: Sequence[str]) -> str:
-    """Join workers: `worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
+    """Return the workers joined: `worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
     if len(workers) <= 1:
         return "".join(workers)
     if len(workers) > 4:

@@ -36,14 +36,14 @@ def _unpickled(content: bytes) -> RulePack:
 
 
 def _key(directories: Sequence[Path]) -> str:
-    """Return a cache key that changes with the code and with the files' modification times."""
+    """Return a cache key that changes whenever a file of the rules or of the engine's code changes."""
     code = (Path(__file__).parent, Path(model.__file__).parent)
     states = (state for folder in (*directories, *code) for state in sorted(_states(folder)))
     return hashlib.sha256("\0".join(states).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def _states(directory: Path) -> Iterator[str]:
-    """Yield path, times and size of each file of rules or code below a directory."""
+    """Yield a text with path, times and size of each file of rules or code below a directory."""
     for folder, _, names in os.walk(directory):
         for name in names:
             if name.endswith((".yaml", ".py", ".json", ".tsv")):

@@ -1,4 +1,4 @@
-"""JSON Schemas of rule files, used by `load` and by editors; `rule_files.schema.yaml` has their fixed parts.
+"""Builds the JSON Schemas of rule files, for `load` and for editors, on top of `rule_files.schema.yaml`.
 
 `rule_validation` checks what a schema cannot: that an example matches its regex, that names exist.
 """
@@ -26,7 +26,7 @@ _WORDS: Mapping[str, list[str]] = {
     "statements": [*STATES],
     "tables": [*TABLES],
 }
-"""Name of an `enum` in `rule_files.schema.yaml` → its values, which the code defines."""
+"""Name of an `enum` in `rule_files.schema.yaml` → its values, as defined in the code."""
 
 
 @cache
@@ -54,7 +54,7 @@ def table_schema(table: str) -> Schema:
 
 
 def _with_words(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a schema with the words of the code for each `enum` that names them."""
+    """Return a schema in which each named `enum` is replaced by its values from `_WORDS`."""
     if isinstance(schema, list):
         return [_with_words(each) for each in schema]
     if not isinstance(schema, dict):
@@ -66,7 +66,7 @@ def _with_words(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _columns(given: Schema, key: str, table: str) -> Schema:
-    """Return the schema in which `where` and `who` name columns of this table."""
+    """Return a conditional schema: if a signal has `key` as `given`, its columns are those of the table."""
     who = {"enum": [column.name for column in TABLES[table]], "title": f"column of {table}"}
     then = {"where": _where(table), "who": who}
     return {"if": {"required": [key], "properties": given}, "then": {"properties": then}}

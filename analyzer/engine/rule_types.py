@@ -13,21 +13,21 @@ Condition = Mapping[str, object]
 
 
 class Within(NamedTuple):
-    """Maximum distance of two rows; None is unlimited."""
+    """Maximum distance between two rows, in steps and in seconds; None is unlimited."""
 
     steps: int | None = None
     seconds: float | None = None
 
 
 class Signal(NamedTuple):
-    """A named condition: at least `at_least` rows of a table, of workers in scope, satisfy `where`."""
+    """A named condition: at least `at_least` rows of a table satisfy `where`, of workers in scope `of`."""
 
     name: str
     table: str
     where: Condition
     of: str = "anyone"
     who: str = "worker"
-    """The column with the worker of a row; `accuser` selects accusations by who made them."""
+    """The column with the worker of a row, e.g. `accuser` instead of `worker` for accusations."""
     at_least: int = 1
     after: str = ""
     """Another signal; only rows after one of its rows count."""
@@ -35,17 +35,17 @@ class Signal(NamedTuple):
     """Another signal; only rows before one of its rows count."""
     within: Within = Within()
     unless: tuple[Condition, ...] = ()
-    """Conditions that exclude rows, from overlays."""
+    """Conditions that exclude rows; set by overlays."""
     says: str = ""
     kind: str = "line"
     pattern: Pattern | None = None
     example: str = ""
     basis: str = ""
-    """The reason for its thresholds."""
+    """The reason for the signal's thresholds."""
 
 
 class Confidence(NamedTuple):
-    """A base level, levels that signals raise it to, and caps for missing signals."""
+    """A base level; per signal, the level that it raises this to, or the cap if it is missing."""
 
     base: str
     raised: Mapping[str, str]
@@ -84,7 +84,7 @@ class Rule(NamedTuple):
     explains: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
     refuted_by: tuple[str, ...] = ()
-    """Signals that refute the rule; one is enough."""
+    """Signals any of which refutes the rule."""
     despite_finish: bool = False
     why: tuple[str, ...] = ()
     next: tuple[Step, ...] = ()
@@ -94,12 +94,12 @@ class Rule(NamedTuple):
     cases: tuple[Case, ...] = ()
 
     def holds(self, truth: Mapping[str, bool]) -> bool:
-        """Return True if its `when` holds and no signal refutes it."""
+        """Return True if `when` holds and no signal of `refuted_by` does; `truth` is signal → value."""
         return self.when.holds(truth) and not any(truth[name] for name in self.refuted_by)
 
     @property
     def binds(self) -> bool:
-        """Return True if it has a signal about a particular worker."""
+        """Return True if a signal is about one particular worker (`of: subject`)."""
         return any(signal.of == "subject" for signal in self.signals.values())
 
 
@@ -123,11 +123,11 @@ class RulePack(NamedTuple):
     packs: tuple[Pack, ...] = ()
     """The directories of the rules."""
     messages: Messages = NONE
-    """The messages of other programs, from the same directories."""
+    """Wordings of messages of TensorFlow and other programs, from the same directories."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """Return the patterns that ingest must search for."""
+        """Return the patterns that the rules search for in logs."""
         signals = (signal for rule in self.rules for signal in rule.signals.values())
         return tuple(signal.pattern for signal in signals if signal.pattern)
 
@@ -139,7 +139,7 @@ class RulePack(NamedTuple):
 
     @property
     def described(self) -> Mapping[str, object]:
-        """Return count, digest and origin of its rules, for the section `made_with`."""
+        """Return count, digest and directories of the rules, for the section `made_with`."""
         return {
             "rules": len(self.rules),
             "rules_digest": self.digest,

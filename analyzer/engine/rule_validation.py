@@ -1,4 +1,4 @@
-"""Checks what a schema cannot: that names exist, examples match and thresholds have a reason."""
+"""Checks what a schema cannot: names exist, examples match and thresholds have a reason."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -16,20 +16,20 @@ from analyzer.model.schema import TABLES
 from analyzer.storage.yaml_document import Document, Path
 
 _TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})
-"""Placeholders of a match that a regex group of the same name would hide."""
+"""Placeholders of a match, which no regex group may be named after."""
 _NO_REASON = (0, 1)
-"""Thresholds that need no reason: they only ask for presence or absence."""
+"""Thresholds that need no reason, because they only test for presence or absence."""
 
 
 def check_file(document: Document) -> None:
-    """Note a fault if the file's name is not the rule's id."""
+    """Add a fault if the file's name is not the rule's id."""
     stem = document.file.rsplit("/", 1)[-1].removesuffix(".yaml")
     if document.data["id"] != stem:
         document.fault(("id",), f"the id `{document.data['id']}` is not the file's name `{stem}`")
 
 
 def check_ids(documents: Collection[Document]) -> None:
-    """Note each id that is used twice."""
+    """Add a fault for each id that is used twice."""
     first: dict[str, Document] = {}
     for document in documents:
         other = first.setdefault(str(document.data.get("id")), document)
@@ -38,7 +38,7 @@ def check_ids(documents: Collection[Document]) -> None:
 
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
-    """Note the faults of a schema-valid rule, given the ids of all rules and causes."""
+    """Add the faults of a schema-valid rule to its document; `rules` and `causes` are all known ids."""
     _check_written(document)
     if rule.role is Role.CAUSE:
         document.known(("cause",), str(rule.cause), causes, "cause of causes.yaml")
@@ -66,7 +66,7 @@ def _check_written(document: Document) -> None:
 
 
 def _check_refuted(document: Document, rule: Rule) -> None:
-    """Note unknown names in `refuted_by`, and a cause that rests on an absence without it."""
+    """Add a fault for unknown names in `refuted_by`, and for a cause that needs `refuted_by` but has none."""
     for index, name in enumerate(rule.refuted_by):
         document.known(("refuted_by", index), name, rule.signals, "signal of this rule")
     absent = [
@@ -94,7 +94,7 @@ def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
 
 
 def _check_order(document: Document, path: Path, names: Sequence[str], signal: Signal) -> None:
-    """Note a signal whose `after` or `before` names a signal that is not declared above it."""
+    """Add faults for wrong use of `after`, `before` or `within`; signals they name must be declared above."""
     if signal.after and signal.before:
         document.fault((*path, "before"), "a signal lies behind another one or before it, not both")
     if any(limit is not None for limit in signal.within) and not (signal.after or signal.before):
@@ -106,7 +106,7 @@ def _check_order(document: Document, path: Path, names: Sequence[str], signal: S
 
 
 def _thresholds(signal: Signal) -> Iterator[float]:
-    """Return the numbers that decide if a signal holds."""
+    """Yield the thresholds of a signal: row count, distances and numeric conditions."""
     yield signal.at_least
     yield from (limit for limit in signal.within if limit is not None)
     for condition in signal.where.values():
@@ -147,7 +147,7 @@ def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> 
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield every text that the report shows, with its path."""
+    """Yield (path, text) of each text of a rule that the report shows."""
     yield ("summary",), data["summary"]
     for key in ("why", "collect", "next"):
         for index, text in enumerate(data.get(key, ())):

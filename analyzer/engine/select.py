@@ -37,7 +37,7 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
 
 
 def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
-    """Return signal → the numbers of the rows that satisfy it."""
+    """Return signal → row numbers in the table of the rows that satisfy it."""
     none: dict[str, Sequence[int]] = dict.fromkeys(signals, ())
     if not table.height:
         return none

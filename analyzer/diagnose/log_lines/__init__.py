@@ -1,1 +1,1 @@
-"""Selects log lines worth showing: anomalous, final and telling ones."""
+"""Selects log lines to show: anomalous lines, last lines, and lines that hint at a cause."""

@@ -1,4 +1,4 @@
-"""Finds lines of one worker only, after the last common step, or absent from all healthy runs.
+"""Finds anomalous lines: of one worker only, after the last common step, or in no healthy recording.
 
 Lines are compared as templates: numbers, addresses, paths and tasks are masked.
 """
@@ -79,7 +79,7 @@ def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, lis
 
 
 def odd_line(group: Sequence[SaidLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:
-    """Return how the lines of one template differ; `several` is true if at least two workers have logs."""
+    """Return the template's first line with its anomalies; `several`: at least two workers have logs."""
     line = group[0]
     alone = several and len({each.row["worker"] for each in group}) == 1
     unusual = line.key not in healthy_lines()
@@ -108,7 +108,7 @@ def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
 
 
 def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
-    """Return the line as evidence that says how it is anomalous."""
+    """Return the line as evidence, whose text states why it is anomalous."""
     row = odd.line.row
     reasons = [
         *([f"only {row['worker']} has it"] if odd.alone else []),

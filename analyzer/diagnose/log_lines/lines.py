@@ -17,7 +17,7 @@ Line = tuple[int, str]
 
 
 class Lines:
-    """The recorded lines of some sources, indexed once."""
+    """Log lines of the given sources, looked up by line number in their records."""
 
     def __init__(self, records: pl.DataFrame, sources: Collection[str]) -> None:
         wanted = records.filter(pl.col("source").is_in(list(sources)))
@@ -26,7 +26,7 @@ class Lines:
         self._starts = {source: part["line"].to_list() for source, part in self._records.items()}
 
     def above(self, source: str | None, line: int, most: int) -> list[Line]:
-        """Return the last recorded lines above a line."""
+        """Return up to `most` recorded lines directly above a line."""
         records = self._records.get(source or "")
         if records is None:
             return []
@@ -44,7 +44,7 @@ class Lines:
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:
-    """Yield (number, line) of a record; only the first line if the record's middle was cut."""
+    """Return (number, text) of each line of a record; only of the first if the record's middle was cut."""
     first, lines = record["line"], record["text"].split("\n")
     known = len(lines) if len(lines) == record["last_line"] - first + 1 else 1
     return [(first + k, text) for k, text in enumerate(lines[:known])]
@@ -59,7 +59,7 @@ class _FinalLines(NamedTuple):
 
 
 def last_words(tables: Tables) -> list[EvidencePlace]:
-    """Return each worker's last own error, else its last lines; lines of one worker only come first."""
+    """Return each worker's last own error, else its last lines; the rarest lines come first."""
     workers = tables["workers"]["worker"].to_list()
     found = _errors(tables["exceptions"])
     silent = set(workers) - {each.worker for each in found}
@@ -82,7 +82,7 @@ def _errors(exceptions: pl.DataFrame) -> list[_FinalLines]:
 
 
 def _ends(records: pl.DataFrame) -> list[_FinalLines]:
-    """Return the last lines of each worker's latest source; routine lines only if nothing else is there."""
+    """Return the last lines of each worker's latest source; routine lines only if it logged no others."""
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
     told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))

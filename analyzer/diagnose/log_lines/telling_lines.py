@@ -1,4 +1,4 @@
-"""The most telling lines of a run that no rule explains: what they usually mean, and what would decide."""
+"""Selects the log lines that hint at a cause no rule found, and names the file that would confirm it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ from analyzer.storage.disk_cache import cached_yaml
 
 MAX_LINES = 3
 FIRST, FURTHER = 0.3, 0.2
-"""Confidence of the first cause that a hint names, and of its others: below that of any rule."""
+"""Confidence of a hint's first cause, and of its other causes; lower than that of any rule."""
 _HINT, _END = 4, 1
 _LAST_RECORDS = 20
 """Number of last records of a log that count as near its end."""
 
 
 class Hint(NamedTuple):
-    """Decisive words, what they usually mean, and the kind of file that would confirm it."""
+    """Regex of words, what they usually mean, the possible causes, and the kind of file that confirms one."""
 
     words: re.Pattern[str]
     means: str
@@ -61,7 +61,7 @@ def hints() -> tuple[Hint, ...]:
 
 
 def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
-    """Return the most informative lines, at most three, each of another kind."""
+    """Return the most informative lines, at most three, and no two with the same hint or template."""
     harmless = _harmless(findings)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     ends = _ends(tables)
@@ -92,7 +92,7 @@ def described(told: Sequence[Telling]) -> list[TellingLine]:
 
 
 def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
-    """Return the kind of file that would help most, with the command that collects it."""
+    """Return the missing kind of file that would help most and how to collect it; None if none is missing."""
     read = tables["sources"].filter(tables["sources"]["read"] != "skipped")["kind"].to_list()
     wanted = [each.hint.decided_by for each in told if each.hint]
     missing = _without_log(tables)
@@ -116,7 +116,7 @@ def _possible(hint: Hint | None) -> Iterator[PossibleCause]:
 
 
 def _harmless(findings: Sequence[Finding]) -> set[str]:
-    """Return the templates of the lines that a rule calls harmless."""
+    """Return the templates of the lines that fired benign rules cite."""
     benign = (f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.BENIGN)
     return {template_of(place.excerpt) for f in benign for place in f.evidence if place.excerpt}
 
@@ -150,7 +150,7 @@ def _is_grave(odd: OddLine) -> bool:
 
 
 def _decisive(row: Mapping[str, Any]) -> tuple[int, str, Hint] | None:
-    """Return the first line of a record with decisive words; the last one in a traceback."""
+    """Return (number, text, hint) of a record's first line that a hint matches; of a traceback, the last."""
     lines = numbered(row)
     for number, text in reversed(lines) if row["kind"] == "traceback" else lines:
         if hint := next((hint for hint in hints() if hint.words.search(text)), None):

@@ -1,4 +1,4 @@
-"""Runs the cases of rules, small runs with an expected result, and lists what no case covers."""
+"""Runs the cases of rules (small runs with an expected result) and lists causes and rules without any."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from analyzer.model.findings import Finding, Outcome
 from analyzer.model.run import Tables
 
 Read = Callable[[Path, RulePack], Tables]
-"""Function that reads a run for a pack; the engine itself opens no run."""
+"""Function that returns the tables of a run directory, searched for a pack's patterns."""
 
 
 _VERDICTS = frozenset({"healthy", "unknown"})
@@ -22,7 +22,7 @@ _RECORDED = re.compile(r"\brecorded run\b")
 
 
 class Trial(NamedTuple):
-    """Result of one case: `fault` says how it failed, `missing` which recorded run is absent."""
+    """Result of one case: `fault` states how it failed, `missing` which recorded run was not found."""
 
     rule: Rule
     case: Case
@@ -31,7 +31,7 @@ class Trial(NamedTuple):
 
 
 def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
-    """Run a case; `home` holds the recorded runs, `scratch` is an empty directory."""
+    """Run a case and return its result; `home` has the recorded runs, `scratch` is an empty directory."""
     run = place(case, home, scratch)
     if not run.exists():
         return Trial(rule, case, missing=f"its run {case.run} is not there")
@@ -42,7 +42,7 @@ def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, rea
 
 
 def place(case: Case, home: Path, scratch: Path) -> Path:
-    """Return the directory of a case's run, writing it if inline; for a recording, its `run` folder."""
+    """Return the directory of a case's run: that of its recording, or `scratch` with the inline files."""
     if case.run:
         recording = home / case.run
         return recording / "run" if (recording / "run").is_dir() else recording
@@ -51,7 +51,7 @@ def place(case: Case, home: Path, scratch: Path) -> Path:
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:
-    """Write the files of an inline run."""
+    """Write files, given as name → text, below a folder."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -64,7 +64,7 @@ def finding(pack: RulePack, rule: Rule, run: Path, read: Read) -> Finding:
 
 
 def difference(case: Case, found: Finding) -> str:
-    """Describe how a finding differs from what its case expects; empty if it does not."""
+    """Return how a finding differs from what its case expects; empty if it does not differ."""
     if found.outcome is Outcome.ERROR:
         return f"cannot be followed: {found.reason}"
     if case.fires and found.outcome is not Outcome.FIRED:

@@ -1,8 +1,8 @@
 """Drafts a rule from an unexplained run, using the lines that distinguish one worker.
 
-These are warnings, errors and tracebacks of one worker only or after the last common step; without any, the
-last plain lines that only one of several workers has. Lines that a rule already matches are used only if
-nothing else is left.
+Candidates are warnings, errors and tracebacks that only one worker has, or that follow the last common step;
+if there are none, the last plain lines that only one of several workers has. Lines that a rule matches
+already are used only if no others are left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from analyzer.tables.common_steps import last_common_lines
 MOST_LINES = 3
 """Maximum number of lines that a draft looks for; more would fit only the one run."""
 _AROUND = 3
-"""Number of routine lines per worker in a case."""
+"""Maximum number of routine lines per worker in a case."""
 _LONGEST_TRACEBACK = 30
 _ANY_STEP = "step 1 loss 0.5"
 _Row = Mapping[str, Any]
@@ -60,7 +60,7 @@ def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
 
 
 def _alarming(tables: Tables) -> list[_Row]:
-    """Select warnings, errors and tracebacks."""
+    """Return warnings, errors and tracebacks, up to their worker's completion line."""
     return _before_the_end(tables, pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback"))
 
 
@@ -91,7 +91,7 @@ def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
 
 
 def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
-    """Return the records that only one worker has, or that follow the last common step."""
+    """Return the records, weighted, that only one worker has or that follow the last common step."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
     lines = [_error_line(row["text"]) for row in rows]
@@ -131,9 +131,9 @@ def _error_line(text: str) -> str:
 
 
 def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, list[str]]:
-    """Return worker → some routine lines of its log, for the case that must not fire.
+    """Return worker → routine lines of its log, for the case that must not fire.
 
-    A worker without any gets a line of progress, so that the case has a log of each worker.
+    A worker without routine lines gets a line of progress, so that the case has a log of each worker.
     """
     plain = tables["records"].filter(
         pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
@@ -148,7 +148,7 @@ def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, 
 
 
 def _shortened(text: str) -> str:
-    """Shorten a long traceback by its middle."""
+    """Return a traceback, without its middle if it is longer than 30 lines."""
     lines: Sequence[str] = text.splitlines()
     if len(lines) > _LONGEST_TRACEBACK:
         lines = [*lines[:3], *lines[-_LONGEST_TRACEBACK + 3 :]]

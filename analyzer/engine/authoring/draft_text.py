@@ -32,13 +32,13 @@ class Spoken(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """Return the longest such part that occurs in the line, if it is long enough to search for."""
+        """Return the longest constant part of the line, to search for; None if all are under 4 characters."""
         words = sorted((part.strip() for part in self.parts), key=len, reverse=True)
         return next((each for each in words if len(each) >= 4 and each in self.line), None)
 
     @property
     def regex(self) -> str | None:
-        """Return a regex for the line with any numbers, addresses and paths; None if it has none."""
+        """Return a regex that accepts any numbers, addresses and paths in the line; None if it has none."""
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in self.parts]
         expression = r"\S+?".join(parts).strip()
         matches = len(parts) > 1 and regex.search(expression, self.line, timeout=0.25)
@@ -53,7 +53,7 @@ def spelled(
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return the rule file; `fires` and `quiet` are worker → lines of its two cases."""
+    """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases."""
     names = ["said"] if len(spoken) == 1 else [f"said_{number + 1}" for number in range(len(spoken))]
     groups: list[dict[str, Any]] = [
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
@@ -82,7 +82,7 @@ def _signal(spoken: Spoken) -> dict[str, Any]:
 
 
 class _Files(dict[str, str]):
-    """The logs of a case, each as a block of text."""
+    """The logs of a case, file name → text."""
 
     def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
         super().__init__(_contents(lines))

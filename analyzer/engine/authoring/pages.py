@@ -1,4 +1,4 @@
-"""Renders rules as Markdown pages and as entries of the catalogue, by the templates beside this module."""
+"""Renders rules as Markdown pages and as a catalogue, from the templates in this directory."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -18,12 +18,12 @@ _HERE = Path(__file__).parent
 
 
 def page(rule: Rule, causes: Mapping[str, str]) -> str:
-    """Return the page of a rule."""
+    """Return the Markdown page of a rule."""
     return _environment().get_template("page.md.j2").render(rule=rule, causes=causes)
 
 
 def catalogue(pack: RulePack) -> str:
-    """Return all rules by family, a few lines each."""
+    """Return the Markdown catalogue of all rules, grouped by family."""
     rules = sorted(pack.rules, key=lambda rule: rule.file)
     families = groupby(rules, key=lambda rule: rule.file.split("/")[1])
     return _environment().get_template("catalogue.md.j2").render(rules=rules, families=families)
@@ -70,7 +70,7 @@ def _signal(signal: Signal) -> str:
 
 
 def _order(signal: Signal) -> str:
-    """Describe the order and distance to another signal that a signal requires."""
+    """Return in words the order and distance to another signal that a signal requires; empty without any."""
     if not (signal.after or signal.before):
         return ""
     near = [f"{signal.within.steps} steps"] if signal.within.steps is not None else []
@@ -110,7 +110,7 @@ def _either(values: Sequence[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a Markdown code span; the text may contain back-ticks."""
+    """Return the text as a Markdown code span; the text may contain backticks."""
     text = " ".join(text.split()) if "\n" in text else text
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
@@ -125,7 +125,7 @@ def _spelled(expression: Expression, *, outermost: bool = True) -> str:
 
 
 def _without_placeholders(text: str) -> str:
-    """Replace placeholders by words that describe them."""
+    """Return the text with each placeholder replaced by words that describe it."""
     return substituted(numbered(text), lambda names: _stand_in(*names[0].partition(".")[::2]))
 
 
