@@ -1,10 +1,10 @@
-"""The stages, in order. Each hands the next a value; none calls back.
+"""Runs the stages of an analysis in order; each takes the value that the previous one returned.
 
 paths ─discover→ RunDir ─ingest→ Tables ─identify→ Tables ─derive→ Tables ─match→ Findings
 ─diagnose→ Diagnosis ─redact→ Run
 
-Stages behind `ingest` are imported when it has begun: they bring polars, whose threads must not exist when
-reader processes are forked, and whose import takes as long as a small run.
+Later stages are imported while `ingest` runs, because they import polars: its threads must not exist when
+reader processes are forked, and its import takes as long as a small run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def analyze(
     paths: Sequence[Path], options: AnalysisOptions | None = None, pack: RulePack | None = None
 ) -> Run:
-    """Analyze one run, given as a directory, a file, or several files; `pack` replaces `options.rules`.
+    """Return tables and diagnosis of one run: a directory or files; `pack` replaces `options.rules`.
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
@@ -55,16 +55,16 @@ def analyze(
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:
-    """Load the rules of the package and of further directories."""
+    """Return the rules of the package and of further directories, from the cache if unchanged."""
     return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
 
 
 def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = None) -> Tables:
-    """Return all tables of a run, read and derived.
+    """Return all tables of a run, ingested and derived.
 
     Raises:
         NothingReadable: none of its files can be read.
-        UsageError: it is not one run.
+        UsageError: the files belong to several jobs.
 
     """
     options = options or AnalysisOptions()
@@ -90,7 +90,7 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
 def diagnose_tables(
     name: str, tables: Tables, pack: RulePack, baseline: BaselineRun | None = None, command: str = ""
 ) -> Diagnosis:
-    """Return the diagnosis of tables; nothing is masked in it yet."""
+    """Return the diagnosis of a run's tables, unredacted."""
     from analyzer.diagnose import diagnose
     from analyzer.diagnose.provenance import made_with
     from analyzer.engine.evaluate import match

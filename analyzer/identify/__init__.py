@@ -45,14 +45,14 @@ def identify(read: Tables, messages: Messages) -> Tables:
 
 
 def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
-    """Set a source's worker; `shift` is added to attempt numbers taken from names."""
+    """Return the source with its worker; adds `shift` to an attempt number taken from its name."""
     claim = found.claims.get(source.name)
     counted = shift if attempt_of(source.name) is not None else 0
     return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
 
 
 def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
-    """Renumber the workers and attempts that rows state, to match the sources."""
+    """Return the tables with the workers and attempts that rows state renumbered like the sources'."""
     told = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
     speaking = _sources_naming(told, changed) if changed else []
@@ -63,7 +63,7 @@ def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tabl
 
 
 def _sources_naming(told: Tables, changed: Mapping[str, str]) -> list[str]:
-    """Return the sources that refer to workers by the old numbers only."""
+    """Return the sources whose rows state only workers with old numbers; `changed` is old → new."""
     stating = [rows.filter(pl.col("worker").is_not_null()) for rows in told.values()]
     spoken: dict[str, set[str]] = {}
     for rows in stating:
@@ -81,7 +81,7 @@ def _identity(sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
 
 
 def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -> pl.DataFrame:
-    """Fill in worker and attempt where rows do not state them, keeping the order."""
+    """Return the rows, in order, with worker and attempt filled in from the source where they are null."""
     if not rows.height:
         return rows
 
@@ -98,7 +98,7 @@ def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -
 
 
 def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
-    """Count for each row the further attempts that began in its source up to its line."""
+    """Return for each row how many further attempts began in its source up to its line."""
     counts = {
         (source, line): count for source, lines in when.starts.items() for count, line in enumerate(lines, 1)
     }
@@ -117,7 +117,7 @@ def _attempt_starts(
 ) -> Mapping[str, Mapping[int, float]]:
     """Return worker → attempt → its first time in the logs, infinity if undated.
 
-    Empty where all is of the first attempt.
+    Empty if all sources belong to first attempts.
     """
     if not when.starts and max(when.named.values(), default=1) == 1:
         return {}
@@ -137,7 +137,7 @@ def _attempt_starts(
 def _last_attempts(
     told: pl.DataFrame, placed: pl.DataFrame, when: Attempts, begun: Mapping[str, Mapping[int, float]]
 ) -> pl.Series:
-    """Return the attempts of all facts; exit codes without one belong to the last attempt."""
+    """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt."""
     if not begun:
         return placed["attempt"]
     last = {worker: max(numbers) for worker, numbers in begun.items()}
@@ -148,7 +148,7 @@ def _last_attempts(
 
 
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
-    """Return facts about how the workers of sources were identified; they refer to no line."""
+    """Return facts, without lines, about how the workers of sources were identified."""
     rows = [
         {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **told}
         for source in sources
@@ -166,7 +166,7 @@ def _identity_fact(source: str, found: Owners) -> Mapping[str, str]:
 
 
 def _sources(table: pl.DataFrame, sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
-    """Complete the table of sources; those with inseparable attempts are marked `partial`."""
+    """Return the table of sources with worker and attempt; `partial` if its attempts are inseparable."""
     return table.with_columns(
         pl.Series("worker", [source.worker for source in sources], pl.String),
         pl.Series("attempt", [when.named[source.name] for source in sources], pl.Int64),

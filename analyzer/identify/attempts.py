@@ -23,21 +23,21 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, is_previous, log_of
 
 Place = tuple[int, float]
-"""A part of a rotated log, and a line of it."""
+"""(number of a part of a rotated log, line in that part)."""
 
 _EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
-"""Name of an event file: when it was begun, host, process, and which of its writers."""
+"""Regex of event file names; groups: creation time, host, process."""
 
 
 class Attempts(NamedTuple):
     """The attempts of all sources of a run."""
 
     named: dict[str, int]
-    """Source → its attempt, as far as names tell."""
+    """Source → its attempt (of a log with several, the first)."""
     starts: dict[str, list[int]]
     """Source → the lines at which further attempts begin, in order; 0 where one began in an older part."""
     unparted: dict[str, str]
-    """Source → why the attempts that it holds cannot be told apart."""
+    """Source → why the attempts in it cannot be separated."""
 
 
 class _Log(NamedTuple):
@@ -50,7 +50,7 @@ class _Log(NamedTuple):
     requeued: tuple[Place, ...] = ()
 
     def facts(self, *keys: str) -> list[tuple[Place, Statement]]:
-        """Return the statements with these keys, and their places."""
+        """Return (place, statement) of each statement with one of these keys."""
         return [
             ((number, fact.line), fact)
             for number, part in enumerate(self.parts)
@@ -65,13 +65,13 @@ class _Log(NamedTuple):
             yield (self.parts.index(source), line or 0), tuple(cells)
 
     def dated(self) -> list[tuple[Place, float]]:
-        """Return places with a time, in order."""
+        """Return (place, time) of each dated row, in order."""
         rows = (row for table in ("records", "scalars", "facts") for row in self.cells(table, "time"))
         return sorted((place, float(str(time))) for place, (time,) in rows if time is not None)
 
 
 def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
-    """Return the attempts of all logs; the workers of `sources` must be known."""
+    """Return the attempts of all sources, whose workers must be known; does not split event files."""
     found = Attempts(_named_attempts(sources, stated), {}, {})
     for logs in _by_attempt(sources, found.named, stated, tables).values():
         _split(logs, found)
@@ -84,10 +84,10 @@ def counts_from_zero(sources: Sequence[NamedSource], facts: pl.DataFrame) -> boo
 
 
 def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[str, int]:
-    """Return source → attempt, from names and stated restarts.
+    """Return source → attempt, from its name and the stated restarts.
 
-    A log without an attempt number belongs to the last attempt, unless another log is named for the first
-    restart.
+    A log without an attempt number belongs to the last attempt, or to the one before if its name says so
+    (`previous`). If other logs have numbers, but not 1, it belongs to attempt 1.
     """
     found = {source.name: source.attempt for source in sources}
     restarts = _restarts(stated)
@@ -119,7 +119,7 @@ def _restarts(stated: Statements) -> dict[str, int]:
 def _by_attempt(
     sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
 ) -> Mapping[object, list[_Log]]:
-    """Return (worker, attempt) → its logs, from names and stated restarts."""
+    """Return (worker, attempt) → its logs; `named` is source → attempt."""
     parts: dict[tuple[str, int, str], list[str]] = {}
     requeued: dict[str, list[Place]] = {}
     for worker, sources_of_worker in _logs_of(sources).items():
@@ -137,12 +137,12 @@ def _by_attempt(
 
 
 def _file(name: str) -> str:
-    """Return the file of a stream; a requeue affects all streams of a file."""
+    """Return the file name of a stream `FILE#LABEL`."""
     return name.partition("#")[0]
 
 
 def _split(logs: Sequence[_Log], found: Attempts) -> None:
-    """Record where one worker's logs begin further attempts, as shown by the log with the most starts."""
+    """Add to `found` where further attempts begin in one worker's logs, by the log with the most starts."""
     starts = [_starts(log) for log in logs]
     most = max(starts, key=len)
     if not most:
@@ -191,7 +191,7 @@ def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
 
 
 def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
-    """Find the attempts in a log from those in another log; if impossible, all lines count as the last."""
+    """Return where attempts begin in a log, given their times in another; else all is the last attempt."""
     starts = _by_startup_lines(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
     if starts:
         return starts
@@ -204,7 +204,7 @@ def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -
 
 
 def _by_startup_lines(log: _Log, count: int) -> list[Place]:
-    """Split where the start-up messages of the script repeat."""
+    """Return where the script's start-up messages repeat; empty unless exactly `count` times."""
     said = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
     found = [places[1:] for places in said if len(places) == count + 1]
     return [min(each) for each in zip(*found, strict=True)]
@@ -218,7 +218,7 @@ def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
 
 
 def _by_progress(log: _Log, count: int) -> list[Place]:
-    """Split where epoch or step goes back, if that happens once per restart."""
+    """Return where epoch or step goes back; empty unless exactly `count` times."""
     found: list[Place] = []
     before: tuple[object, ...] = (0, 0)
     rows = log.cells("scalars", "tag", "epoch", "step")
@@ -235,9 +235,9 @@ def _by_progress(log: _Log, count: int) -> list[Place]:
 def event_file_attempts(
     sources: Sequence[NamedSource], begun: Mapping[str, Mapping[int, float]]
 ) -> dict[str, int]:
-    """Return event file → attempt, for workers whose logs show several attempts.
+    """Return event file → attempt, for the workers whose logs have several attempts.
 
-    `begun` is worker → attempt → its first time in the logs, infinity where they are not dated.
+    `begun` is worker → attempt → first time in its logs; infinity if they have no times.
     """
     found: dict[str, int] = {}
     for worker, numbers in begun.items():

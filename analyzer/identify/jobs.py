@@ -1,4 +1,4 @@
-"""Rejects a directory that holds several jobs."""
+"""Rejects a directory that contains several jobs."""
 
 import json
 from collections.abc import Mapping
@@ -14,20 +14,20 @@ _FIRST = frozenset({"worker:0", "chief:0"})
 
 
 class _Directory(NamedTuple):
-    """Statements found below one sub-directory."""
+    """What the logs below one sub-directory state about their cluster."""
 
     attempts: set[tuple[str, int]]
-    """The workers and attempts that have an address."""
+    """(worker, attempt) pairs that state an address."""
     addresses: set[str]
     evidence: list[str]
-    """Why it is a job and not a part of one: a leader, a first task, the addresses of a cluster."""
+    """Reasons to take the directory for a whole job: a leader, a first task, addresses of a cluster."""
 
 
 def require_one_job(name: str, facts: pl.DataFrame) -> None:
     """Check that the run holds only one job.
 
     Raises:
-        UsageError: it holds several.
+        UsageError: the run contains several jobs.
 
     """
     if jobs := several_jobs(facts):
@@ -43,11 +43,11 @@ def _listed(jobs: list[str]) -> str:
 
 
 def several_jobs(facts: pl.DataFrame) -> list[str]:
-    """Return the sub-directories that hold a job each; empty if all files may belong to one job.
+    """Return the sub-directories that each contain a job; empty if all files may belong to one job.
 
     Two directories are two jobs if each has a leader or a cluster, at least two workers occur in both with
     the same attempt, and they share no address. Directories per worker, host, kind of log or attempt do not
-    qualify.
+    meet these conditions.
     """
     places = _directories(facts)
     apart = [pair for pair in combinations(places, 2) if _are_separate(*(places[name] for name in pair))]

@@ -17,12 +17,12 @@ _PACKAGES = {
     ),
     "python": ("python",),
 }  # fmt: skip
-"""Key of a fact → the packages that tell its value, the first of them that is listed."""
+"""Key of a fact → packages whose version is its value; the first one that is listed counts."""
 _RELEASE = re.compile(r"[1-3]\.\d{1,2}\.\d{1,2}(?:-?rc\d+)?")
 
 
 def with_releases(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
-    """Add the versions of workers that do not state them."""
+    """Return the facts plus versions from package lists, for the workers that state no versions."""
     lists = [source.name for source in sources if source.kind == Kind.PACKAGES.value]
     return joined("facts", [facts, frame("facts", _releases(facts, lists))]) if lists else facts
 
@@ -41,6 +41,6 @@ def _releases(facts: pl.DataFrame, lists: Sequence[str]) -> Iterator[Mapping[str
 
 
 def _release(row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the row of a package reduced to its version; None if it has none."""
+    """Return a package's row with only the release number as value, e.g. `2.15.0`; None if there is none."""
     version = _RELEASE.match(row["value"]) if row else None
     return {**row, "value": version[0]} if row and version else None

@@ -1,4 +1,4 @@
-"""The tasks that a log names as others than the one that wrote it."""
+"""Finds the tasks that a log mentions as its peers, so that the log cannot be theirs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,15 +10,15 @@ from analyzer.model.messages import Messages
 from analyzer.model.task_names import task_of, tasks_in
 
 _LOSSES = ("heartbeat", "down", "transport")
-"""Ways of naming a peer as lost that no task uses of itself."""
+"""Kinds of lost-peer messages that no task prints about itself."""
 _OF_THE_LEADER = {"connected", "leader"}
-"""Facts that only the leader states; it may still wait for itself."""
+"""Facts that only the leader states; a leader may also wait for itself."""
 
 
 def remote_tasks(
     records: pl.DataFrame, stated: Statements, messages: Messages, sources: Sequence[str]
 ) -> set[str]:
-    """The tasks that the sources of one log name as lost, called, or waited for."""
+    """Return the tasks that the sources of one log report as lost, call, or wait for."""
     lost = [re.compile(each.expression) for how in _LOSSES for each in messages.stating("peer", how)]
     called = [re.compile(each.expression) for each in messages.stating("remote_target")]
     words = (*messages.literals("peer"), *messages.literals("remote_target"))
@@ -38,7 +38,7 @@ def _lost(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
 
 
 def _called(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
-    """Yield the target that a status names last: the others it brought along from further away."""
+    """Yield the target that a status names last: its own call; earlier ones come from nested statuses."""
     for pattern in wording:
         yield from [task_of(match) for match in pattern.finditer(text)][-1:]
 

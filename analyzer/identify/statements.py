@@ -1,4 +1,4 @@
-"""Collects what identification needs: names of sources and their statements about themselves."""
+"""Collects the input of identification: source names, and facts that logs state about their worker."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
 SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
-"""What a script says of itself when it starts, if it does; said again, it started again."""
+"""Keys of facts that a script logs at start-up; a repetition indicates a restart."""
 _KEYS = (
     *SAID_AT_START, "own_device", "server_address", "cluster_spec", "process_banner", "requeued", "restarts",
     "awaits", "connected", "leader",
@@ -17,7 +17,7 @@ _KEYS = (
 
 
 class NamedSource(NamedTuple):
-    """A source with the worker and attempt from its name; attempt 1 if the name has none."""
+    """A source with worker and attempt according to its name; attempt 1 if the name has none."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class NamedSource(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A row of `facts` that identifies a worker or marks the start of a process."""
+    """A row of `facts` that identifies a worker, marks the start of a process, or names a peer."""
 
     line: int
     key: str
@@ -40,7 +40,7 @@ class Statement(NamedTuple):
 
 
 Statements = Mapping[str, Sequence[Statement]]
-"""Source → what it states, in the order of the table."""
+"""Source → its statements, in the order of the table."""
 
 
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
@@ -59,7 +59,7 @@ def statements(facts: pl.DataFrame) -> Statements:
 
 
 def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
-    """Return those sources from which any table has a row."""
+    """Return those of the given sources from which any table has a row."""
     wanted = set(sources)
     frames = [frame["source"] for name, frame in tables.items() if name != "sources" and frame.height]
     return (

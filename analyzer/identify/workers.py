@@ -25,31 +25,31 @@ from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import Basis, is_numbered, is_task
 
 Cluster = Mapping[str, Sequence[str]]
-"""Role → addresses, as a cluster_spec lists them."""
+"""Role → addresses in index order, as in a `cluster_spec`."""
 RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
-"""Sources of one log → the tasks that it names as others."""
+"""Function: sources of one log → the tasks that the log mentions as its peers."""
 
 
 class Claim(NamedTuple):
-    """A task and the evidence that it was inferred from."""
+    """A task and the kind of evidence that it was inferred from."""
 
     worker: str
     basis: Basis
 
 
 class Owners(NamedTuple):
-    """The workers of sources whose names do not state them."""
+    """The workers of sources whose names do not state a worker."""
 
     claims: Mapping[str, Claim]
     """Source → its worker."""
     mixed: Sequence[str]
-    """Sources in which several workers speak without a mark."""
+    """Logs to which several workers wrote lines without labels."""
     renumbered: Mapping[str, str]
-    """Worker as the files number it → worker, for the files that speak of workers by these numbers."""
+    """Worker as numbered in the files → worker."""
 
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
-    """Identify the workers of logs with only a number, then of logs without any hint in their names."""
+    """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters = _clusters(stated)
     claims, renumbered = _numbered(sources, stated, clusters)
     logs = [source for source in sources if source.is_log]
@@ -86,7 +86,7 @@ def _claimed(
 def _next_free(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, clusters: Sequence[Cluster]
 ) -> dict[str, Claim]:
-    """Return log → next free index, avoiding the tasks that the log names as remote."""
+    """Return log → task with the next free index that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
     held, listed = {*taken}, {task for cluster in clusters for task in _tasks(cluster)}
     for group in groups:
@@ -101,7 +101,7 @@ def _next_free(
 def _numbered(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster]
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
-    """Return (log → worker, old → new number) of logs with only a number in their names."""
+    """Return (log → worker, old → new worker) for logs with only a number in their names."""
     numbered: dict[str, list[str]] = {}
     named: set[str] = set()
     for source in sources:
@@ -120,7 +120,7 @@ def _numbered(
 
 
 def _basis_of(worker: str, claim: Claim | None) -> Basis:
-    """Return the basis of a worker that keeps the number of its file."""
+    """Return the basis for a worker that keeps its file's number: an equal claim, else the number."""
     return claim.basis if claim and claim.worker == worker else Basis.NUMBER
 
 
@@ -134,7 +134,7 @@ def _is_numbered(name: str) -> bool:
 
 
 def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
-    """Return the claimed tasks; empty if a claim is missing or two are equal."""
+    """Return worker → claim; empty if a worker has no claim or two claim the same task."""
     told = {worker: claim for worker, claim in claims.items() if claim}
     return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
 
@@ -142,7 +142,7 @@ def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
 def _counted_from_zero(
     claims: Mapping[str, Claim | None], clusters: Sequence[Cluster]
 ) -> Mapping[str, Claim]:
-    """Shift gapless numbers from 1 to start at 0; empty if a cluster or claim contradicts it."""
+    """Return worker N → worker N-1 for numbers from 1; empty if a gap, cluster or claim contradicts it."""
     count = len(claims)
     found = {f"worker:{n}": Claim(f"worker:{n - 1}", Basis.COUNTED_FROM_ZERO) for n in range(1, count + 1)}
     if count < 2 or claims.keys() != found.keys():
@@ -155,7 +155,7 @@ def _counted_from_zero(
 def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Facts in unlabelled lines among labelled ones are a launcher's.
+    Facts in the unlabelled lines of a log with labelled lines belong to the launcher and do not count.
     """
     own = pl.col("source").is_in(list(logs))
     every = tables["sources"]["source"].to_list()
@@ -169,7 +169,7 @@ def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
 
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
-    """Group the logs of one worker: stdout and stderr of a directory, or files of one stem."""
+    """Return the logs grouped by worker: stdout and stderr of a directory, or files of one stem."""
     groups: dict[str, list[str]] = {}
     for name in logs:
         path = PurePosixPath(name)
@@ -184,9 +184,10 @@ def _stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
 
 
 def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
-    """Return True if several workers wrote to one file unmarked, as servers of several tasks show.
+    """Return True if several workers wrote to one log without labels: it has servers of several tasks.
 
-    A restarted worker keeps its address; without a known cluster, the order of banners and servers decides.
+    Without a known cluster, several addresses count only if two processes started before the first server:
+    a restarted worker may change its address.
     """
     facts = _stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
@@ -195,14 +196,14 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:
-    """Return True if two processes started before the first server."""
+    """Return True if two start-up banners precede the first server."""
     banners = sorted(fact.line for fact in facts if fact.key == "process_banner")
     servers = [fact.line for fact in facts if fact.key == "server_address"]
     return len(banners) > 1 and banners[1] < min(servers)
 
 
 def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
-    """Return the task most often stated, else the one whose cluster address the logs listen on."""
+    """Return the task most often stated, else the one whose cluster address is the server's; else None."""
     facts = _stated_by(group, stated)
     for key in ("task", "own_device"):
         said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
@@ -214,12 +215,12 @@ def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]
 
 
 def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
-    """Return the tasks with this address in a cluster."""
+    """Return the tasks that have this address in one of the clusters."""
     return [task for cluster in clusters for task, each in _tasks(cluster).items() if each == address]
 
 
 def _tasks(cluster: Cluster) -> Mapping[str, str]:
-    """Return task → address."""
+    """Return task → address of a cluster."""
     return {
         f"{role}:{index}": address
         for role, addresses in cluster.items()
