@@ -15,7 +15,7 @@ MIN_COLUMN_ROWS = 500
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[Any]]
-"""Column name → cells; all have the same length, and a column that is left out is null."""
+"""Column name → cells; all columns have one length, and omitted columns are null."""
 
 
 _TIMES = ("time", "near")

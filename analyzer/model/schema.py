@@ -1,7 +1,7 @@
 """The schema of the tables: type, unit and meaning of every column that a rule may name, from `tables.json`.
 
 `Tables` maps a name of `TABLES` to a polars frame with exactly the columns declared there, in that order.
-Times are seconds since 1970-01-01 UTC. A null means that the files do not say, never "no".
+Times are seconds since 1970-01-01 UTC. A null means unknown, never "no".
 """
 
 import json

@@ -98,7 +98,7 @@ def _refuse(name: str, size: int, number: int, budget: int) -> str:
 
 
 def _copy(open_member: _Open, target: Path) -> str:
-    """Unpack a member; return what went wrong, empty if nothing did."""
+    """Unpack a member; return the error in words, empty if there is none."""
     try:
         with open_member() as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 16)

@@ -1,14 +1,14 @@
-"""Write a file all or nothing: whoever reads it sees the old contents or the new ones, never a part."""
+"""Writes files atomically: a reader sees either the old contents or the new ones, never a part."""
 
 import os
 from pathlib import Path
 
 DRAFT_PREFIX = ".mwms-"
-"""How the names of unfinished files begin; only a killed process leaves one behind."""
+"""Prefix of the names of unfinished files, which only a killed process leaves behind."""
 
 
 def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file that everybody may read, replacing the one that is there.
+    """Write a file that is readable by everybody, replacing an existing one.
 
     Raises:
         OSError: it cannot be written; the old file is unchanged.

@@ -136,7 +136,7 @@ def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
 
 
 def describe_change(size: int, now: int) -> str:
-    """Say how a file that had `size` bytes has changed while it was read; empty if it has not."""
+    """Return in words how a file of `size` bytes changed while it was read; empty if it did not."""
     if now < size:
         return f"was cut to {now} bytes while it was read"
     return f"was still being written; read as far as it reached, {size} bytes" if now > size else ""

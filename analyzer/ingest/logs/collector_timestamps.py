@@ -81,7 +81,7 @@ class TimestampStripper:
         self.is_consistent = True
 
     def restore(self, line: str, timestamp: str) -> str:
-        """Return the line, with the timestamp in front where it starts a record without a time."""
+        """Return the line, preceded by its timestamp if it starts a record that has no time."""
         if not timestamp or not self.is_consistent or not line.strip():
             return line
         found = head(line, _NO_YEAR)

@@ -1,6 +1,6 @@
 """Prefixes that collectors add to log lines: launchers, container runtimes, Kubernetes, log services.
 
-One file can hold the output of many workers, with a prefix on each line that says whose it is. The prefixes
+One file can hold the output of many workers, with a prefix on each line that names its writer. The prefixes
 are removed and the file is split into one stream per origin; every line keeps its number in the file.
 """
 
@@ -44,7 +44,7 @@ class CollectedLine(NamedTuple):
     text: str
     is_partial: bool = False
     channel: str = ""
-    """`stdout` or `stderr` where the prefix says so; each is joined separately."""
+    """`stdout` or `stderr` if the prefix states it; partial lines are joined per channel."""
     timestamp: str = ""
     """Time of printing as text, empty if the prefix has none."""
 

@@ -34,13 +34,13 @@ Entry = dict[str, Any]
 
 
 class Export(NamedTuple):
-    """The entries of an export, one a line, oldest first; `lines` is None if the file is read as it is."""
+    """The entries of an export, one per line, oldest first; `lines` is None if the file is read as it is."""
 
     lines: Sequence[str] | None = None
     damage: str = ""
-    """Why an export is read line by line, without sorting it."""
+    """Why the export is read unsorted, line by line; empty if it is not."""
     skip: str = ""
-    """Why it cannot be read at all."""
+    """Why the export cannot be read; empty if it can."""
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:

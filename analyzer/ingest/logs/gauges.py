@@ -92,7 +92,7 @@ def _part(words: str) -> str:
 
 
 def size(number: str, unit: str) -> float:
-    """Return bytes; `MB` counts as 1024², which is what programs usually mean by it."""
+    """Return a size in bytes; `MB` counts as 1024², as most programs use it."""
     return float(number) * 1024.0 ** max(0, _POWERS.find(unit[:1].lower()))
 
 

@@ -145,12 +145,12 @@ def _basename(path: str) -> str:
 
 
 def calendar_time(month: str, day: str, clock: str, year: str | int) -> float | None:
-    """Return a date with the abbreviation of a month as seconds since 1970; None if there is no such date."""
+    """Return a date with an abbreviated month name as seconds since 1970; None if the date is invalid."""
     return seconds(f"{year}-{MONTHS.index(month) + 1:02d}-{int(day):02d} {clock}")
 
 
 def seconds(stamp: str) -> float | None:
-    """Return a date with time as seconds since 1970; None if it is not one."""
+    """Return a date and time as seconds since 1970; None if the text is not one."""
     fraction = stamp[_WHOLE + 1 :]
     if stamp[_WHOLE : _WHOLE + 1] not in {".", ","} or not (fraction.isascii() and fraction.isdigit()):
         return _moment(stamp)

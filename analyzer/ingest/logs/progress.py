@@ -1,7 +1,7 @@
 """Progress lines → scalars: Keras bars, `verbose=2`, Estimator, tqdm, and custom training loops.
 
 A value is *global* if TensorFlow has reduced it over all replicas (everything that `fit` prints), *local* if
-its name says so, and *unknown* in a custom loop that does not say.
+its name says so, and *unknown* for all other values of custom loops.
 """
 
 import re
@@ -181,5 +181,5 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
 
 
 def _count(digits: str) -> int:
-    """Convert a step or epoch count; very long digits become `LARGEST_INT` + 1, which tables reject."""
+    """Convert the digits of a step or epoch; too many become `LARGEST_INT` + 1, which tables reject."""
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1

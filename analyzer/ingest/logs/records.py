@@ -147,7 +147,7 @@ def _begin(line: Line, year: int, near: float | None) -> Record:
 
 
 def _head_near(text: str, year: int, near: float | None) -> Head | None:
-    """Parse the prefix of a line; a time without a year may be of the year before or after."""
+    """Parse the prefix of a line; a time without a year takes the year that brings it close to `near`."""
     found = head(text, year)
     if found is None or found.time is None or near is None or abs(found.time - near) < _HALF_A_YEAR:
         return found

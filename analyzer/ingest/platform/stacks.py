@@ -1,4 +1,4 @@
-"""Output of `py-spy dump` → facts: where the main thread is, and what the input pipeline waits for.
+"""Output of `py-spy dump` → facts: the current frames of the main thread and of the input pipeline.
 
 Frames are printed innermost first. A thread that waits for other workers is inside TensorFlow's Python code;
 one blocked by a lock, a sleep or a file is in user code or the standard library. User functions called by

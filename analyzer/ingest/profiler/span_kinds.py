@@ -20,9 +20,9 @@ _KIND = [(kind, re.compile(pattern)) for kind, pattern in _KINDS.items()]
 _OPERATION = re.compile(
     r"[^:\s]+:(?!(?:\w*PartitionedCall|RemoteCall|\w*PyFunc\w*|_\w*(?:Recv|Send)|While|If|Case)$)_?[A-Z]\w*$"
 )
-"""`name:Type` of a kernel that computes; the types left out call other kernels, or wait for them.
+"""Regex for `name:Type` of a kernel that computes; the excluded types call or await other kernels.
 
-Python functions within a graph are left out, too: they mostly make input, and up to TensorFlow 2.4 their
+Python functions within a graph are excluded, too: they mostly make input, and up to TensorFlow 2.4 their
 threads look like any other.
 """
 _INPUT_THREAD = re.compile(r"tf_data")

@@ -12,8 +12,8 @@ class Span(NamedTuple):
     `kind` is collective, step, function (a call of a tf.function, the step of a custom loop), input, copy,
     compile or compute. Computing has no span per operation, but one per interval in which any thread of a
     plane computes. Times are nanoseconds since the epoch where `Trace.absolute`, else since the profile
-    began; `end_ns` is None while it was still open. `instance` is a collective's instance key, the same on
-    all workers for the same collective. `step` is the step it lies in, if the trace has its number.
+    began; `end_ns` is None if the span has no end in the trace. `instance` is a collective's instance
+    key, equal on all workers. `step` is the number of the step that contains the span, if the trace has it.
     """
 
     kind: str
@@ -37,15 +37,15 @@ class Trace(NamedTuple):
     """Number of events in the trace, including those without a span."""
     start_ns: int | None = None
     stop_ns: int | None = None
-    """When profiling began and ended, since the epoch.
+    """When profiling began and ended, in nanoseconds since the epoch.
 
-    TensorFlow 2.15 writes neither. There the start is taken from tf.data's prefetching, which numbers its
-    elements by the clock in nanoseconds as it begins them: within 5 µs where both could be compared.
+    TensorFlow 2.15 writes neither. The start then comes from tf.data, which numbers prefetched elements by the
+    time in nanoseconds; where both are known, they differ by less than 5 µs.
     """
 
 
 def with_steps(spans: list[Span]) -> Iterator[Span]:
-    """Yield spans in order of start, each with the number of the step that was under way when it began."""
+    """Yield spans in order of start, each with the number of the step during which it began."""
     current: Span | None = None
     for span in sorted(spans, key=lambda span: span.start_ns):
         if span.kind == "step" and span.step is not None:

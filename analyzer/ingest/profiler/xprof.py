@@ -55,7 +55,7 @@ _MAX_STATEMENTS, _MAX_CHARS = 8, 400
 
 
 class Quote(NamedTuple):
-    """XProf's statements on one trace; `problem` says why there are none, else it is empty.
+    """XProf's statements on one trace; `problem` is the reason if there are none, else empty.
 
     `step_time` is the mean in seconds, `input_share` the share of input in all steps.
     """

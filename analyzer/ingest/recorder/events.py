@@ -18,7 +18,7 @@ from analyzer.ingest.recorder.setup import SetupReader
 from analyzer.ingest.text_reader import report_unread_lines
 
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
-"""What the readers raise on a value of the wrong type."""
+"""Exceptions that the readers raise on a value of the wrong type."""
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:

@@ -66,7 +66,7 @@ class _Task(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """A finished task, the reader that did it, and where the result lies in that reader's memory."""
+    """A finished task, the reader that did it, and the region of its result in that reader's memory."""
 
     log: int
     part: int

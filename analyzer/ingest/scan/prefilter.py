@@ -37,7 +37,7 @@ _EPOCH_HEADER = r"Epoch \d+/\d+"
 
 
 class Occurrence(NamedTuple):
-    """An expression, by its number, and the offset just past the place where it occurs."""
+    """The number of an expression, and the offset just past one match of it."""
 
     expression: int
     end: int
@@ -46,8 +46,8 @@ class Occurrence(NamedTuple):
 class Prefilter:
     """Finds all literals and alarms in blocks of bytes; one thread at a time may use it.
 
-    `labels` says what each expression stands for. `epoch_header` is the number of the expression for lines
-    that begin an epoch; only `first_occurrences` looks for it, and it has no label.
+    `labels` names each expression by its literal or alarm. `epoch_header` is the number of the expression for
+    lines that begin an epoch; only `first_occurrences` searches for it, and it has no label.
     """
 
     def __init__(self, literals: Iterable[str]) -> None:

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Region(NamedTuple):
-    """Where some bytes lie in a shared file."""
+    """Offset and length of some bytes in a shared file."""
 
     start: int
     length: int
 
 
 def can_fork() -> bool:
-    """Return whether this process may fork safely, and has a second core to gain by it.
+    """Return whether this process can fork safely and has more than one core to use.
 
     A process with threads must not: a lock that another thread holds is never released in the copy.
     """
@@ -39,7 +39,7 @@ def shared_array(length: int) -> memoryview:
 
 
 def append(file: int, data: bytes) -> Region:
-    """Append bytes to a file descriptor, and return where they lie."""
+    """Append bytes to a file, given by its descriptor, and return the region that they occupy."""
     start, rest = os.lseek(file, 0, os.SEEK_CUR), memoryview(data)
     while rest:
         rest = rest[os.write(file, rest) :]

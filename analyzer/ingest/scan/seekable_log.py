@@ -1,6 +1,6 @@
 """A log that can be read at any offset: a file that is neither compressed nor UTF-16.
 
-Where its blocks begin depends on its bytes alone, so that processes which scan different parts agree on it.
+Block boundaries depend on the bytes of the log alone, so that processes scanning different parts agree.
 """
 
 import codecs

@@ -159,7 +159,7 @@ class RecordTables:
 
 
 def _alike(buffer: bytes, pos: int, size: int) -> int:
-    """Count the records from `pos` on that have the header of the one before, up to `_LOOK_AHEAD`."""
+    """Count the records from `pos` on with the same header as the previous record, up to `_LOOK_AHEAD`."""
     import numpy as np
 
     count = min(_LOOK_AHEAD, (len(buffer) - pos) // size)
@@ -243,7 +243,7 @@ def _columns(payloads: _Array, records: _Array, layout: Layout) -> Columns:
 
 
 def _steps(varints: _Array) -> _Array:
-    """Decode the step fields, each a tag byte and a varint of the same length; without bytes it is step 0."""
+    """Return the steps from fields of one length (a tag byte and a varint); empty fields mean step 0."""
     import numpy as np
 
     steps = np.zeros(len(varints), np.int64)
