@@ -53,7 +53,7 @@ def ingest(
 def _read_all(
     sources: Sequence[Source], matcher: Matcher, done: _ReadProgress, warm_up: Callable[[], None] | None
 ) -> list[SourceRows]:
-    """Read every source in order; forked processes read the large logs."""
+    """Return the rows of every source, in order; forked processes read the large logs."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
     budget = budget_for(sum(done.size(log) > SMALL_LOG_BYTES for log in logs))
     large = [log for log in logs if done.size(log) >= LARGE_LOG_BYTES]
@@ -76,7 +76,7 @@ def _read_all(
 
 
 def _read_duplicate(source: Source, original: str, read: set[str], matcher: Matcher) -> list[SourceRows]:
-    """Skip a trace whose session was read from another file, unless that file had no rows."""
+    """Return the rows of a trace; skip it if its session was read from another file with rows."""
     if original not in read:
         return read_source(matcher, source)
     output = SourceRows(source)

@@ -98,7 +98,7 @@ class SourceRows:
 def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
     """Return the text of a small file; record its size and damage.
 
-    `ends` separates its lines, as NUL does in an environment; it becomes a line break.
+    `ends` is what separates its lines, e.g. NUL in `/proc/PID/environ`; line breaks replace it.
 
     Raises:
         OSError: the file cannot be read.

@@ -126,7 +126,7 @@ def _hosts(text: str) -> Iterator[str]:
 
 
 def _is_clearly_host(name: str) -> bool:
-    """Return True if a name can only be a machine's: not an address, a role or an ordinary word."""
+    """Return True if a name can only denote a machine: not an address, a role or an ordinary word."""
     return bool(re.search(r"[\d.\-_]", name)) and _names_machine(name)
 
 
@@ -160,7 +160,7 @@ def _addresses(text: str) -> Iterator[re.Match[str]]:
 
 
 def _directories(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of directory names chosen by users; names of files and checkpoints stay."""
+    """Yield (start, end) of directory names chosen by users, not of file or checkpoint names."""
     for match in _PATH.finditer(text):
         at = match.start("path")
         *folders, last = match["path"].split("/")

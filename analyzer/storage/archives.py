@@ -209,7 +209,7 @@ def _decompressed(packed: IO[bytes], budget: int) -> IO[bytes]:
 
 
 def _limited(chunks: Iterator[bytes], budget: int) -> Iterator[bytes]:
-    """Yield the chunks.
+    """Yield the chunks up to a limit on their total size.
 
     Raises:
         OSError: they hold more bytes than the budget and a megabyte for headers.

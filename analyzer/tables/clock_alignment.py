@@ -1,4 +1,4 @@
-"""Convert times of several workers to one common clock."""
+"""Converts times of several workers to one common clock."""
 
 import polars as pl
 
@@ -16,10 +16,10 @@ class CommonClock:
         return any(self._shifts.get((worker, kind)) is not None for kind in ("log", "event_file"))
 
     def time(self, worker: str | None, source: str | None, time: float | None) -> float | None:
-        """Convert a time from a source of a worker."""
+        """Return a time from a source of a worker, converted to the common clock."""
         return self.of_kind(worker, self._kinds.get(source or "", "log"), time)
 
     def of_kind(self, worker: str | None, kind: str, time: float | None) -> float | None:
-        """Convert a time from any source of one kind of a worker."""
+        """Return a time from a worker's sources of one kind, converted to the common clock."""
         shift = self._shifts.get((worker or "", kind))
         return time if time is None or shift is None else time - shift

@@ -169,7 +169,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )
-"""Most specific styles first; a file has one style."""
+"""All styles, the most specific first; a file has one style."""
 
 
 Style = Callable[[str], CollectedLine | None]

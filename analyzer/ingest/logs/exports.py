@@ -44,7 +44,7 @@ class Export(NamedTuple):
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
-    """Read one log or log export.
+    """Return the rows of one log or log export, one item per worker.
 
     Raises:
         OSError: the file cannot be read or decompressed.
@@ -64,7 +64,7 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
 
 def entries_of(path: Path) -> Export:
-    """Return the entries of a file; line numbers of its quotes count them.
+    """Return the entries of a file; line numbers in quotes from it are numbers of entries.
 
     Raises:
         OSError: the file cannot be read.
@@ -88,7 +88,7 @@ def _array(path: Path) -> Export:
 
 
 def _reversed_lines(path: Path) -> Export:
-    """Reverse entries that are one a line if the first is newer than the last."""
+    """Return the lines of a file reversed if the first is newer than the last, else an empty export."""
     first, last = _first_and_last_time(path)
     if first is None or last is None or first <= last:
         return Export()
@@ -100,7 +100,7 @@ def _reversed_lines(path: Path) -> Export:
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:
-    """Read the given lines as if they were the content of the source."""
+    """Return the rows of the given lines, read as if they were the content of the source."""
     from analyzer.storage.scratch import ScratchDirectory
 
     with ScratchDirectory() as folder:
@@ -138,7 +138,7 @@ def _oldest_first(entries: Sequence[Entry]) -> Export:
 
 
 def _by_time(entries: Sequence[Entry]) -> list[Entry]:
-    """Sort entries by time; those of equal time keep the order in which they were printed."""
+    """Return the entries sorted by time; those of equal time keep the order in which they were printed."""
     times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
     if len(known) < len(times):

@@ -23,11 +23,11 @@ _SIGNALS = {
 }
 """Slurm's description of a crashed or killed task → number of the signal."""
 _UNFINISHED = re.compile(r"_temp/|tempstate")
-"""Parts of a checkpoint that was never completed; nothing can be resumed from them."""
+"""Regex for files of a checkpoint that was not completed, from which training cannot resume."""
 _ROLE = re.compile(r"[a-z_]+")
 _INDEX = re.compile(r"[0-9]{1,9}")
 _MAX_CUTS = 64
-"""Closing braces that are tried as the end of a literal; each try parses the whole text."""
+"""Maximum number of closing braces to try as the end of a literal; each try parses the whole text."""
 
 
 def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:

@@ -15,7 +15,7 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 
 _MAX_DIGITS = 25
-"""Longer digit strings are no task index; Python refuses to convert thousands of digits."""
+"""Maximum length of a task index; Python refuses to convert thousands of digits."""
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 _NO_YEAR = 1970
@@ -23,7 +23,7 @@ _NO_YEAR = 1970
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
-    """Read one log; a file with the output of several workers gives one result per worker.
+    """Return the rows of one log: one item, or one per worker if it has the output of several.
 
     `scan` selects the lines to read; by default the log is scanned here.
 
@@ -57,7 +57,7 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
-    """Read the selected parts of a file, in order."""
+    """Return the rows of the selected lines of a file, one item per stream."""
     first, last = selection.slices[0].data, selection.slices[-1].data
     style = detect_style(str(first, "utf-8", "replace").split("\n"))
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}

@@ -39,7 +39,7 @@ _NOT_PROGRESS = re.compile(
     re.IGNORECASE,
 )
 _MAX_DIGITS = 25
-"""Longer digit strings are no step count."""
+"""Maximum length of a step count; longer ones are not converted."""
 _MAX_LINE_CHARS = 2_000
 """Longer lines are not searched for a custom loop's progress."""
 _ZERO_DIGITS = bytes.maketrans(b"123456789", b"000000000")

@@ -68,7 +68,7 @@ class Record:
         self.size = 0
         self.open = OpenTraceback(first.text) if kind == "traceback" else None
         self.cut = 0
-        """Number of lines left out of its middle."""
+        """Number of lines left out of the middle of the record."""
         self.tail_size = 0
         self.tail: deque[Line] | None = None
         """The latest lines of a record whose head is full."""

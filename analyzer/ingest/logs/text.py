@@ -28,7 +28,7 @@ _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 
 
 class Line(NamedTuple):
-    """One line as a person would read it; `number` is that of the physical line, from 1."""
+    """One line without control codes; `number` is that of the physical line, from 1."""
 
     number: int
     text: str

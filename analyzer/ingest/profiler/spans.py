@@ -39,8 +39,8 @@ class Trace(NamedTuple):
     stop_ns: int | None = None
     """When profiling began and ended, in nanoseconds since the epoch.
 
-    TensorFlow 2.15 writes neither. The start then comes from tf.data, which numbers prefetched elements by the
-    time in nanoseconds; where both are known, they differ by less than 5 µs.
+    TensorFlow 2.15 writes neither. The start then comes from tf.data, which numbers prefetched elements by
+    the time in nanoseconds; where both are known, they differ by less than 5 µs.
     """
 
 

@@ -172,7 +172,7 @@ class ForkPool:
                     os.kill(reader, signal.SIGKILL)
 
     def collect(self, source: Source) -> list[SourceRows] | None:
-        """Wait for the rows of a log; None if a reader died first."""
+        """Wait for the rows of a log and return them; None if a reader died first."""
         number = self._numbers[source.name]
         while number not in self._outputs:
             alive = self._all_alive()  # asked first: a reader may write its last result and end meanwhile

@@ -50,7 +50,7 @@ def _tensor_value(tensor: _Message) -> float | None:
 
 
 def _field_value(dtype: int, values: Sequence[float]) -> float:
-    """Return the first of the values; TensorFlow may leave out zeros."""
+    """Return the value of a scalar from its value field; TensorFlow may omit a value of 0."""
     if not values:
         return 0.0
     if dtype not in (_BFLOAT16, _HALF):

@@ -30,7 +30,7 @@ _MAX_FAILURES = 4
 _WALL_TIME_END = 9
 _MAX_STEP_BYTES = 9
 _EVENT = re.compile(rb"(\t.{8})((?:\x10[\x80-\xff]{0,9}[\x00-\x7f])?)(.*)", re.DOTALL)
-"""Wall time, step and the rest of an Event message as TensorFlow writes it."""
+"""Regex that splits an Event message of TensorFlow into wall time, step and the rest."""
 _MASK = 0xA282EAD8
 _PROBE = -1.5
 _Array = Any
