@@ -36,7 +36,7 @@ def absl_writer() -> Write:
 
 def loguru_writer() -> Write:
     """Return a writer that uses loguru."""
-    from loguru import logger  # type: ignore[import-not-found]
+    from loguru import logger
 
     return lambda message, _: logger.info(message)
 
@@ -48,7 +48,7 @@ def structlog_writer() -> Write:
 
 
 def _structlog() -> Any:  # noqa: ANN401
-    import structlog  # type: ignore[import-not-found]
+    import structlog
 
     structlog.configure(
         processors=[
