@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 
 def start(out: str, **options: Any) -> bool:
-    """Record this process into the directory `out`; see `mwms_recorder.inside.starting.start`."""
+    """Record this process into `out`; return True if recorded (`mwms_recorder.inside.starting.start`)."""
     from mwms_recorder.inside import starting
 
     return starting.start(out, **options)

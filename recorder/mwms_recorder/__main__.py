@@ -1,4 +1,4 @@
-"""`python -m mwms_recorder` is `mwms-recorder`."""
+"""Runs `mwms-recorder` as `python -m mwms_recorder`."""
 
 from mwms_recorder.cli import main
 

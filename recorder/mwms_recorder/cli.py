@@ -1,4 +1,4 @@
-"""The command line: `mwms-recorder run -o DIR -- COMMAND …`."""
+"""Parses and runs the command line: `mwms-recorder run -o DIR -- COMMAND …`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; ends as the recorded command ends."""
+    """Run the command line, and end with the exit status or signal of the recorded command."""
     given = vars(parser().parse_args(arguments))
     given.pop("action")
     command = given.pop("command")

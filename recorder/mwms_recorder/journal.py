@@ -1,4 +1,4 @@
-"""Appends events to a file of JSON lines, so that a kill at any moment leaves whole lines."""
+"""Appends events to a file of JSON lines, which stay complete even if the process is killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Event = Dict[str, Any]
 
 
 class Journal:
-    """A file of events that is only appended to; safe to share between processes and threads of one host."""
+    """Append-only file of events; processes and threads of one host may share it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -19,7 +19,7 @@ class Journal:
         self._torn = False
 
     def append(self, event: str, **values: Any) -> bool:
-        """Write one event; return whether the file took it (a full disk does not)."""
+        """Write one event with the present time; return False if it could not be written completely."""
         row = {
             "event": event,
             "time": round(time.time(), 6),
@@ -29,7 +29,7 @@ class Journal:
         return self.append_line(json.dumps(row, default=str))
 
     def append_line(self, line: str) -> bool:
-        """Write one line in one system call, after ending a line that was cut before."""
+        """Write one line in one system call, first ending a line cut off before; return False on failure."""
         data = ("\n" * self._torn + line + "\n").encode("utf-8", "backslashreplace")
         try:
             written = os.write(self._opened(), data)

@@ -18,12 +18,12 @@ _KNOWN = re.compile(
 
 
 def masked(text: str) -> str:
-    """Return the text with values of secret-looking names, user info of URLs and known tokens masked."""
+    """Return the text with secrets masked: values of suspicious names, URL user info, known tokens."""
     text = _USER_INFO.sub(r"\1" + MASK + "@", text)
     return _KNOWN.sub(MASK, _ASSIGNED.sub(r"\1" + MASK, text))
 
 
 def masked_command(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, masked; the one after a secret-looking option is masked as a whole."""
+    """Return the arguments with secrets masked; the value after an option like `--token` is masked whole."""
     after_option = [False, *(bool(_OPTION.match(argument)) for argument in arguments)]
     return [MASK if hidden else masked(argument) for argument, hidden in zip(arguments, after_option)]

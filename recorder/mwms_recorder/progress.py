@@ -1,7 +1,7 @@
-"""One page of shared memory on which the hook counts steps, and from which the observer reads them.
+"""Shares progress in one page of memory: the hook counts steps, the observer reads the counts.
 
-A page holds a header and `SLOTS` slots, one for each function that is counted, as unsigned 64-bit integers:
-no system call, no lock, and nothing to flush. Times are nanoseconds of CLOCK_MONOTONIC.
+A page has a header and `SLOTS` slots, one for each counted function, as unsigned 64-bit integers. Counting
+needs no system call, no lock and no flush. Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 PAGE_BYTES, SLOTS, SLOT_WORDS, HEADER_WORDS = 4096, 30, 16, 32
 PID, PHASE, STACK_SIGNAL, USED_SLOTS, STARTED, MAIN_THREAD = range(6)
 CALLS, TOTAL, BEGIN, END, KIND, NAME = range(6)
-"""Words of a slot; the name fills the rest of it."""
+"""Indexes of the words in a slot; the name fills all words from `NAME` on."""
 NAME_BYTES = (SLOT_WORDS - NAME) * 8
 PHASES = ("starting", "input", "compute", "evaluation", "save", "other")
 STARTING, INPUT, COMPUTE, EVALUATION, SAVE, OTHER = range(6)
 FUNCTION, KERAS_BATCH, EAGER = range(3)
-"""Kinds of a slot: a tf.function, Keras training batches, gradients taken outside of any function."""
+"""Kinds of a slot: a tf.function, Keras training batches, gradients in eager mode."""
 
 
 def create(path: str) -> memoryview:
-    """Make a page and return it as words; its memory is allocated at once, so that no write can fail later.
+    """Create a page and return it as 64-bit words; its memory is allocated, so that later writes cannot fail.
 
     Raises:
-        OSError: there is no space.
+        OSError: the file cannot be created, for example for lack of space.
 
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -39,7 +39,7 @@ def create(path: str) -> memoryview:
 
 
 def add_slot(words: memoryview, name: str, kind: int) -> int:
-    """Return the first word of a new slot; when all are taken, that of the last one."""
+    """Return the index of a new slot's first word; if all slots are used, reuse the last one."""
     number = min(int(words[USED_SLOTS]), SLOTS - 1)
     slot = HEADER_WORDS + number * SLOT_WORDS
     text = name.encode("ascii", "replace")[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
@@ -52,7 +52,7 @@ def add_slot(words: memoryview, name: str, kind: int) -> int:
 
 @dataclass(frozen=True)
 class Slot:
-    """What one counted function has done."""
+    """Call count and times (ns) of one counted function."""
 
     name: str
     kind: int
@@ -63,13 +63,13 @@ class Slot:
 
     @property
     def inside(self) -> bool:
-        """Whether a call has begun and not ended."""
+        """Return True if a call has begun and not ended."""
         return self.begin > self.end
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page as read at one moment."""
+    """Content of a page at one moment."""
 
     pid: int
     phase: int
@@ -79,23 +79,23 @@ class Page:
     slots: list[Slot]
 
     def step(self) -> Slot | None:
-        """Return what counts as the training step: Keras batches, else the function with most time."""
+        """Return the slot of the training step: Keras batches, else the function with most time; or None."""
         keras = [slot for slot in self.slots if slot.kind == KERAS_BATCH and slot.calls]
         functions = [slot for slot in self.slots if slot.kind == FUNCTION] or self.slots
         return keras[0] if keras else max(functions, key=lambda slot: slot.total, default=None)
 
     def steps(self) -> int:
-        """Return how many training steps have ended."""
+        """Return the number of completed training steps."""
         step = self.step()
         return step.calls if step else 0
 
     def last_sign(self) -> int:
-        """Return when a call last ended, or when the hook was loaded."""
+        """Return the time (ns, monotonic) at which a call last ended, or TensorFlow was imported."""
         return max([self.started, *(slot.end for slot in self.slots)])
 
 
 def read(path: str) -> Page | None:
-    """Return a page, or None while it is not complete."""
+    """Read a page file; return None while it is incomplete."""
     with open(path, "rb") as file:
         data = file.read(PAGE_BYTES)
     if len(data) < PAGE_BYTES:

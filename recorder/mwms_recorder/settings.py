@@ -1,4 +1,4 @@
-"""What a recording is told: where to write, which parts are off; handed to the hook in one variable."""
+"""Options of a recording, passed to the hook in one environment variable."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Mapping
 
 VARIABLE = "MWMS_RECORDER"
-"""The environment variable that tells the hook where to write."""
+"""Environment variable with the settings as JSON, for the hook."""
 PARTS = ("streams", "hook", "reach", "gpus", "stacks", "weights")
-"""What `--off` can turn off."""
+"""Parts of a recording that `--off` can disable."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of one recording."""
+    """Options of one recording; intervals are in seconds."""
 
     out: str
     task: str | None = None
@@ -25,24 +25,24 @@ class Settings:
     weights_mib: int = 64
     fingerprint_data: bool = False
     directory: str = ""
-    """The task's own directory, once it exists."""
+    """Directory of this task's recording; empty until created."""
     pages: str = ""
-    """Directory of the pages on which hooks count steps."""
+    """Directory of the progress pages; empty until created."""
 
     def records(self, part: str) -> bool:
-        """Return whether a part is on."""
+        """Return True if a part of the recording is enabled."""
         return part not in self.off
 
     def at(self, directory: str, pages: str) -> Settings:
-        """Return the settings with the directories that were made."""
+        """Return a copy of the settings with the directories of the recording and of the progress pages."""
         return replace(self, directory=directory, pages=pages)
 
     def encoded(self) -> str:
-        """Return the settings as the text that the hook reads."""
+        """Return the settings as JSON, which `decoded` reads."""
         return json.dumps(asdict(self))
 
     def changed(self) -> dict[str, Any]:
-        """Return the options that differ from the defaults."""
+        """Return the options that differ from the defaults, by name, without task and directories."""
         default = asdict(Settings(self.out))
         aside = {"out", "task", "directory", "pages"}
         return {
@@ -53,6 +53,6 @@ class Settings:
 
 
 def decoded(environment: Mapping[str, str]) -> Settings | None:
-    """Return the settings that a supervisor put into the environment, if one did."""
+    """Return the settings in the environment variable, or None if it is unset."""
     text = environment.get(VARIABLE)
     return Settings(**json.loads(text)) if text else None

@@ -5,7 +5,7 @@ import sys
 
 
 def _load_hook() -> None:
-    """Import the hook from where this file lies; the interpreter may have no such package installed."""
+    """Import the hook from this file's package, which may not be installed for the interpreter."""
     import importlib.util
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,7 +23,7 @@ def _load_hook() -> None:
 
 
 def _load_next() -> None:
-    """Load the user's own `sitecustomize`, found once this directory is no longer searched."""
+    """Import the user's own `sitecustomize`, if any, after removing this directory from `sys.path`."""
     own = sys.modules.pop(__name__, None)
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]

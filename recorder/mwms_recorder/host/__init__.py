@@ -1,1 +1,1 @@
-"""Reads the host: processes, control group, GPUs, file systems, the kernel's log."""
+"""Reads the state of the host: processes, cgroup, GPUs, file systems, kernel log."""

@@ -1,4 +1,4 @@
-"""Reads limits and events of the control group of this process, version 2 or 1, in the words of version 2."""
+"""Reads limits and events of this process's cgroup, version 1 or 2, under the names of version 2."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mwms_recorder.host.proc import text_of
 
 ROOT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 60
-"""Version 1 writes a number near 2^63 where there is no memory limit."""
+"""Limits from here on mean "none": version 1 writes a number near 2^63 if memory is not limited."""
 
 
 def read() -> dict[str, Any]:
-    """Return what the control group says; keys that it does not tell are absent."""
+    """Return version, path, limits, use and events of the cgroup; unknown values are left out."""
     groups = dict(_groups())
     if os.path.exists(f"{ROOT}/cgroup.controllers"):
         return {
@@ -27,14 +27,14 @@ def read() -> dict[str, Any]:
 
 
 def _groups() -> Iterator[tuple[str, str]]:
-    """Yield each controller and the path of the group; version 2 has no controller's name."""
+    """Yield (controller, path of the cgroup); the controller is an empty string in version 2."""
     for line in text_of("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         yield from ((controller, path) for controller in controllers.split(","))
 
 
 def _directory(mount: str, path: str) -> str:
-    """Return where the group's files lie: inside a container the group is the mount's root."""
+    """Return the directory of the cgroup's files: in a container, usually the mount point itself."""
     own = mount + path.rstrip("/")
     return own if os.path.isdir(own) else mount
 
@@ -86,7 +86,7 @@ def _limit(path: str) -> int | None:
 
 
 def _quota(fields: list[str]) -> float | None:
-    """Return cores of processor time a period; -1 or `max` is none."""
+    """Return the CPU quota in cores; None if unlimited (`max` or -1)."""
     if len(fields) != 2 or not (fields[0].isdigit() and fields[1].isdigit()):
         return None
     return round(int(fields[0]) / int(fields[1]), 3)

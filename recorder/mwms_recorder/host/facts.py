@@ -1,4 +1,4 @@
-"""Collects what surrounds the command at its start. Environment variables are read by an allow-list alone."""
+"""Collects facts on host and environment at the start; environment variables come from an allow-list."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ NAMES = frozenset(
     MASTER_ADDR MASTER_PORT HOSTNAME POD_NAME POD_NAMESPACE NODE_NAME KUBERNETES_SERVICE_HOST
     """.split()  # noqa: SIM905 - a table
 )
-"""With `PREFIXES`, the only environment variables that are written besides TF_CONFIG, masked."""
+"""Names that, with `PREFIXES` and TF_CONFIG, are the only environment variables written, masked."""
 LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK")
 
 
 def facts(settings: Settings, pid: int) -> dict[str, Any]:
-    """Return all facts but TF_CONFIG; a part that cannot be read is left out."""
+    """Return all facts except TF_CONFIG; parts that cannot be read are left out."""
     return {
         "environment": {name: masked(value) for name, value in os.environ.items() if allowed(name)},
         "limits": {f"RLIMIT_{name}": _limit(name) for name in LIMITS},
@@ -54,7 +54,7 @@ def facts(settings: Settings, pid: int) -> dict[str, Any]:
 
 
 def allowed(name: str) -> bool:
-    """Return whether an environment variable may be written."""
+    """Return True if an environment variable may be written."""
     return name in NAMES or name.startswith(PREFIXES)
 
 
@@ -64,7 +64,7 @@ def _limit(name: str) -> int | None:
 
 
 def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield each file system that holds one of the paths, once."""
+    """Yield mount, size and free space of each distinct file system of the paths."""
     seen: set[int] = set()
     for path in paths:
         with contextlib.suppress(OSError):
@@ -79,7 +79,7 @@ def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _mount(path: str) -> dict[str, str]:
-    """Return type and source of the file system that holds a path, by the longest mount point above it."""
+    """Return type and source of a path's file system, that of the longest matching mount point."""
     rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
     above = [row for row in rows if len(row) > 2 and f"{path}/".startswith(row[1].rstrip("/") + "/")]
     if not above:
@@ -111,7 +111,7 @@ def _container() -> dict[str, str]:
 
 
 class _Timex(ctypes.Structure):
-    """The kernel's `struct timex`, as far as it is read; the rest is room."""
+    """The first fields of the kernel's `struct timex`, and padding for the others."""
 
     _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long)]
     _fields_ += [("maxerror", ctypes.c_long), ("esterror", ctypes.c_long), ("status", ctypes.c_int)]
@@ -119,7 +119,7 @@ class _Timex(ctypes.Structure):
 
 
 def clock() -> dict[str, Any]:
-    """Return whether the kernel's clock is synchronized, and how far off it may be (adjtimex)."""
+    """Return from adjtimex whether the clock is synchronized, its offset and maximum error (s)."""
     state, nanoseconds = _Timex(), 0x2000
     try:
         code = ctypes.CDLL(None).adjtimex(ctypes.byref(state))
@@ -136,7 +136,7 @@ def clock() -> dict[str, Any]:
 
 
 def _script(pid: int) -> dict[str, Any]:
-    """Return path and digest of the first Python file among the command's arguments."""
+    """Return path, size and SHA-256 of the first Python file among the command's arguments, if any."""
     for argument in proc.text_of(f"/proc/{pid}/cmdline").split("\0"):
         if argument.endswith(".py") and os.path.isfile(argument):
             with contextlib.suppress(OSError), open(argument, "rb") as file:

@@ -1,4 +1,4 @@
-"""Reads GPUs from nvidia-smi: once for the facts, then from one process that prints every few seconds."""
+"""Reads GPUs with nvidia-smi: properties once, then the state from one process that keeps printing."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ REASONS = {
     0x40: "hw_thermal_slowdown",
     0x80: "hw_power_brake_slowdown",
 }
-"""Bits of NVML's clock event reasons that slow a GPU at work; an idle one, or one at set clocks, is none."""
+"""Names of NVML's clock event reasons, by bit, that slow a busy GPU; idle and set clocks are left out."""
 
 
 def throttle_reasons(mask: int) -> list[str]:
-    """Return the names of the reasons in a bit mask."""
+    """Return the names of the throttle reasons in a bit mask."""
     return [name for bit, name in REASONS.items() if mask & bit]
 
 
 def parsed(line: str, fields: dict[str, Field]) -> dict[str, Any]:
-    """Return one line of nvidia-smi's CSV; what a GPU does not support is left out."""
+    """Return the values in a line of nvidia-smi's CSV by name; unsupported ones are left out."""
     row: dict[str, Any] = {}
     for text, (name, kind) in zip(next(csv.reader([line]), []), fields.values()):
         with contextlib.suppress(ValueError):  # "[N/A]", "[Not Supported]"
@@ -62,10 +62,10 @@ def _command(fields: dict[str, Field]) -> list[str]:
 
 
 def fixed() -> list[dict[str, Any]]:
-    """Return what does not change about each GPU.
+    """Return the constant properties of each GPU.
 
     Raises:
-        OSError: nvidia-smi is missing or fails; the text is what it said.
+        OSError: nvidia-smi is missing, fails (the message is its output) or takes over 20 s.
 
     """
     try:
@@ -79,7 +79,7 @@ def fixed() -> list[dict[str, Any]]:
 
 
 class Watch:
-    """The latest state of each GPU."""
+    """Keeps the latest state of each GPU, read by a background thread from nvidia-smi."""
 
     def __init__(self, interval: float) -> None:
         self._rows: dict[int, dict[str, Any]] = {}
@@ -87,7 +87,7 @@ class Watch:
         threading.Thread(target=self._follow, args=(interval,), daemon=True).start()
 
     def latest(self) -> list[dict[str, Any]]:
-        """Return the last row of each GPU; one that is listed no more is marked lost."""
+        """Return the latest state of each GPU; `lost` is True for a GPU no longer listed."""
         newest = max(self._fresh.values(), default=0)
         return [
             row if newest - self._fresh[index] <= 1 else {"index": index, "lost": True}

@@ -1,4 +1,4 @@
-"""Reads the kernel's log, where it may be read, for lines about lost processes and devices."""
+"""Reads lines about killed processes and failed devices from the kernel log, if readable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LINES, MAX_READS = 40, 20_000
 
 
 def kernel_lines(since: float) -> list[str]:
-    """Return the last telling lines of /dev/kmsg after a monotonic time; none where it is not readable."""
+    """Return the last 40 such lines of /dev/kmsg after a monotonic time; empty if unreadable."""
     try:
         log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
     except OSError:

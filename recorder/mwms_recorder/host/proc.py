@@ -1,4 +1,4 @@
-"""Reads processes, threads and network counters from /proc."""
+"""Reads processes, threads, memory and network counters from /proc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class ProcessStat(NamedTuple):
-    """One process at one moment."""
+    """State, processor time (seconds) and resident memory (bytes) of a process at one moment."""
 
     parent: int
     state: str
@@ -24,7 +24,7 @@ class ProcessStat(NamedTuple):
 
 
 def text_of(path: str) -> str:
-    """Return the text of a file, empty where it cannot be read."""
+    """Return the text of a file; empty if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
@@ -33,7 +33,7 @@ def text_of(path: str) -> str:
 
 
 def stat(pid: int) -> ProcessStat:
-    """Return the state of a process.
+    """Return the current state and resources of a process.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -47,7 +47,7 @@ def stat(pid: int) -> ProcessStat:
 
 
 def alive(pid: int) -> bool:
-    """Return whether a process exists and has not ended."""
+    """Return True if a process exists and is not a zombie."""
     try:
         return stat(pid).state not in "ZX"
     except ProcessLookupError:
@@ -55,7 +55,7 @@ def alive(pid: int) -> bool:
 
 
 def family(pid: int) -> Iterator[int]:
-    """Yield a process and its descendants."""
+    """Yield the IDs of a process and its descendants."""
     yield pid
     for task in _listed(f"/proc/{pid}/task"):
         for child in text_of(f"/proc/{pid}/task/{task}/children").split():
@@ -63,7 +63,7 @@ def family(pid: int) -> Iterator[int]:
 
 
 def usage(pid: int) -> dict[str, Any]:
-    """Return the resources of a process and its descendants, summed."""
+    """Return the summed resources of a process and its descendants; empty if all have ended."""
     total: Counter[str] = Counter()
     cpu = 0.0
     for member in family(pid):
@@ -82,7 +82,7 @@ def _io(pid: int) -> dict[str, int]:
 
 
 def network() -> dict[str, int]:
-    """Return bytes received and sent by all interfaces but the loopback, and TCP segments sent again."""
+    """Return bytes received and sent (without loopback), and the number of TCP retransmits if any."""
     rows = [line.split(":") for line in text_of("/proc/net/dev").splitlines()[2:]]
     counts = [[int(field) for field in row[1].split()] for row in rows if row[0].strip() != "lo"]
     tcp = [line.split() for line in text_of("/proc/net/snmp").splitlines() if line.startswith("Tcp:")]
@@ -92,13 +92,13 @@ def network() -> dict[str, int]:
 
 
 def memory() -> dict[str, int]:
-    """Return /proc/meminfo in bytes."""
+    """Return the values of /proc/meminfo by name, in bytes."""
     rows = (line.split() for line in text_of("/proc/meminfo").splitlines())
     return {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows if len(row) == 3}
 
 
 def described(pid: int) -> dict[str, Any]:
-    """Return a process's command line, masked, its user and the names of its parents."""
+    """Return a process's masked command line, its user ID and the names of its ancestors."""
     command = text_of(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
     known = {"pid": pid, "command": " ".join(masked_command(command))[:500]}
     with contextlib.suppress(OSError):
@@ -114,7 +114,7 @@ def _parents(pid: int) -> Iterator[str]:
 
 
 def waits(pid: int) -> list[dict[str, Any]]:
-    """Return how many threads of a process are in which state, and in which kernel function they wait."""
+    """Return the threads of a process, counted by name, state and kernel function they wait in."""
     found = Counter(_wait(pid, task) for task in _listed(f"/proc/{pid}/task"))
     return [
         {"name": name, "state": state, **({"wchan": wchan} if wchan else {}), "count": count}
@@ -129,7 +129,7 @@ def _wait(pid: int, task: str) -> tuple[str, str, str]:
 
 
 def catches(pid: int, number: int) -> bool:
-    """Return whether a process has a handler for a signal."""
+    """Return True if a process has a handler for a signal."""
     for line in text_of(f"/proc/{pid}/status").splitlines():
         if line.startswith("SigCgt:"):
             return bool(int(line.split()[1], 16) >> (number - 1) & 1)

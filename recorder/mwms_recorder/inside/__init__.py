@@ -1,1 +1,1 @@
-"""Inside the command's Python process: the hook, which waits for TensorFlow and then notes what it does."""
+"""Records inside the command's Python process: a hook that observes TensorFlow once it is imported."""

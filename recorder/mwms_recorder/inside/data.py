@@ -1,4 +1,4 @@
-"""Notes datasets that are handed to a strategy, waits for input, and digests of first batches."""
+"""Records the datasets that a strategy distributes, waits for input, and digests of first batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FINGERPRINTED_BATCHES = 8
 
 
 def install(hook: Hook, tf: Any) -> None:
-    """Wrap what distributes datasets, and what makes their iterators."""
+    """Wrap the functions that distribute datasets, and those that create iterators."""
     inputs = _Inputs(hook, tf)
     for name in ("experimental_distribute_dataset", "distribute_datasets_from_function"):
         wrap(tf.distribute.Strategy, name, inputs.distributed(name))
@@ -25,14 +25,14 @@ def install(hook: Hook, tf: Any) -> None:
 
 
 class _Inputs:
-    """Datasets, iterators and batches of this process."""
+    """Records the datasets, iterators and batches of this process."""
 
     def __init__(self, hook: Hook, tf: Any) -> None:
         self.hook, self.tf = hook, tf
         self.numbers = count()
 
     def distributed(self, name: str) -> Any:
-        """Return what notes the dataset of a call, and follows its iterators."""
+        """Return a callback for `wrap` that records the dataset of a call and wraps its iterators."""
 
         def note(result: Any, _strategy: Any, dataset: Any, *_rest: Any, **_named: Any) -> Any:
             with self.hook.guarded(name):
@@ -43,7 +43,7 @@ class _Inputs:
         return note
 
     def described(self, dataset: Any) -> dict[str, Any]:
-        """Return a dataset's public options; nothing of a function that makes one."""
+        """Return a dataset's sharding policy, determinism and element type; empty for other objects."""
         if not isinstance(dataset, self.tf.data.Dataset):
             return {}
         options = dataset.options()
@@ -53,7 +53,7 @@ class _Inputs:
         return {**known, "element": str(dataset.element_spec)[:500]}
 
     def iterated(self, iterator: Any, *_dataset: Any) -> Any:
-        """Watch the class of an iterator that was made."""
+        """Watch or wrap `__next__` in the class of a new iterator, and return the iterator."""
         with self.hook.guarded("iterator"):
             if self.hook.settings.fingerprint_data:
                 wrap(type(iterator), "__next__", self._fingerprint)
@@ -62,7 +62,7 @@ class _Inputs:
         return iterator
 
     def _fingerprint(self, batch: Any, iterator: Any) -> Any:
-        """Note the digest of one of an iterator's first batches."""
+        """Record the digest of a batch if it is one of its iterator's first 8, and return the batch."""
         with self.hook.guarded("fingerprint"):
             number, index = getattr(iterator, "_mwms_recorder", None) or (next(self.numbers), 0)
             if index < FINGERPRINTED_BATCHES and self.tf.executing_eagerly():
@@ -79,7 +79,7 @@ class _Inputs:
         return digest.hexdigest()
 
     def _parts(self, batch: Any) -> Iterator[bytes]:
-        """Yield the bytes of this worker's tensors."""
+        """Yield the serialized tensors of a batch, only those on this worker."""
         for value in self.tf.nest.flatten(batch):
             distributed = isinstance(value, self.tf.distribute.DistributedValues)
             for tensor in value.values if distributed else (value,):

@@ -1,4 +1,4 @@
-"""Notes exceptions that nobody catches, and calls that end the program."""
+"""Records uncaught exceptions, and calls that end the process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FRAMES, MAX_CAUSES, MAX_MESSAGE = 60, 8, 4_000
 
 
 def install(hook: Hook, _tf: Any) -> None:
-    """Note uncaught exceptions before they are printed, and calls of functions that end the process."""
+    """Record uncaught exceptions before they are printed, and calls of exit and abort functions."""
     _note_exceptions(hook)
     for module, name in ((sys, "exit"), (os, "_exit"), (os, "abort")):
         setattr(module, name, _watched(hook, f"{module.__name__}.{name}", getattr(module, name)))
@@ -48,14 +48,14 @@ def _note(hook: Hook, error: BaseException, trace: TracebackType | None, thread:
 
 
 def described(error: BaseException, trace: TracebackType | None) -> dict[str, Any]:
-    """Return type, message and frames of an exception."""
+    """Return type, masked message and frames of an exception."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     return {"type": name, "message": masked(str(error)[:MAX_MESSAGE]), "frames": frames(trace)}
 
 
 def frames(trace: TracebackType | None) -> list[dict[str, Any]]:
-    """Return the frames of a traceback, the innermost last."""
+    """Return the innermost 60 frames of a traceback, the innermost last."""
     found = []
     while trace:
         code = trace.tb_frame.f_code
@@ -75,7 +75,7 @@ def _causes(error: BaseException) -> Iterator[dict[str, Any]]:
 
 
 def _watched(hook: Hook, name: str, original: Any) -> Any:
-    """Return an object that is called as the original is, and notes who calls it."""
+    """Return a callable that records its caller, then calls the original."""
 
     def begin(_instance: Any) -> None:
         with hook.guarded(name):
@@ -92,7 +92,7 @@ def _watched(hook: Hook, name: str, original: Any) -> Any:
 
 
 class _Static:
-    """A function that takes no `self`."""
+    """Wraps a function so that, as a class attribute, it gets no `self`."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

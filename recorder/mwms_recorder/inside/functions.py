@@ -1,4 +1,4 @@
-"""Counts calls of the outermost `tf.function` of each thread, and how long they take."""
+"""Counts and times the outermost `tf.function` calls of each thread."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 MAX_KNOWN = 1_000
-"""Functions whose slot is remembered; later ones are looked up by name at each call."""
+"""Maximum number of functions whose slot is cached; others are looked up by name at each call."""
 
 
 class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
-    """A call of a `tf.function` that has not ended; its deletion is the end."""
+    """A running call of a `tf.function`; Python deletes this object when the call ends."""
 
     __slots__ = ("begin", "functions", "phase", "slot", "thread")
     functions: Functions
@@ -42,7 +42,7 @@ class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run 
 
 
 class Functions:
-    """The class of all `tf.function` objects looks `__call__` up here; see `watch.Watched`."""
+    """Descriptor that replaces `__call__` of `tf.function` objects to count calls; see `watch.Watched`."""
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
@@ -52,11 +52,11 @@ class Functions:
         self.slots: dict[int, int] = {}
         self.names: dict[str, int] = {}
         self.after: list[Callable[[int, int], None]] = []
-        """Called with slot and number of calls after each call."""
+        """Callbacks after each counted call, with its slot and the number of its calls."""
         self.original: Any = None
 
     def install(self, _hook: Hook, tf: Any) -> None:
-        """Watch the class that `tf.function` makes objects of."""
+        """Replace `__call__` in the class of `tf.function` objects by this descriptor."""
         kind = type(tf.function(lambda: None))
         self.original = kind.__call__
         kind.__call__ = self  # type: ignore[assignment]
@@ -78,7 +78,7 @@ class Functions:
         return call
 
     def end(self, call: FunctionCall) -> None:
-        """Count a call that ended."""
+        """Count a call that has ended, and add its duration."""
         words, slot, now = self.words, call.slot, monotonic_ns()
         words[slot + END] = now
         words[slot + TOTAL] += now - call.begin
@@ -94,7 +94,7 @@ class Functions:
             after(slot, self.words[slot + CALLS])
 
     def slot_of(self, function: Any) -> int:
-        """Return the slot of a function that was not called before: that of its name."""
+        """Return the slot of a function without a cached one; functions of one name share a slot."""
         name = str(getattr(getattr(function, "python_function", function), "__name__", "function"))
         slot = self.names.get(name) or self.names.setdefault(name, add_slot(self.words, name, FUNCTION))
         if len(self.slots) < MAX_KNOWN:
@@ -102,6 +102,6 @@ class Functions:
         return slot
 
     def forget(self) -> None:
-        """Count no more in the parent's page."""
+        """Stop counting in the page of the parent process; called after a fork."""
         self.words = self.hook.words
         self.inside.clear()

@@ -1,4 +1,4 @@
-"""The hook of one process: what it writes to, and the parts that it consists of."""
+"""Defines the hook, which records the events of one Python process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mwms_recorder.settings import Settings
 
 
 class Hook:
-    """Notes what happens in this process; does nothing in processes that are forked from it."""
+    """Records events and progress of this process; inactive in processes forked from it."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -37,7 +37,7 @@ class Hook:
         os.register_at_fork(after_in_child=self._forget)
 
     def install(self, module: ModuleType, seconds: float) -> None:
-        """Note what a module does from now on: TensorFlow or Keras."""
+        """Start to record what TensorFlow or Keras does; `seconds` is the duration of the import."""
         with self.guarded(module.__name__):
             if module.__name__ == "tensorflow":
                 self._install_tensorflow(module, seconds)
@@ -59,7 +59,7 @@ class Hook:
         atexit.register(self._finish)
 
     def _answer_with_stacks(self) -> None:
-        """Have faulthandler write all stacks when the observer sends a signal that nobody uses."""
+        """Register faulthandler for an unused signal, by which the observer requests all stacks."""
         number = free_signal()
         if number:
             path = os.path.join(self.settings.pages, f"{os.getpid()}.stacks")
@@ -68,23 +68,23 @@ class Hook:
             self.words[progress.STACK_SIGNAL] = number
 
     def note(self, event: str, **values: Any) -> None:
-        """Write an event."""
+        """Append an event to the journal; does nothing in forked processes."""
         if self.active:
             self.journal.append(event, **values)
 
     def guarded(self, part: str) -> Guard:
-        """Return a context in which a failure ends with one line on stderr."""
+        """Return a context manager that swallows exceptions of a part and reports them with `fail`."""
         return Guard(self, part)
 
     def fail(self, part: str, error: BaseException) -> None:
-        """Say once that a part failed."""
+        """Record the first failure of a part, and print it to stderr; ignore later ones."""
         if not self.failed:
             self.failed = True
             self.note("recorder_failed", part=part, error=repr(error))
             sys.stderr.write(f"mwms-recorder: {part} is not recorded: {error!r}\n")
 
     def _forget(self) -> None:
-        """Stop in a forked process: files and counters are its parent's."""
+        """Deactivate the hook in a forked process, because files and counters belong to the parent."""
         self.active = False
         self.words = memoryview(bytearray(progress.PAGE_BYTES)).cast("Q")
         self.functions.forget()
@@ -97,32 +97,32 @@ class Hook:
 
 
 class Guard:
-    """A context in which exceptions are told to the hook, and go no further."""
+    """Context manager that passes exceptions to `Hook.fail` and swallows them."""
 
     def __init__(self, hook: Hook, part: str) -> None:
         self.hook, self.part = hook, part
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Do nothing on entry."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        """Tell the hook of an exception."""
+        """Pass an `Exception` to the hook, and return True to swallow it."""
         if isinstance(error, Exception):
             self.hook.fail(self.part, error)
         return isinstance(error, Exception)
 
 
 _HOOKS: dict[int, Hook] = {}
-"""The hook of this process, by its id: a forked process has another."""
+"""The hooks by process ID, because a forked process inherits that of its parent."""
 
 
 def hook_of(settings: Settings) -> Hook:
-    """Return the one hook of this process."""
+    """Return the hook of this process, created on the first call."""
     return _HOOKS.get(os.getpid()) or _HOOKS.setdefault(os.getpid(), Hook(settings))
 
 
 def process_facts(tf: Any, seconds: float) -> dict[str, Any]:
-    """Return what is said of a process when it has imported TensorFlow."""
+    """Return the facts of this process for the event `process`: versions, arguments, packages."""
     packages = installed()
     return {
         "pid": os.getpid(),
@@ -139,7 +139,7 @@ def process_facts(tf: Any, seconds: float) -> dict[str, Any]:
 
 
 def installed() -> dict[str, str]:
-    """Return installed distributions and versions by the names of their metadata directories; opens none."""
+    """Return versions of installed distributions by name, read from directory names only."""
     found: dict[str, str] = {}
     for path in reversed(sys.path):
         names = os.listdir(path) if os.path.isdir(path) else []
@@ -149,7 +149,7 @@ def installed() -> dict[str, str]:
 
 
 def free_signal() -> int:
-    """Return a real-time signal that this process does not handle, else 0."""
+    """Return the number of a real-time signal that this process does not handle; 0 if none."""
     for number in range(signal.SIGRTMAX - 2, signal.SIGRTMIN, -1):
         if signal.getsignal(number) == signal.SIG_DFL:
             return number

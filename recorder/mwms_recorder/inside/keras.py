@@ -1,4 +1,4 @@
-"""Notes what Keras does: training batches, saves, seeds."""
+"""Records what Keras does: training batches, saves, seeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def install(hook: Hook, keras: Any) -> None:
-    """Watch Keras 2 or 3, by its public names."""
+    """Watch the public functions of Keras 2 or 3 for batches, saves and seeds."""
     watch(keras.callbacks.CallbackList, "on_train_batch_end", _Batches(hook).count)
     for name in ("save", "save_weights"):
         watch(keras.Model, name, phase(hook, SAVE, f"Model.{name}"))
@@ -23,14 +23,14 @@ def install(hook: Hook, keras: Any) -> None:
 
 
 class _Batches:
-    """Counts training batches."""
+    """Counts and times the training batches of Keras."""
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
         self.slot = 0
 
     def count(self, _callbacks: Any) -> End | None:
-        """Count a batch that ended; it began when the one before it ended."""
+        """Count a batch that has ended, timed from the end of the previous batch."""
         words, now = self.hook.words, monotonic_ns()
         self.slot = slot = self.slot or add_slot(words, "keras_batch", KERAS_BATCH)
         before = words[slot + END] or now

@@ -1,4 +1,4 @@
-"""Waits for the import of TensorFlow and Keras, and installs the hook when it is complete."""
+"""Installs the hook once the imports of TensorFlow and Keras are complete."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KERAS = ("keras", "tf_keras")
 
 
 def load_from_environment() -> None:
-    """Install the hook where a supervisor asked for it."""
+    """Install the hook if the environment has settings of a supervisor."""
     settings = decoded(os.environ)
     if settings:
         load(settings)
 
 
 def load(settings: Settings) -> None:
-    """Install the hook into TensorFlow and Keras now, where they are imported, or when they are."""
+    """Install the hook into TensorFlow and Keras, now if they are imported, else after their import."""
 
     def install(module: ModuleType, seconds: float) -> None:
         from mwms_recorder.inside.hook import hook_of
@@ -44,7 +44,7 @@ def load(settings: Settings) -> None:
 
 
 class ImportWatch(MetaPathFinder):
-    """Finds modules as the other finders do, and calls an installer after some of them were imported."""
+    """Import finder that calls an installer after the import of each module in `waiting`."""
 
     def __init__(self, waiting: dict[str, Installer]) -> None:
         self.waiting = waiting
@@ -52,7 +52,7 @@ class ImportWatch(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module that is waited for; its loader tells when the module is complete."""
+        """Return the spec of a module in `waiting`, whose loader calls the installer; else None."""
         if name not in self.waiting:
             return None
         specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
@@ -62,7 +62,7 @@ class ImportWatch(MetaPathFinder):
         return spec
 
     def _watch(self, loader: Any, name: str) -> None:
-        """Watch `exec_module` of one loader, which Python looks up once more before it calls it."""
+        """Make a loader's `exec_module` call the installer when the module has been executed."""
         kind = type(loader)
 
         def begin(_loader: Any) -> End:

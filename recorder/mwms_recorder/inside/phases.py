@@ -1,4 +1,4 @@
-"""Says where the main thread is, for as long as a call lasts."""
+"""Records the phase of the main thread (input, save, …) during watched calls."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 RECORDED = {SAVE, EVALUATION}
-"""Phases whose duration is written; the others are too frequent."""
+"""Phases whose durations are written to the journal; the others are too frequent."""
 
 
 def phase(hook: Hook, number: int, function: str) -> Begin:
-    """Return what notes that the main thread is in a phase during a call."""
+    """Return a `begin` callback for `watch` that sets the main thread's phase during a call."""
 
     def begin(_instance: Any) -> End | None:
         words = hook.words

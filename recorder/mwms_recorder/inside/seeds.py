@@ -1,4 +1,4 @@
-"""Notes every random seed that is set."""
+"""Records every random seed that the program sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def install(hook: Hook, tf: Any) -> None:
-    """Wrap the functions that set seeds, those of Python and NumPy too."""
+    """Wrap the functions that set seeds in TensorFlow, Python and, if imported, NumPy."""
     import random
 
     for module in (tf.random, tf.compat.v2.random):
@@ -24,7 +24,7 @@ def install(hook: Hook, tf: Any) -> None:
 
 
 def noting(hook: Hook, function: str) -> Callable[..., Any]:
-    """Return what notes the seed of a call."""
+    """Return a callback for `wrap` that records the seed given to a function."""
 
     def note(result: Any, *arguments: Any, **named: Any) -> Any:
         with hook.guarded(function):

@@ -1,4 +1,4 @@
-"""Starts a recording from inside the program, by a line of code instead of a prefix of the command."""
+"""Starts a recording from inside the program, instead of `mwms-recorder run` before the command."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from mwms_recorder.settings import VARIABLE, Settings
 
 
 def start(out: str, **options: Any) -> bool:
-    """Record this process into `out`; return whether it is recorded.
+    """Start to record this process into `out`, and return True if it is recorded.
 
-    Options are those of the command line. Output is not copied, and nobody learns the exit status; otherwise
-    the recording is that of `mwms-recorder run`. A process that this command started is recorded already.
+    Options are those of the command line. Unlike with `mwms-recorder run`, the output is not copied and the
+    exit status stays unknown. In a process that `mwms-recorder run` started, this only returns True.
     """
     if VARIABLE in os.environ:
         return True

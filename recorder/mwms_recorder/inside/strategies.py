@@ -1,4 +1,4 @@
-"""Notes which strategies and communication options are made, and what the cluster resolver says."""
+"""Records the strategies and communication options that are created, and the resolved cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTIONS = ("CommunicationOptions", "CollectiveHints")
 
 
 def install(hook: Hook, tf: Any) -> None:
-    """Watch constructors of the public strategy classes, and saving of checkpoints."""
+    """Watch the constructors of strategies and options, and the saving of checkpoints."""
     for module in (tf.distribute, tf.distribute.experimental):
         for name in STRATEGIES:
             watch(getattr(module, name, object), "__init__", _strategy(hook, name))
@@ -62,7 +62,7 @@ def _strategy(hook: Hook, kind: str) -> Begin:
 
 
 def described(strategy: Any) -> dict[str, Any]:
-    """Return replicas and cluster of a strategy; nothing of one whose constructor failed."""
+    """Return replicas and cluster of a strategy; empty if its constructor failed."""
     if not hasattr(strategy, "num_replicas_in_sync"):
         return {}
     resolver = strategy.cluster_resolver

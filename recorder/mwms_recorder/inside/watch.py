@@ -1,8 +1,8 @@
-"""Notes when a method is called and when the call ends, without a frame of its own in any traceback.
+"""Observes the begin and end of method calls without adding a frame to tracebacks.
 
-Python looks a method up before it calls it. `Watched` notes the look-up as the beginning, and hands out the
-original bound method in a `partial`, which the caller drops when the call has ended, in whatever way: then it
-is deleted, and notes the end. So the method is called by C code alone.
+Python looks up a method before it calls it. The descriptor `Watched` treats the look-up as the begin of the
+call, and returns the bound method in a `partial`. When the call returns or raises, Python deletes the
+`partial`, which marks the end. No Python frame of this module is on the stack during the call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Begin = Callable[[Any], Optional[End]]
 
 
 class Call(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
-    """A call that has not ended; its deletion is the end."""
+    """A running call; Python deletes this object when the call ends."""
 
     __slots__ = ("end",)
     end: End
@@ -27,7 +27,7 @@ class Call(functools.partial):  # type: ignore[type-arg]  # none at run time in 
 
 
 class Watched:
-    """A method that tells `begin` of each call; what `begin` returns is called when the call ends."""
+    """Descriptor that calls `begin` before each method call, and the function it returned afterwards."""
 
     def __init__(self, original: Any, begin: Begin) -> None:
         self.original, self.begin = original, begin
@@ -43,7 +43,7 @@ class Watched:
 
 
 def watch(owner: Any, name: str, begin: Begin) -> None:
-    """Watch a method of the class that defines it; a class without it, or one of C, is left as it is."""
+    """Replace a method in its class by `Watched`; does nothing for missing methods and C classes."""
     original = vars(owner).get(name)
     if callable(original) and not isinstance(original, Watched):
         try:
@@ -53,9 +53,9 @@ def watch(owner: Any, name: str, begin: Begin) -> None:
 
 
 def wrap(owner: Any, name: str, note: Callable[..., Any]) -> None:
-    """Tell `note` the result and the arguments of each call of a function that returned.
+    """Wrap a function so that `note` gets result and arguments of each call, and returns the result.
 
-    A frame of this file is in the traceback when the function raises and Python is older than 3.11.
+    Before Python 3.11, a traceback through the function contains a frame of this file.
     """
     original = getattr(owner, name, None)
     if original is None or hasattr(original, "__mwms_recorder__"):
@@ -78,7 +78,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def caller() -> dict[str, Any]:
-    """Return the innermost frame outside this package."""
+    """Return file, line and function of the innermost frame outside this package."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
         frame = frame.f_back
@@ -86,5 +86,5 @@ def caller() -> dict[str, Any]:
 
 
 def place(code: CodeType, line: int) -> dict[str, Any]:
-    """Return a frame as it is recorded."""
+    """Return file, line and function of a frame, as events store it."""
     return {"file": code.co_filename, "line": line, "function": code.co_name}

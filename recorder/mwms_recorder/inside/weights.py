@@ -1,4 +1,4 @@
-"""Takes checksums of this worker's own trainable variables: at the first step, and every N steps if asked."""
+"""Records checksums of this worker's trainable variables at the first step, optionally every N steps."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 MAX_TAPES = 64
-"""Gradients that are looked at for variables; outside of functions there is one a step."""
+"""Number of gradient computations searched for variables; in eager mode, each step has one."""
 PATIENCE_SECONDS = 20.0
 
 
 class Weights:
-    """Variables that gradients were taken of, and when their checksums are due."""
+    """Finds the variables with gradients, and records their checksums when due."""
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
@@ -31,7 +31,7 @@ class Weights:
         self.slot = 0
 
     def install(self, hook: Hook, tf: Any) -> None:
-        """Look at the variables of each of the first gradients, before any of them is applied."""
+        """Watch `GradientTape.gradient` to find variables before gradients are applied, and count steps."""
         if hook.settings.records("weights"):
             self.tf = tf
             watch(tf.GradientTape, "gradient", self._see_tape)
@@ -61,7 +61,7 @@ class Weights:
             self._take(calls, [variable for variable in alive if variable is not None])
 
     def _take(self, step: int, variables: list[Any]) -> None:
-        """Read in a thread of its own: there no tape records the reading, and no graph is being built."""
+        """Checksum variables in another thread, which has no active tape and no graph under construction."""
         thread = threading.Thread(target=self._read, args=(step, variables), daemon=True)
         thread.start()
         thread.join(PATIENCE_SECONDS)
@@ -100,7 +100,7 @@ class Weights:
         return row if value is None else {**row, "crc32": zlib.crc32(value)}
 
     def _value(self, variable: Any) -> bytes | None:
-        """Return the bytes of the component on this worker; None of a variable without a value yet."""
+        """Return the bytes of a variable's local component; None if it has no value yet."""
         local = self.strategy.experimental_local_results(variable)[0]
         try:
             return bytes(local.numpy().tobytes())

@@ -1,1 +1,1 @@
-"""Outside the command: the supervisor, which is its parent, and the observer, which watches it."""
+"""Records from outside the command: the supervisor is its parent process, the observer watches it."""

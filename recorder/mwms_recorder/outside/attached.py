@@ -1,4 +1,4 @@
-"""Watches a process that called `mwms_recorder.start()`; its arguments are the settings and a process id."""
+"""Watches a process that called `mwms_recorder.start()`; arguments: settings as JSON, process ID."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mwms_recorder.settings import Settings
 
 
 def main() -> None:
-    """Detach, so that the process gets no child to wait for, and watch it until its end."""
+    """Detach from the process given in the arguments, and watch it until its end."""
     if os.fork():
         os._exit(0)
     settings, pid = Settings(**json.loads(sys.argv[1])), int(sys.argv[2])

@@ -15,13 +15,13 @@ NOTEBOOKS = {"jupyter", "jupyter-notebook", "jupyter-lab", "ipykernel", "ipykern
 
 
 def serves_notebooks(command: Sequence[str]) -> bool:
-    """Return whether the command is a notebook server or kernel, which outlives the jobs that it runs."""
+    """Return True if the command is a notebook server or kernel, which outlives the jobs that it runs."""
     names = {os.path.basename(argument) for argument in command[:3]}
     return bool(names & NOTEBOOKS) and "nbconvert" not in command
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return the command's environment: this one, and what loads the hook into its Python processes."""
+    """Return this environment plus, if the hook is on, the variables that load it into Python."""
     if not settings.records("hook"):
         return dict(os.environ)
     path = [BOOTSTRAP, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -29,7 +29,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def start(command: Sequence[str], settings: Settings, streams: list[Stream]) -> int:
-    """Start the command with default signal handling and the streams as its output; return its process id."""
+    """Start the command with default signal handling and redirected output; return its process ID."""
     variables = environment(settings)
     pid = os.fork()
     if pid == 0:
@@ -49,7 +49,7 @@ def _connect(streams: list[Stream]) -> None:
 
 
 def execute(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
-    """Replace this process by the command, or end with a shell's status where that fails."""
+    """Replace this process by the command; if that fails, exit with 127 (not found) or 126."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these two
         signal.signal(number, signal.SIG_DFL)
     try:

@@ -1,4 +1,4 @@
-"""Watches the command from a process of its own: passes its output on, takes samples, notices stalls."""
+"""Watches the command from a separate process: forwards output, takes samples, detects stalls."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from mwms_recorder.settings import Settings
 
 TICK_SECONDS = 1.0
 RETRIES = (10.0, 30.0, 90.0)
-"""Seconds after the start at which addresses are asked again until all answer."""
+"""Seconds after the start at which the peers are probed again, until all are reachable."""
 REACH_SECONDS = 3.0
 
 
 def observe(settings: Settings, pid: int, streams: list[Stream], witness: Witness, link: Link) -> NoReturn:
-    """Watch the command until it has ended; the body of the observer's process."""
+    """Run the observer's process: watch the command until it has ended, then exit."""
     try:
         for number in forwarded():
             signal.signal(number, witness.count)
@@ -40,7 +40,7 @@ def observe(settings: Settings, pid: int, streams: list[Stream], witness: Witnes
 
 
 class Observer:
-    """The observer of one command, or of the process that called `mwms_recorder.start()`."""
+    """Observes one command, or the process that called `mwms_recorder.start()`."""
 
     def __init__(self, settings: Settings, pid: int) -> None:
         self.settings, self.pid = settings, pid
@@ -53,7 +53,7 @@ class Observer:
         self.stalls = Stalls(settings, self.journal, lambda: self.ask("stall", REACH_SECONDS))
 
     def run(self, streams: list[Stream], link: Link) -> None:
-        """Pass output on until its end; meanwhile watch from other threads."""
+        """Forward the output until the command and its streams end; other threads watch meanwhile."""
         self.start()
         pump = Pump(streams, self.settings.directory, self.journal)
         listening = [link.told]
@@ -70,18 +70,18 @@ class Observer:
         pump.flush(REACH_SECONDS)
 
     def watch(self) -> None:
-        """Watch a process that started its own recording, until it has ended."""
+        """Watch a process that called `mwms_recorder.start()` until it has ended."""
         self.start()
         while not self.ended.wait(TICK_SECONDS):
             self.end_unless_alive()
 
     def start(self) -> None:
-        """Start what is done beside passing on the output."""
+        """Start the threads that write facts, probe peers, and take samples and look for stalls."""
         for part in (self._write_facts, self._ask_at_start, self._tick):
             threading.Thread(target=self._guarded, args=(part,), daemon=True).start()
 
     def _guarded(self, part: Callable[[], None]) -> None:
-        """Run a part; its failure is recorded and stops nothing else."""
+        """Run a part; record an exception as `recorder_failed` instead of raising it."""
         try:
             part()
         except Exception:  # noqa: BLE001 - any failure: the command goes on
@@ -100,7 +100,7 @@ class Observer:
             reason = "retry"
 
     def ask(self, reason: str, timeout: float) -> bool:
-        """Record who answers; return whether all do."""
+        """Probe and record which peers accept connections; return True if all do."""
         own = own_task(self.config)
         targets = reach(self.peers, ":".join(own) if own else None, timeout)
         if targets:
@@ -108,7 +108,7 @@ class Observer:
         return all(target["outcome"] == "open" for target in targets)
 
     def _tick(self) -> None:
-        """Take a sample every interval, and look for stalls every second."""
+        """Look for stalls every second, and take a sample every `interval` seconds, until the end."""
         due = self.begin
         while not self.ended.is_set():
             now = time.monotonic()
@@ -120,7 +120,7 @@ class Observer:
             self.ended.wait(TICK_SECONDS)
 
     def _hear(self, word: bytes, pump: Pump, link: Link) -> None:
-        """Take the supervisor's word that the command ended, or its silence when it was killed."""
+        """Finish the recording when the supervisor reports the end; note its loss if its pipe is closed."""
         if not word:
             self.journal.append("supervisor_lost", pid=self.parent)
             return
@@ -134,7 +134,7 @@ class Observer:
         os.close(link.said)
 
     def end_unless_alive(self) -> None:
-        """Write the end of a command whose status nobody learned, once it has ended."""
+        """If the process has ended, record the end without exit status, which is unknown here."""
         if not proc.alive(self.pid):
             self.ended.set()
             self.sampler.take(self.sampler.pages(ended=True))

@@ -1,4 +1,4 @@
-"""Asks each address of TF_CONFIG whether it accepts a TCP connection."""
+"""Tests whether the addresses in TF_CONFIG accept TCP connections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH}
 
 
 def reach(peers: list[Peer], own: str | None, timeout: float) -> list[dict[str, Any]]:
-    """Return the outcome for each peer, all asked at once; `own` is this task as `role:index`."""
+    """Return the outcome of connecting to each peer, in parallel; `own` is this task as `role:index`."""
     found: dict[Peer, dict[str, Any]] = {}
 
     def ask(peer: Peer) -> None:
@@ -35,7 +35,7 @@ def _row(peer: Peer, own: str | None, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def asked(address: str, timeout: float) -> dict[str, Any]:
-    """Return whether one `host:port` accepts a connection; no byte is sent."""
+    """Return the outcome (`open`, `refused`, …) of connecting to one `host:port`; no byte is sent."""
     host, _, port = address.rpartition(":")
     begin = time.monotonic()
     try:

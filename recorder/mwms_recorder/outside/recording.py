@@ -1,4 +1,4 @@
-"""What supervisor and observer share: the format's name, pages in memory, and how they talk."""
+"""Defines what supervisor and observer share: format name, progress pages, and the pipes between them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 SCHEMA = "mwms-recording/1"
 DRAINED = b"D"
-"""The observer says so when all output up to the command's end is passed on and written."""
+"""Message of the observer: all output up to the command's end is forwarded and written."""
 
 
 class Link(NamedTuple):
-    """The observer's ends of the pipes between it and the supervisor."""
+    """The observer's pipe ends: it reads from `told`, and writes to the supervisor through `said`."""
 
     told: int
     said: int
 
 
 def make_pages() -> str:
-    """Make the directory for pages of progress: in memory, so that counting a step never waits for a disk.
+    """Create the directory for progress pages, in memory so that counting never waits for a disk.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the directory cannot be created.
 
     """
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else os.environ.get("TMPDIR", "/tmp")  # noqa: S108
@@ -33,7 +33,7 @@ def make_pages() -> str:
 
 
 def remove_pages(path: str) -> None:
-    """Remove the directory for pages, as far as that is possible."""
+    """Remove the directory of progress pages; errors are ignored."""
     with contextlib.suppress(OSError):
         for name in os.listdir(path):
             os.unlink(os.path.join(path, name))

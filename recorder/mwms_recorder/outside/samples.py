@@ -1,4 +1,4 @@
-"""Takes a sample of resources and progress every few seconds."""
+"""Samples resources and progress, for the observer to record every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mwms_recorder.settings import Settings
 
 
 class Sampler:
-    """Writes samples of one command and its descendants."""
+    """Writes samples of one command and its descendants to `samples.jsonl`."""
 
     def __init__(self, settings: Settings, pid: int) -> None:
         self.settings, self.pid = settings, pid
@@ -22,7 +22,7 @@ class Sampler:
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
 
     def pages(self, ended: bool = False) -> list[Page]:
-        """Return the pages of the command's Python processes: those that are alive, or all at the end."""
+        """Return the progress pages of the command's live Python processes; with `ended`, of all."""
         directory, found = self.settings.pages, []
         with contextlib.suppress(OSError):
             names = [name for name in sorted(os.listdir(directory)) if name.endswith(".page")]
@@ -58,7 +58,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _pressure() -> dict[str, float]:
-    """Return the share of the last 10 s in which some task was stalled, in percent."""
+    """Return the percentage of the last 10 s in which some task waited for CPU, memory or I/O (PSI)."""
     lines = {kind: proc.text_of(f"/proc/pressure/{kind}") for kind in ("cpu", "memory", "io")}
     return {
         kind: float(text.split("avg10=")[1].split()[0]) for kind, text in lines.items() if "avg10=" in text

@@ -1,4 +1,4 @@
-"""Tells a signal that was sent to the supervisor alone from one that reached the command as well."""
+"""Distinguishes signals sent to the supervisor alone from those that reached the command as well."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ NOT_FORWARDED = {
     *(signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP),
     *(signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),
 }
-"""Faults of the recorder itself, and what stops and continues supervisor, observer and command alike."""
+"""Not catchable, crashes of the recorder itself, or job control, which reaches all processes anyway."""
 SI_KERNEL = 0x80
 GROUP_WAIT_SECONDS = 0.05
 
 
 def forwarded() -> set[int]:
-    """Return the signals that are passed on to the command."""
+    """Return the numbers of the signals that are forwarded to the command."""
     return {int(number) for number in signal.valid_signals() - NOT_FORWARDED}
 
 
 def named(number: int) -> dict[str, Any]:
-    """Return a signal's number and name; real-time signals have no name of their own."""
+    """Return a signal's number and name; real-time signals are named `SIGRTMIN+N`."""
     try:
         return {"number": number, "name": signal.Signals(number).name}
     except ValueError:
@@ -31,10 +31,10 @@ def named(number: int) -> dict[str, Any]:
 
 
 class Witness:
-    """Counts in shared memory which signals the observer got.
+    """Counts in shared memory the signals that the observer received.
 
-    The observer is in the process group of the supervisor and of the command. A signal that it got too
-    was sent to all of them, so the command has it already; forwarding it would deliver it twice.
+    Observer, supervisor and command share a process group. A signal that the observer received too was sent
+    to the group, so the command has it already; forwarding it would deliver it twice.
     """
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class Witness:
         self._seen: dict[int, int] = {}
 
     def count(self, number: int, _frame: object) -> None:
-        """Count a signal; the observer's handler."""
+        """Count a signal; installed as the observer's signal handler."""
         self._counts[number] += 1
 
     def reached_all(self, number: int) -> bool:
-        """Return whether the observer got a signal as well that the supervisor just got."""
+        """Return True if the observer receives the supervisor's signal too, within 0.05 s."""
         ends = time.monotonic() + GROUP_WAIT_SECONDS
         while self._counts[number] == self._seen.get(number, 0):
             if time.monotonic() > ends:

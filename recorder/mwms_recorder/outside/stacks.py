@@ -1,4 +1,4 @@
-"""Captures stacks of a process, by faulthandler from inside or by py-spy, and where its threads wait."""
+"""Captures the Python stacks of a process with faulthandler or py-spy, and its threads' wait states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANSWER_SECONDS, PY_SPY_SECONDS = 2.0, 20.0
 
 
 def stacks(page: Page, pages: str) -> dict[str, Any]:
-    """Return the threads of a process, from the source that answered, and where its kernel threads wait."""
+    """Return the stacks of a process, their source, and its threads' states and kernel wait functions."""
     waits = proc.waits(page.pid)
     text = _by_faulthandler(page, pages)
     if text:
@@ -30,7 +30,7 @@ def stacks(page: Page, pages: str) -> dict[str, Any]:
 
 
 def _by_faulthandler(page: Page, pages: str) -> str:
-    """Ask the hook's handler for the stacks; a process without it, after an exec, is left alone."""
+    """Signal the process to write its stacks, and return the text; empty without handler or answer."""
     path = os.path.join(pages, f"{page.pid}.stacks")
     if not page.stack_signal or not proc.catches(page.pid, page.stack_signal):
         return ""
@@ -46,7 +46,7 @@ def _by_faulthandler(page: Page, pages: str) -> str:
 
 
 def threads_of(text: str, main_thread: int) -> list[dict[str, Any]]:
-    """Return the threads that faulthandler printed, innermost frame last."""
+    """Return the threads in faulthandler's output with their frames, innermost last."""
     threads: list[dict[str, Any]] = []
     for line in text.splitlines():
         thread, frame = _THREAD.match(line), _FRAME.match(line)

@@ -1,4 +1,4 @@
-"""Notices that a process makes no more steps, and captures where its threads are, twice."""
+"""Detects processes that make no more steps, and captures their stacks twice."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mwms_recorder.progress import OTHER, PHASES, Page
 from mwms_recorder.settings import Settings
 
 STEPS_WITHOUT_PROGRESS = 20
-"""A stall is as long as this many median steps."""
+"""Duration without a step, in median steps, from which a process counts as stalled."""
 SECOND_CAPTURE_SECONDS = 15.0
 REMEMBERED_STEPS = 500
 
 
 @dataclass
 class Process:
-    """The pace of one process, and its stall if it has one."""
+    """Recent step durations (seconds) and stall of one process."""
 
     calls: int = 0
     end: int = 0
@@ -32,7 +32,7 @@ class Process:
     captures: int = 0
 
     def follow(self, page: Page) -> None:
-        """Remember how long the steps since the last look took, on average."""
+        """Record the mean duration of the steps since the last call."""
         step = page.step()
         if step and step.calls > self.calls:
             if self.calls and step.end > self.end:
@@ -40,12 +40,12 @@ class Process:
             self.calls, self.end = step.calls, step.end
 
     def threshold(self, least: float) -> float:
-        """Return after how many seconds without progress the process stalls."""
+        """Return after how many seconds without progress the process counts as stalled, `least` or more."""
         return max(least, STEPS_WITHOUT_PROGRESS * median(self.steps)) if self.steps else least
 
 
 class Stalls:
-    """Watches the pages of all processes of the command."""
+    """Watches the progress pages of the command's processes for stalls."""
 
     def __init__(self, settings: Settings, journal: Journal, ask_peers: Callable[[], object]) -> None:
         self.settings, self.journal, self.ask_peers = settings, journal, ask_peers
@@ -53,7 +53,7 @@ class Stalls:
         self.said = False
 
     def look(self, pages: list[Page], now: float) -> None:
-        """Record stalls that begin, go on or end; processes that never step count while none does."""
+        """Record stalls that begin, last or end; processes without steps count only if none has any."""
         for page in [page for page in pages if page.steps()] or pages:
             process = self.processes.setdefault(page.pid, Process())
             process.follow(page)
@@ -83,7 +83,7 @@ class Stalls:
         self.ask_peers()
 
     def _say(self, process: Process, idle: float) -> None:
-        """Tell the user once; a job that has made no step yet may just be slow to start."""
+        """Print a stall to stderr, once, and only after a step, as a job may be slow to start."""
         if process.calls and not self.said:
             self.said = True
             line = f"no training step for {idle:.0f} s after step {process.calls}; see {self.journal.path}"

@@ -1,9 +1,9 @@
-"""Passes the command's output on, byte for byte, and keeps a copy with an index of times.
+"""Forwards the command's output byte for byte, and stores a copy with an index of times.
 
-The command writes into a pipe, or into a pseudo-terminal where it was given a terminal. The observer
-empties it; the supervisor holds its reading end too: when either is killed, the command goes on. Straight
-into files would survive more, but then a full disk of the recording would fail the command's own `print`,
-and a launcher would see no output.
+The command writes to a pipe or, if its output was a terminal, to a pseudo-terminal. The observer reads
+it, and the supervisor keeps the reading end open too, so that the command survives if either is killed.
+Files instead of pipes would survive more, but a full disk would make the command's `print` fail, and a
+launcher would see no output.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ NAMES = {1: "stdout", 2: "stderr"}
 CHUNK = 1 << 16
 INDEX_SECONDS = 0.5
 MAX_BEHIND = 256
-"""Chunks that wait for a slow disk; what comes then is passed on and missing in the log."""
+"""Maximum number of chunks that wait for a slow disk; more are forwarded, but missing in the log."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One output of the command: where it is read, where it goes, and the command's end of it."""
+    """One output of the command, with the descriptors to read from, to forward to, and of the command."""
 
     name: str
     reader: int
     target: int
     writers: list[int]
-    """File descriptors of the command that are this stream."""
+    """File descriptors of the command that write to this stream."""
     child_end: int
     terminal: bool
 
 
 def open_streams() -> list[Stream]:
-    """Make a pipe or pseudo-terminal for stdout and stderr; one for both where both are the same file."""
+    """Open a pipe or pseudo-terminal for stdout and stderr each; one for both if they are the same file."""
     if _is_open(1) and _is_open(2) and os.path.sameopenfile(1, 2):
         return [_open_stream(1, [1, 2])]
     return [_open_stream(number, [number]) for number in NAMES if _is_open(number)]
@@ -57,7 +57,7 @@ def _open_stream(target: int, writers: list[int]) -> Stream:
 
 
 def _terminal(like: int) -> tuple[int, int]:
-    """Open a pseudo-terminal that changes no byte and has the size of another one."""
+    """Return both ends of a new raw pseudo-terminal with the size of terminal `like`."""
     outer, inner = pty.openpty()
     tty.setraw(inner)
     copy_size(like, outer)
@@ -65,7 +65,7 @@ def _terminal(like: int) -> tuple[int, int]:
 
 
 def copy_size(source: int, terminal: int) -> None:
-    """Give a terminal the size of another one."""
+    """Copy the window size of terminal `source` to another terminal."""
     with contextlib.suppress(OSError):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(source, termios.TIOCGWINSZ, bytes(8)))
 
@@ -79,7 +79,7 @@ def _is_open(number: int) -> bool:
 
 
 class Log:
-    """Copies a stream to a file, in a thread of its own: a disk that hangs must not hold the command up."""
+    """Copies a stream to a file in a thread, so that a hanging disk does not block the command."""
 
     def __init__(self, directory: str, name: str, journal: Journal) -> None:
         self._path = os.path.join(directory, f"{name}.log")
@@ -92,11 +92,11 @@ class Log:
         threading.Thread(target=self._write_chunks, daemon=True).start()
 
     def write(self, chunk: bytes) -> None:
-        """Take bytes; they are lost when too many wait already."""
+        """Queue bytes for the file; they are lost if too many chunks are waiting."""
         self._chunks.put(chunk)
 
     def flush(self, timeout: float) -> None:
-        """Write what waits, for at most `timeout` seconds."""
+        """Wait until all queued bytes are written, at most `timeout` seconds."""
         written = threading.Event()
         self._chunks.put(written)
         written.wait(timeout)
@@ -151,18 +151,18 @@ class Log:
 
 
 class Pump:
-    """Reads the streams, passes them on, and copies them to their logs."""
+    """Reads the streams, forwards them, and copies them to their logs."""
 
     def __init__(self, streams: list[Stream], directory: str, journal: Journal) -> None:
         self.open: dict[int, Stream] = {stream.reader: stream for stream in streams}
         self._logs = {stream.name: Log(directory, stream.name, journal) for stream in streams}
 
     def drain(self) -> list[Stream]:
-        """Pass on all that can be read now; return streams whose reader has gone."""
+        """Forward all available output; return the streams whose target is closed."""
         return [stream for stream in list(self.open.values()) if not self.pump(stream)]
 
     def pump(self, stream: Stream) -> bool:
-        """Pass on what one stream holds until it is empty or ends; return whether its target takes it."""
+        """Forward the available output of one stream; return False if its target is closed."""
         while stream.reader in self.open:
             chunk = _read(stream.reader)
             if chunk is None:
@@ -177,18 +177,18 @@ class Pump:
         return True
 
     def close(self, stream: Stream) -> None:
-        """Read a stream no more."""
+        """Stop reading a stream, and close its reading end."""
         del self.open[stream.reader]
         os.close(stream.reader)
 
     def flush(self, timeout: float) -> None:
-        """Write what the logs have not written yet."""
+        """Wait until all logs have written their queued bytes, at most `timeout` seconds each."""
         for log in self._logs.values():
             log.flush(timeout)
 
 
 def _read(reader: int) -> bytes | None:
-    """Return some bytes, none at the end, None when there are none yet."""
+    """Return available bytes; empty at the end of the stream, None if there are none yet."""
     try:
         return os.read(reader, CHUNK)
     except BlockingIOError:
@@ -198,7 +198,7 @@ def _read(reader: int) -> bytes | None:
 
 
 def pass_on(target: int, chunk: bytes) -> bool:
-    """Write all bytes, as the command would have done; return False when nobody reads them any more."""
+    """Write all bytes to a descriptor, waiting if necessary; return False if it is closed."""
     try:
         while chunk:
             select.select([], [target], [])  # it may be set to non-blocking

@@ -1,9 +1,9 @@
-"""The parent of the command: starts it, passes signals and the exit status through, writes how it ended.
+"""Starts the command as a child, forwards signals and exit status, and records how it ended.
 
     supervisor ──fork──→ command
         └──────fork────→ observer: output, samples, reachability, stalls
 
-The supervisor does nothing that could block. It starts the observer again when that is killed.
+The supervisor does nothing that could block. It restarts the observer if the observer is killed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from mwms_recorder.settings import Settings
 
 MAX_OBSERVERS = 3
 LAST_WORDS_SECONDS = 1.5
-"""How long a failed command's status may be held back while the observer asks who still answers."""
+"""Maximum delay of a failed command's exit status, in seconds, while the observer probes the peers."""
 
 
 def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
-    """Run the command under a recording, or without one where none can be written, and end as it ends."""
+    """Run the command and record it if possible; end with its exit status or signal."""
     try:
         named_task = task_name(os.environ, settings.task)
         directory = make_directory(settings.out, named_task["task"])
@@ -48,7 +48,7 @@ def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
 
 
 class Supervisor:
-    """One command under a recording."""
+    """Runs and records one command."""
 
     def __init__(self, settings: Settings, command: Sequence[str], named_task: dict[str, str]) -> None:
         self.settings, self.command, self.named_task = settings, command, named_task
@@ -59,7 +59,7 @@ class Supervisor:
         self.observers = 0
 
     def run(self) -> NoReturn:
-        """Start the command, wait for it, and end as it ended."""
+        """Start the command, wait for it, and end with its exit status or signal."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_BLOCK, forwarded() | {signal.SIGCHLD})
         self.streams: list[Stream] = open_streams() if self.settings.records("streams") else []
@@ -75,7 +75,7 @@ class Supervisor:
         end_like(status)
 
     def _start_observer(self) -> None:
-        """Fork the observer; what it says back are the numbers of streams that nobody reads any more."""
+        """Fork the observer, linked by two pipes; it reports descriptors of outputs that are closed."""
         told, self._tell = os.pipe()
         self._hear, said = os.pipe()
         os.set_blocking(self._hear, False)
@@ -89,7 +89,7 @@ class Supervisor:
         os.close(said)
 
     def _observe(self, link: Link) -> NoReturn:
-        """Become the observer; its modules are imported here, so that the command need not wait for them."""
+        """Run the observer in this process; importing its modules here does not delay the command."""
         try:
             from mwms_recorder.outside import observer
 
@@ -115,7 +115,7 @@ class Supervisor:
         )
 
     def _wait(self) -> tuple[int, resource.struct_rusage]:
-        """Return the command's wait status and usage; meanwhile forward signals and reap what ended."""
+        """Wait for the command, forwarding signals; return its wait status and resource usage."""
         wanted: set[int] = {*forwarded(), signal.SIGCHLD}
         while True:
             ended = self._reap()
@@ -127,7 +127,7 @@ class Supervisor:
             self._close_unread()
 
     def _reap(self) -> tuple[int, resource.struct_rusage] | None:
-        """Collect ended children, also those that this process inherits as the first of a container."""
+        """Reap ended children, inherited ones too (as PID 1); return the command's status once it ended."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -166,7 +166,7 @@ class Supervisor:
         )
 
     def _close_unread(self) -> None:
-        """Close a stream that nobody reads, so that the command gets the error that it would have got."""
+        """Close streams whose target is closed, so that the command gets the usual write error."""
         with contextlib.suppress(OSError):
             for target in os.read(self._hear, 16):
                 for stream in [stream for stream in self.streams if stream.target == target]:
@@ -174,7 +174,7 @@ class Supervisor:
                     os.close(stream.reader)
 
     def _end_observer(self, failed: bool) -> None:
-        """Have the observer pass on what the command wrote last; do it here when there is none."""
+        """Wait until the observer has forwarded the last output; forward it here if the observer is gone."""
         with contextlib.suppress(OSError):
             os.write(self._tell, b"F" if failed else b"E")
         os.set_blocking(self._hear, True)
@@ -205,7 +205,7 @@ class Supervisor:
 
 
 def used(usage: resource.struct_rusage) -> dict[str, Any]:
-    """Return resource usage in seconds and bytes."""
+    """Return resource usage by name, times in seconds and memory in bytes."""
     return {
         "user_seconds": round(usage.ru_utime, 3),
         "system_seconds": round(usage.ru_stime, 3),
@@ -219,7 +219,7 @@ def used(usage: resource.struct_rusage) -> dict[str, Any]:
 
 
 def end_like(status: int) -> NoReturn:
-    """End this process by the same signal or with the same exit code."""
+    """End this process with the signal or exit code of a wait status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -1,4 +1,4 @@
-"""Names the task that is recorded, and makes its directory."""
+"""Finds the name of the recorded task, and creates its directory."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX", "RANK")
-"""Variables that launchers number their tasks with."""
+"""Environment variables in which launchers give the rank of a task."""
 
 
 class Peer(NamedTuple):
-    """One task of TF_CONFIG's cluster and its `host:port`."""
+    """One task of TF_CONFIG's cluster as `role:index`, and its `host:port`."""
 
     task: str
     address: str
 
 
 def tf_config(environment: Mapping[str, str]) -> Any:
-    """Return TF_CONFIG as JSON, as its text where it is none, None where it is unset."""
+    """Return the parsed TF_CONFIG; its text if it is invalid JSON, None if it is unset."""
     text = environment.get("TF_CONFIG")
     try:
         return json.loads(text) if text else None
@@ -28,7 +28,7 @@ def tf_config(environment: Mapping[str, str]) -> Any:
 
 
 def own_task(config: Any) -> tuple[str, str] | None:
-    """Return role and index as TF_CONFIG claims them."""
+    """Return role and index of this task from the parsed TF_CONFIG; None if it has none."""
     task = config.get("task") if isinstance(config, dict) else None
     if not isinstance(task, dict) or "type" not in task or "index" not in task:
         return None
@@ -36,7 +36,7 @@ def own_task(config: Any) -> tuple[str, str] | None:
 
 
 def peers(config: Any) -> list[Peer]:
-    """Return all tasks of TF_CONFIG's cluster."""
+    """Return all tasks of the cluster in the parsed TF_CONFIG; empty if it has none."""
     cluster = config.get("cluster") if isinstance(config, dict) else None
     if not isinstance(cluster, dict):
         return []
@@ -49,14 +49,14 @@ def peers(config: Any) -> list[Peer]:
 
 
 def _numbered(addresses: Any) -> list[tuple[Any, Any]]:
-    """Number addresses; TF_CONFIG may also map indexes to them."""
+    """Return (index, address) pairs of a list, or of a mapping as TF_CONFIG may have."""
     if isinstance(addresses, dict):
         return list(addresses.items())
     return list(enumerate(addresses)) if isinstance(addresses, list) else []
 
 
 def task_name(environment: Mapping[str, str], chosen: str | None) -> dict[str, str]:
-    """Return the task's name and where it comes from."""
+    """Return the name of this task, and its source: argument, TF_CONFIG, a launcher's variable or host."""
     if chosen:
         return {"task": _safe(chosen), "task_from": "argument"}
     claimed = own_task(tf_config(environment))
@@ -69,10 +69,10 @@ def task_name(environment: Mapping[str, str], chosen: str | None) -> dict[str, s
 
 
 def make_directory(out: str, task: str) -> str:
-    """Make the task's directory and return its path; a second recording of one task gets a number.
+    """Create the task's directory and return its path; further recordings of a task get a number.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the directory cannot be created.
 
     """
     os.makedirs(out, exist_ok=True)
