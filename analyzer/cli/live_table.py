@@ -1,4 +1,4 @@
-"""Status of a running `mwms-train` job: a table on a terminal, lines in a pipe."""
+"""Shows the status of a running `mwms-train` job: a table on a terminal, lines in a pipe."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _last_values(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str
 
 
 def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield packages and variables that differ between workers; a missing entry counts as a value."""
+    """Yield (key, worker → value) of differing packages and variables; a missing entry counts as a value."""
     listed = facts.filter(pl.col("worker").is_not_null() & pl.col("key").str.contains("^(?:package|env):"))
     if not listed.height:
         return

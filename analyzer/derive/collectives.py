@@ -79,7 +79,7 @@ def _align(rows: Mapping[str, list[Row]]) -> None:
 
 
 def _by_order(own: Sequence[Row]) -> dict[str, list[Row]]:
-    """Group by name the calls that have neither an instance key nor a step."""
+    """Return name → calls that have neither an instance key nor a step."""
     calls: dict[str, list[Row]] = defaultdict(list)
     for row in own:
         if row["instance"] is None and row["step"] is None and row["end"] is not None:

@@ -59,7 +59,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
 
 
 def _summaries(values: pl.DataFrame) -> pl.DataFrame:
-    """Summarize each curve on its own; temporary columns begin with `_`."""
+    """Return one row per curve with statistics of its values; temporary columns begin with `_`."""
     value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
     finite, bad = value.is_finite(), ~value.is_finite()
     earlier = finite & (pl.col("row") < pl.col("row").filter(bad).first())

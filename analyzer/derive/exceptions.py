@@ -1,7 +1,7 @@
 """Parses tracebacks: exception, location in the user's code, and whether the worker itself failed.
 
-An exception is a worker's *own* unless it only reports a lost peer. TensorFlow marks those: a status that
-crossed workers names the remote target or carries a marker (wording: `rules/messages/`).
+An exception is a worker's *own* unless it only reports a lost peer. TensorFlow marks such reports: a status
+passed between workers names the remote target or has a marker (wording: `rules/messages/`).
 """
 
 import re

@@ -240,7 +240,7 @@ def _phase(life: Life, how: str, starting_up: _StartUp) -> str:
 
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _StartUp) -> bool:
-    """Return True if the script logged something after a milestone, so the milestone's call returned."""
+    """Return True if the script logged a line after a milestone, i.e. the call that logged it returned."""
     later = [row for row in life.records if comes_after(row, milestone[-1])]
     quiet = [row for row in later if starting_up.covers(row) or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"

@@ -1,8 +1,8 @@
 """Finds which worker reports which peer as lost, in the wording of every TensorFlow version.
 
-A survivor's error names the peer that it lost. A status that crossed several workers names several; the
-innermost one, next to the root message, is the origin. Coordination heartbeats name the silent task;
-failed calls to the coordination service name the leader, which hosts it.
+A survivor's error names the peer that it lost. A status that passed through several workers names
+several peers; the innermost one, next to the root message, is the origin. Coordination heartbeats name the
+silent task; failed calls to the coordination service name the leader, which hosts it.
 The wording is in `rules/messages/`: messages that state `peer`, `remote_target`, `wraps_status` or `reason`.
 """
 

@@ -31,12 +31,12 @@ class Place(NamedTuple):
 
     @property
     def unit(self) -> tuple[str, bool, bool]:
-        """Return what the position counts; only positions of equal unit are comparable."""
+        """Return (origin, has no epoch, has no step); only positions of equal unit are comparable."""
         return (self.origin, self.epoch is None, self.step is None)
 
     @property
     def done(self) -> int | None:
-        """Return the steps since the start of training; None if unknown or logged only occasionally."""
+        """Return the steps since the start of training; None if unknown or read from an event file."""
         if self.origin == "fit" and self.epoch is not None and self.steps is not None:
             return (self.epoch - 1) * self.steps + (self.step or 0)
         return self.step if self.epoch is None and self.origin in {"loop", "estimator"} else None

@@ -49,13 +49,13 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_step(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
-    """Pair log and event rows of equal tag and step; `fit` lines count per epoch and are excluded."""
+    """Return (log, event) row pairs of equal tag and step; excludes `fit` lines, which count per epoch."""
     counted = logs.filter((pl.col("origin") != "fit") & pl.col("step").is_not_null())
     return counted.join(events, on=[*_OWN, "tag", "step"]).select("log", "event")
 
 
 def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
-    """Pair the end-of-epoch values that `fit` prints with those that its callback writes."""
+    """Return (log, event) row pairs of the end-of-epoch values that `fit` prints and its callback writes."""
     ends = logs.filter((pl.col("origin") == "fit") & pl.col("step").eq_missing(pl.col("steps")))
     of_epochs = events.filter(pl.col("tag").str.contains(_EPOCHS)).with_columns(
         tag=pl.col("tag").str.replace("^validation/", "val_").str.replace("epoch_", "", literal=True),

@@ -77,7 +77,7 @@ def _ratio(seconds: float | None, traced: float | None) -> float | None:
 
 
 def _collective_time(own: pl.DataFrame) -> CollectiveTime:
-    """Total a worker's collectives, counting overlaps once."""
+    """Return the total time of a worker's collectives, counting overlaps once."""
     start, end = own["start"].min(), own["end"].max()
     return CollectiveTime(covered(own), float(end) - float(start))  # type: ignore[arg-type]
 
@@ -107,7 +107,7 @@ def _in_collectives(worker: str, stays: Mapping[str, CollectiveTime], own: pl.Da
 def _left_open(
     own: pl.DataFrame, spans: pl.DataFrame, ended: float | None, step_time: float | None
 ) -> dict[str, Any]:
-    """Count collectives that never ended, and measure how long the first one stayed open."""
+    """Return the number of collectives without an end, and how long the first of them stayed open."""
     begun = own["start"].min()
     ends = [*spans["end"].drop_nulls().to_list(), *spans["start"].to_list()]
     if ended is not None and spans["absolute"].all():

@@ -12,7 +12,7 @@ MOST_COLLECTIVES = 120
 
 
 def traced(tables: Tables) -> list[TraceShares]:
-    """Return one entry per worker with a trace of collectives."""
+    """Return the time shares and collective waits of each traced worker."""
     return [
         {
             "worker": row["worker"],

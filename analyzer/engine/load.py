@@ -19,7 +19,7 @@ _NO_RULES = (_CAUSES, _PACK, overlay.NAME)
 
 
 def load(directories: Sequence[Path]) -> RulePack:
-    """Load and check all rules below some directories.
+    """Return all rules below the directories, checked.
 
     Raises:
         RuleError: at least one file is wrong; the message lists each fault as `file:line: what`.

@@ -12,10 +12,10 @@ from analyzer.storage.disk_cache import cached
 
 
 def load_kept(directories: Sequence[Path]) -> RulePack:
-    """Return the rules below some directories, like `load` but cached.
+    """Return the rules below the directories, from the disk cache if no file has changed.
 
     Raises:
-        RuleError: as `load`.
+        RuleError: a rule file is wrong.
     """
 
     def make() -> RulePack:

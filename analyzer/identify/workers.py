@@ -2,9 +2,9 @@
 
 The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
 without any of these gets the next free index of a task that it does not call, await or report as lost. A log
-that several workers wrote unmarked gets no worker and a fact `several_workers`; neither does a log without
-signs of training, such as a kernel log. Numbers from 1, as docker compose uses, are shifted to start at 0. A
-fact `attributed` records how an unnamed worker was identified.
+that several workers wrote without labels gets no worker, but a fact `several_workers`. A log without signs of
+training, such as a kernel log, gets no worker either. Numbers from 1, as docker compose uses, are shifted to
+start at 0. A fact `attributed` records how an unnamed worker was identified.
 """
 
 import json

@@ -57,7 +57,7 @@ class OddLine(NamedTuple):
 def odd_lines(
     tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str | None, int | None]] = ()
 ) -> list[EvidencePlace]:
-    """Return the most anomalous lines as evidence.
+    """Return the most anomalous lines as evidence, most anomalous first.
 
     `known` are the line templates of a good run; `told` are the places (source, line) already shown.
     """

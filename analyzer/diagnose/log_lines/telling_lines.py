@@ -1,4 +1,4 @@
-"""Selects the log lines that hint at a cause no rule found, and names the file that would confirm it."""
+"""Selects log lines that hint at a cause when no rule found one, and the file that would confirm it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Hint(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """A line, the hint that matches it, and how it is anomalous."""
+    """An informative line: its anomalies, the hint that matches it, and whether it is near the log's end."""
 
     odd: OddLine
     hint: Hint | None
@@ -132,7 +132,7 @@ def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:
 def _telling(
     group: Sequence[SaidLine], *, several: bool, ends: Mapping[tuple[str, str], int]
 ) -> Telling | None:
-    """Return the first record of a template as a telling line; None if it is not informative."""
+    """Return a template's first line with its hint, if any; None if the line is not informative."""
     odd = odd_line(group, several=several)
     decisive = _decisive(odd.line.row) if odd.unusual else None
     if decisive is None and not (odd.stands_out and _is_grave(odd)):

@@ -49,7 +49,7 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
 
 
 def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
-    """Return the most informative lines of the worker, without repetitions, in log order."""
+    """Return the records to draft from: those of `best`'s log with the highest scores, in log order."""
     once: dict[str, Telling] = {}
     for each in found:
         same_log = all(each.row[key] == best.row[key] for key in ("worker", "source"))
