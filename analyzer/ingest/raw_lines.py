@@ -15,7 +15,7 @@ from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import Chunks
 
 Lines = Mapping[int, list[str]]
-"""Texts by line number; a progress bar leaves several on one line."""
+"""Line number → texts; a progress bar leaves several on one line."""
 
 _MAX_TEMPLATE_BYTES = 16 << 20
 """Bytes of each log that are read for templates: healthy logs repeat themselves long before that."""

@@ -19,7 +19,7 @@ _MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
 
 def template_of(text: str) -> str:
-    """Mask everything in a text that differs between runs."""
+    """Return a text with everything masked that differs between runs."""
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return " ".join(text.split())

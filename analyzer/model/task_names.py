@@ -50,7 +50,7 @@ GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.ORDER})
 
 
 def printable(name: str) -> str:
-    """Replace bytes that are not UTF-8 in a file name by question marks."""
+    """Return a file name with question marks in place of bytes that are not UTF-8."""
     return name.encode("utf-8", "replace").decode()
 
 

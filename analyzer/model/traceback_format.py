@@ -24,12 +24,12 @@ _STATUS_ERROR = (
     rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
     r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
 )
-"""TensorFlow's exception classes, one per status code; its runtime raises `_RUNTIME_ERROR` itself."""
+"""Regex for TensorFlow's exception classes, one per status code; its runtime raises `_RUNTIME_ERROR`."""
 _BARE_ERROR = re.compile(
     rf"(?=[A-Za-z_][\w.]*\.){_ERROR_NAME}: |{_ROOT_ERRORS}"
     rf"|{_STATUS_ERROR}(?: \(see above for traceback\))?: "
 )
-"""An error without a traceback: its class with a module, or one of TensorFlow's."""
+"""Regex for an error without a traceback: a class with its module, or a class of TensorFlow."""
 _UNCAUGHT = re.compile(
     rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"

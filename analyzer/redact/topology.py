@@ -47,7 +47,7 @@ _PATH = re.compile(
     r"(?:(?<![\w./:>~-])|(?<=[\w)\]]:)|\b(?:gs|s3[an]?|hdfs|viewfs|abfss?|wasbs?|file|dbfs|nfs):/)"
     r"/(?!tensorflow\.|grpc\.)(?P<path>[\w.+@%=~-]+(?:/[\w.+@%=~-]+)+)(?![\w:]*:)/?"
 )
-"""An absolute path, or one in a file store; neither a device, nor a method of gRPC, nor a page on the web."""
+"""Regex for an absolute path or one in a file store, but not for a device, a gRPC method or a web page."""
 _PLACES = re.compile(
     r"usr|lib(?:32|64)?|local|s?bin|share|etc|proc|sys|dev|shm|tmp|var|run|logs?|opt|mnt|media|home|users|srv|data"
     r"|root|workspace|workdir|work|export|\.?venv|envs?|conda|self|fd|cgroup|fs|spool|cache|src|app"
@@ -151,7 +151,7 @@ def _users(text: str) -> Iterator[str]:
 
 
 def _addresses(text: str) -> Iterator[re.Match[str]]:
-    """Yield addresses that identify a machine; loopback stays, because it may be the cause."""
+    """Yield addresses that identify a machine, without loopback, which may be the cause of the failure."""
     for match in chain(_V4.finditer(text), _V6.finditer(text)):
         if _is_address(match[0]):
             address = ip_address(match[0])

@@ -1,4 +1,4 @@
-"""Unpack an archive that holds a run into a scratch directory.
+"""Unpacks an archive that holds a run into a scratch directory.
 
 Members are not trusted: nothing is written outside the scratch directory, links and devices are not made,
 and what exceeds the limits is left out with a reason.

@@ -20,7 +20,7 @@ CHUNK_BYTES = 512 << 10
 COMPRESSED_STEP = 1 << 10
 """Compressed bytes that are read at a time: damage costs at most these."""
 _MAX_LZMA_MEMORY_BYTES = 128 << 20
-"""`xz -9` needs 65 MB; a header may ask for 4 GB."""
+"""Memory limit of a decompressor: `xz -9` needs 65 MB, but a header may ask for 4 GB."""
 _LINE_SEARCH_BYTES = 4 << 10
 """Bytes before the end of a chunk in which the end of a line is looked for."""
 
@@ -143,7 +143,7 @@ def describe_change(size: int, now: int) -> str:
 
 
 def is_compressed(head: bytes) -> bool:
-    """Return whether the first bytes of a file say that it is compressed."""
+    """Return whether the first bytes of a file are those of a compressed file."""
     return _magic(head) is not None
 
 
@@ -207,5 +207,5 @@ _FORMATS: Mapping[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x5d\x00\x00\x80": ("lzma", lambda lzma: lzma.LZMADecompressor(memlimit=_MAX_LZMA_MEMORY_BYTES)),
     b"\x28\xb5\x2f\xfd": ("zstandard", lambda zstd: zstd.ZstdDecompressor().decompressobj()),
 }
-"""Magic number → module, imported on first use, and a function from that module to a decompressor."""
+"""Magic number → module, imported on first use, and a function that makes a decompressor of it."""
 _MAX_MAGIC_BYTES = max(map(len, _FORMATS))

@@ -42,7 +42,7 @@ def cached(
 
 
 def cached_yaml(file: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    """Return the contents of a YAML file of the package: importing the parser alone takes 10 ms."""
+    """Return the contents of a YAML file of the package, cached: importing the parser alone takes 10 ms."""
 
     def parse() -> Any:  # noqa: ANN401
         import yaml

@@ -104,7 +104,7 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
 def frame_of_columns(
     table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """Build the frame of a table from columns of one length and constants; all others are null.
+    """Build the frame of a table from columns of one length and constants; others are null.
 
     Raises:
         KeyError: a column is not declared.

@@ -17,7 +17,7 @@ _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """Year assumed for formats without one, and the largest time (in seconds) that it yields."""
 _MILLISECONDS_FROM, _MICROSECONDS_FROM = 1e11, 1e14
-"""Numbers from here on are milliseconds or microseconds since 1970; smaller ones are seconds."""
+"""Numbers from these on are milliseconds or microseconds since 1970; smaller ones are seconds."""
 _DAY = 86_400
 _MAX_SKEW_SECONDS = 60.0
 """If the program's own times differ by more (another time zone), collector times are not used."""

@@ -30,7 +30,7 @@ _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
 _MAX_LINE_CHARS = 600
 """Longer lines are not searched for readings."""
 _LARGEST_SHARE = 100_000.0
-"""Percent of one core: a process may use hundreds of cores."""
+"""Largest accepted percentage; of one core, because a process may use hundreds of cores."""
 _POWERS = "bkmgtp"
 _PARTS = (
     ("avail", "available"), ("free", "free"), ("total", "total"), ("limit", "limit"), ("peak", "peak"),

@@ -19,7 +19,7 @@ _MAX_DIGITS = 25
 
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 _NO_YEAR = 1970
-"""Used if the log shows no year; the file's modification time would be a guess."""
+"""Year assumed if the log shows none; the file's modification time would be a guess."""
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:

@@ -21,7 +21,7 @@ _CLASSIC = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):
 _ABSL = re.compile(r"([IWEFD])0000 00:00:(\d+\.\d+)\s+\d+ (\S+?):(\d+)\] ?(.*)", re.DOTALL)
 _GLOG = re.compile(r"([IWEFD])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)\s+\d+ (\S+?):(\d+)\]\s?(.*)", re.DOTALL)
 _UNDATED = re.compile(r"([IWEF]) (tensorflow/\S+?):(\d+)\] ?(.*)", re.DOTALL)
-"""TensorFlow before 1.1 printed no time."""
+"""Regex for the prefix of TensorFlow before 1.1, which has no time."""
 _LOGGER = re.compile(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
 _DATED = re.compile(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
@@ -160,7 +160,7 @@ def seconds(stamp: str) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _moment(stamp: str) -> float | None:
-    """Parse a date; cached, since many lines share one second."""
+    """Parse a date to seconds since 1970; cached, since many lines share one second."""
     text = stamp.replace("/", "-").replace(",", ".").replace(" ", "T")
     whole, dot, fraction = text.partition(".")
     if dot:

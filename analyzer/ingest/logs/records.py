@@ -24,7 +24,7 @@ LONGEST_QUOTE = 40
 """Maximum lines of an error status that TensorFlow's Python logger quotes."""
 
 _HALF_A_YEAR = 183 * 86_400
-"""Seconds; records of a log without years that are further apart lie in different years."""
+"""In seconds; records further apart than this lie in different years if the log shows none."""
 _DUMPED = re.compile(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from analyzer.ingest.logs.collapsed_tracebacks import expand
 
 MAX_LINE_CHARS = 32_768
-"""Longer lines keep their head and tail."""
+"""Maximum length of a line; of a longer one, only its head and tail are kept."""
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
@@ -42,7 +42,7 @@ def decode(data: bytes) -> str:
 
 
 class Utf8:
-    """Re-encode chunks of a text as UTF-8; invalid bytes in UTF-8 input stay as they are."""
+    """Iterates over chunks of a text, re-encoded as UTF-8; invalid bytes in UTF-8 input stay as they are."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts

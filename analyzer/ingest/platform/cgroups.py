@@ -38,7 +38,7 @@ _STAMP = re.compile(
 _NUMBER = re.compile(r"(?P<number>\d{1,20})\s*$|max\s*$")
 _PAIR = re.compile(r"(?P<name>[a-z][\w.]{0,60})[\s:=]+(?P<number>\d{1,20})(?=[\s,;]|$)")
 _UNLIMITED = 1 << 62
-"""cgroup v1 writes nearly 2^63 for "no limit"."""
+"""Values from here on mean "no limit", for which cgroup v1 writes nearly 2^63."""
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:

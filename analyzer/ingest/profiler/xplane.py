@@ -1,10 +1,11 @@
 """Profiler traces (`*.xplane.pb`) → the spans that show which worker waited for which.
 
 An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here
-and each line is decoded on its own, so that a cut costs only what follows it, and memory is one line
-besides the file. Nine events in ten are irrelevant: recognised by their first bytes, they are not decoded.
-An operation that has not finished has no event of its own, only the executor's event of its start; open
-spans come from those.
+and each line is decoded on its own, so that truncation loses only what follows it, and one line
+besides the file is held in memory. Nine events in ten are irrelevant: recognised by their first bytes,
+they are not decoded.
+An unfinished operation has no event of its own, only the executor's event of its start; open spans come
+from those.
 """
 
 import re
@@ -32,7 +33,7 @@ _KEY_BYTES = 3
 """First bytes of an event; they hold its metadata id if that is less than 16,384."""
 _NOTE_KINDS = frozenset(NOTES.values())
 _MAX_GAP_NS = 20_000
-"""Gap between two operations that still count as one span of computing."""
+"""Longest gap between two operations that count as one span of computing."""
 _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
 
 

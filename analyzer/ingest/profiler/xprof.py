@@ -128,10 +128,10 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
 
 
 def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
-    """Fill a quote from the answers of the tools: lists of tables, each with columns, rows and properties.
+    """Return the quote with the answers of the tools: lists of tables with columns, rows and properties.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: the answers are built otherwise.
+        ValueError, KeyError, TypeError, AttributeError: the answers have another form.
 
     """
     tables = [table for tool in TOOLS for table in answers[tool]]

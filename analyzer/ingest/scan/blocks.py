@@ -87,7 +87,7 @@ class BlockScanner:
         """Memory for one block, reused so that it is allocated once."""
 
     def scan(self, data: Data, offset: int, spacing: int) -> BlockScan:
-        """Scan the block at an offset of the log, sampling one line in every `spacing` bytes of the log."""
+        """Return the scan of the block at an offset, sampling one line per `spacing` bytes of the log."""
         lines = NewlineCounter(data)
         found = self._prefilter.first_occurrences(data)
         header = self._prefilter.epoch_header
@@ -133,7 +133,7 @@ class NewlineCounter:
 
 
 def locate(found: Iterable[Occurrence], offset: int, lines: NewlineCounter) -> list[LineHit]:
-    """Add line numbers to the occurrences in the block at `offset`."""
+    """Return the occurrences in the block at `offset`, with their line numbers."""
     return [LineHit(number, offset + end, lines.before(end)) for number, end in found]
 
 

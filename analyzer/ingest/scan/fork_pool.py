@@ -57,7 +57,7 @@ _WHOLE_LOG, _COMBINE = -1, -2
 
 
 class _Task(NamedTuple):
-    """Scan part `part` of a log, or read the log; `start` is where the index of its scanned parts lies."""
+    """Scan part `part` of a log, or read the log; `start` and `length` locate the index of its scans."""
 
     log: int
     part: int
@@ -277,7 +277,7 @@ class ForkPool:
             return error
 
     def _load_scans(self, task: _Task) -> Iterator[BlockScan]:
-        """Load the scans of all blocks of a log, in order.
+        """Yield the scans of all blocks of a log, in order.
 
         Raises:
             OSError: one of its parts could not be read.

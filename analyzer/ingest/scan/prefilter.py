@@ -69,7 +69,7 @@ class Prefilter:
 
 
 def _spellings(literal: str) -> set[str]:
-    """Return a literal as plain logs write it, and as logs of JSON lines do."""
+    """Return the spellings of a literal in plain logs and in JSON lines."""
     return {literal, json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1]}
 
 

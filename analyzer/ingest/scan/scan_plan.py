@@ -47,7 +47,7 @@ def scan_log(
     progress: OffsetCallback,
     budget: SamplingBudget,
 ) -> LogScan:
-    """Scan a log from end to end.
+    """Scan a log from end to end and return the lines to read.
 
     Raises:
         OSError: the file cannot be read, or its compressed contents are broken from the first byte on.
@@ -76,7 +76,7 @@ def divisible_size(source: Source) -> int:
 def scan_part(
     source: Source, part: LogPart, scanner: BlockScanner, budget: SamplingBudget, progress: OffsetCallback
 ) -> list[BlockScan]:
-    """Scan the blocks of one part of a log.
+    """Return the scans of the blocks of one part of a log.
 
     Raises:
         OSError: the file cannot be read.

@@ -30,7 +30,7 @@ from analyzer.ingest.tensorboard.record_tables import (
 CHUNK_BYTES = 1 << 19
 """Bytes read at once."""
 MAX_RECORD_BYTES = 8 << 20
-"""Size of a record that may hold scalars; larger ones hold images, audio or graphs."""
+"""Maximum size of a record with scalars; larger ones hold images, audio or graphs."""
 TABLE_FILE_BYTES = 2 << 20
 """Minimum size of a file whose records are decoded as tables, which needs numpy."""
 
@@ -112,7 +112,7 @@ class _Reader:
                 self._read_next()
 
     def _has(self, count: int) -> bool:
-        """Buffer `count` bytes from `pos` on; return False if fewer are left of the size at opening."""
+        """Buffer `count` bytes from `pos` on; return False if the file, as opened, ends before them."""
         missing = count - (len(self.buffer) - self.pos)
         if missing > 0:
             left = self.size - self.base - len(self.buffer)

@@ -120,7 +120,7 @@ class RecordTables:
         return offsets
 
     def decode(self, buffer: bytes, offsets: Sequence[int]) -> list[Columns]:
-        """Decode those records that have a common layout and the right checksum."""
+        """Return the scalars of the records that have a common layout and a correct checksum."""
         import numpy as np
 
         starts = np.array(offsets)
@@ -192,7 +192,7 @@ def _is_sound(table: _Array) -> _Array:
 
 
 def _layout_of(payload: bytes) -> Layout | None:
-    """Return the layout of a payload, tried out: replacing the value must change nothing else; else None."""
+    """Return the layout of a payload, confirmed by decoding it with another value; None if it has none."""
     parts = _EVENT.fullmatch(payload)
     scalars = _decoded(payload)
     if len(scalars) != 1 or parts is None or len(parts[2]) > _MAX_STEP_BYTES:
