@@ -85,7 +85,7 @@ def _is_folder(output: str) -> bool:
 
 
 def _default_folder(inputs: Sequence[Path]) -> Path:
-    """Return the current directory, or the temporary one if it is read-only or part of the run."""
+    """Return the current directory; the temporary directory if that is read-only or part of the run."""
     runs = [
         each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
     ]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 ENDED = 128 + signal.SIGTERM
-"""Exit status of a task that its scheduler ended."""
+"""Exit status of a task that its scheduler stopped with SIGTERM."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -160,7 +160,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _worker(args: argparse.Namespace) -> int:
-    """Run one task and return its exit status."""
+    """Run one task of a scenario, with its rank from the scheduler, and return its exit status."""
     rank = args.rank or Rank.found(os.environ)
     scenario = _changed(args, catalogue.find_scenario(args.scenario, guilty=args.guilty, workers=rank.count))
     program: Program = UserProgram(tuple(args.program or ()), args.directory.resolve())

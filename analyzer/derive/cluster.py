@@ -39,7 +39,7 @@ _ENOUGH_BATCHES = 3
 
 
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per compared key and worker that states it."""
+    """Return the stated values that are compared between workers, one row per key and worker."""
     stated = dict(_compared_values(facts, workers))
     return frame("cluster", (row for key, values in stated.items() for row in _rows(key, values)))
 

@@ -66,7 +66,7 @@ def _label(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _align(rows: Mapping[str, list[Row]]) -> None:
-    """Shift call numbers in place so that equal numbers overlap in time; skips calls with key or step."""
+    """Shift call numbers in place so that equal numbers overlap in time; only for calls from `_by_order`."""
     ordered = [_by_order(own) for own in rows.values()]
     first = next((calls for calls in ordered if calls), {})
     for calls in ordered:

@@ -14,7 +14,7 @@ from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _DOUBTED = (0.78, 0.6)
-"""Highest confidence of a healthy verdict that one observation contradicts, and that several do."""
+"""Highest confidence of a healthy verdict contradicted by one observation, and by several."""
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85

@@ -108,7 +108,7 @@ class _SortKey:
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
-        """Return the sort key: time, then starts first and ends last, then the line."""
+        """Return (time, worker, phase, line); at equal time, a worker's start sorts first, its end last."""
         ends = event["kind"] in {"end", "silence"}
         phase = 0 if event["kind"] == "start" else 2 if ends else 1
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)

@@ -30,9 +30,9 @@ class Signal(NamedTuple):
     """The column with the worker of a row, e.g. `accuser` instead of `worker` for accusations."""
     at_least: int = 1
     after: str = ""
-    """Another signal; only rows after one of its rows count."""
+    """Name of another signal; only rows after one of that signal's rows count."""
     before: str = ""
-    """Another signal; only rows before one of its rows count."""
+    """Name of another signal; only rows before one of that signal's rows count."""
     within: Within = Within()
     unless: tuple[Condition, ...] = ()
     """Conditions that exclude rows; set by overlays."""

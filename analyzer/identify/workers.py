@@ -120,7 +120,7 @@ def _numbered(
 
 
 def _basis_of(worker: str, claim: Claim | None) -> Basis:
-    """Return the basis for a worker that keeps its file's number: an equal claim, else the number."""
+    """Return the evidence for a worker that keeps its file's number: an equal claim, else the number."""
     return claim.basis if claim and claim.worker == worker else Basis.NUMBER
 
 

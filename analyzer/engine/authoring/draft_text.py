@@ -10,7 +10,7 @@ import yaml
 from analyzer.model.log_template import literals_between
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
-"""The prefix of messages of TensorFlow's C++ code."""
+"""Regex of the prefix that TensorFlow's C++ code prints before a message."""
 
 
 class Spoken(NamedTuple):
