@@ -1,9 +1,8 @@
 """Profiler traces (`*.xplane.pb`) → the spans that show which worker waited for which.
 
-An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here
-and each line is decoded on its own, so that truncation loses only what follows it, and one line
-besides the file is held in memory. Nine events in ten are irrelevant: recognised by their first bytes,
-they are not decoded.
+An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here and
+each line is decoded on its own, so that truncation loses only what follows it, and one line besides the file
+is held in memory. Nine events in ten are irrelevant: recognised by their first bytes, they are not decoded.
 An unfinished operation has no event of its own, only the executor's event of its start; open spans come
 from those.
 """
