@@ -1,4 +1,4 @@
-"""Renderers, one module per format: each a function of the diagnosis document alone, imported on demand."""
+"""Renders a diagnosis document; each format has a module, which is imported on demand."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, cast
 Diagnosis = Mapping[str, Any]
 _SINCE: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
 _OF_FINDINGS: Mapping[str, Any] = MappingProxyType({"lacks": None})
-"""Values of fields that documents of earlier versions lack."""
+"""Default values of finding fields that documents of earlier versions lack."""
 
 
 class Renderer(NamedTuple):
-    """One format: the suffix of its files and the module that has its `render`."""
+    """An output format: file suffix, and name of the module with the function `render`."""
 
     suffix: str
     module: str
@@ -22,11 +22,11 @@ class Renderer(NamedTuple):
         return cast("str", self.load().render(completed(diagnosis)))
 
     def load(self) -> Any:  # noqa: ANN401  (a module)
-        """Import the module of this format."""
+        """Import and return the module of this format."""
         return import_module(f"analyzer.render.{self.module}")
 
     def warm_up(self) -> None:
-        """Import the module and load its templates; both may take longer than rendering itself."""
+        """Import the module and load its templates, which may take longer than rendering."""
         getattr(self.load(), "warm_up", _nothing)()
 
 
@@ -47,7 +47,7 @@ def _nothing() -> None:
 
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:
-    """Fill in the fields that a document of an earlier version lacks."""
+    """Return the document with defaults for fields that documents of earlier versions lack."""
     findings = [{**_OF_FINDINGS, **finding} for finding in diagnosis["findings"]]
     for finding in findings:
         finding["evidence"] = [_numbered(place) for place in finding["evidence"]]
@@ -62,5 +62,5 @@ def _numbered(place: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word the command line uses)
-    """Render a diagnosis document in one of `FORMATS`."""
+    """Return a diagnosis document in the given format, a key of `FORMATS`."""
     return FORMATS[format].render(diagnosis)

@@ -1,4 +1,4 @@
-"""The decision that a diagnosis asks for: restart, exclude a machine, resume from where, who fixes it."""
+"""Derives the decision from a diagnosis: restart, excluded machine, checkpoint, owner."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,13 +15,13 @@ _TRAINS = ("worker", "chief")
 
 @cache
 def wording() -> Mapping[str, Any]:
-    """Return `wording.yaml`, the words that the renderers share."""
+    """Return the content of `wording.yaml`, the wording that all renderers share."""
     words: Mapping[str, Any] = cached_yaml(Path(__file__).with_name("wording.yaml"))
     return words
 
 
 class Answer(NamedTuple):
-    """One question of the decision, its short answer, and a detail (may be empty)."""
+    """One question of the decision, its short answer, and a detail, which may be empty."""
 
     question: str
     answer: str
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
-    """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty if there are none."""
+    """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty strings if none."""
     if culprits := diagnosis["culprits"]:
         return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
@@ -40,7 +40,7 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
-    """Return how the index of a blamed worker was guessed, and its file; empty if none was guessed."""
+    """Return a parenthesis on how a blamed worker's index was guessed; empty if none was guessed."""
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
     if not guessed:
         return ""
@@ -49,7 +49,7 @@ def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return the answers that the person on call needs: restart, exclude a machine, checkpoint, owner."""
+    """Return the answers for the person on call: restart, exclude a machine, checkpoint, owner."""
     if diagnosis["verdict"] == "healthy":
         return _healthy_answers(diagnosis)
     action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
@@ -78,7 +78,7 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def workers_seen(run: Mapping[str, Any]) -> str:
-    """Return how many of the expected workers left a source: `3 of 4`."""
+    """Return how many of the expected workers left files: `3 of 4`; only the first number if unknown."""
     seen, expected = run["workers_seen"], run["workers_expected"]
     return f"{seen:,}" if expected is None else f"{seen:,} of {expected:,}"
 
@@ -128,7 +128,7 @@ def _stepped(worker: Mapping[str, Any]) -> bool:
 
 
 def confidence_phrase(diagnosis: Mapping[str, Any]) -> str:
-    """Return the verdict's confidence as `likely (75 %)`; empty if no cause is known."""
+    """Return the confidence of the verdict as `likely (75 %)`; empty if no cause is known."""
     if diagnosis["cause"] in (None, "unknown"):
         return ""
     return f"{confidence(diagnosis['confidence'])} ({percent(diagnosis['confidence'])})"

@@ -1,4 +1,4 @@
-"""The diagnosis as canonical JSON: keys in the order of the schema, so equal diagnoses are equal bytes."""
+"""Renders a diagnosis as canonical JSON: equal diagnoses give equal bytes."""
 
 import json
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from analyzer.storage.package_files import resource
 
 Schema = Mapping[str, Any]
 _LEAVES = frozenset({str, int, float, bool, type(None)})
-"""Scalar types, checked first because most values have them."""
+"""Scalar types, tested first because most values are scalars."""
 _LISTS = (list, tuple)
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
-    """Return the document as JSON text.
+    """Return the document as JSON text with its keys in the order of the schema.
 
     Raises:
         ValueError: a number is NaN or infinite, which JSON cannot express.
@@ -25,7 +25,7 @@ def render(diagnosis: Mapping[str, Any]) -> str:
 
 
 def in_schema_order(diagnosis: Mapping[str, Any]) -> Any:  # noqa: ANN401  (JSON)
-    """Return the document with its keys in the order of the schema; unknown keys follow, sorted."""
+    """Return the document with its keys in the order of the schema, then unknown keys, sorted."""
     return _in_schema_order(diagnosis, _schema())
 
 

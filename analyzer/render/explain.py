@@ -1,4 +1,4 @@
-"""`--explain`: how the diagnosis follows from the files, from sources and signals to the ranking."""
+"""Renders `--explain`: how the diagnosis follows from files, signals and findings."""
 
 import textwrap
 from collections import Counter
@@ -14,7 +14,7 @@ _MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
 
 
 def explain(diagnosis: Json, width: int = 100) -> str:
-    """Return the steps that led to a diagnosis, wrapped at `width` columns."""
+    """Return the steps that led to a diagnosis as text, wrapped at `width` columns."""
     parts = (
         ("What was read", _sources(diagnosis)),
         ("Clocks", _clocks(diagnosis.get("clocks", ()))),
@@ -30,7 +30,7 @@ def explain(diagnosis: Json, width: int = 100) -> str:
 
 
 def near_misses(diagnosis: Json) -> Iterator[str]:
-    """Yield a sentence for each cause that lacked one signal, with the file that would decide it."""
+    """Yield a sentence for each cause that lacked one signal, with the file to collect next time."""
     for near in diagnosis.get("near_misses", ()):
         of = f" ({near['worker']})" if near["worker"] else ""
         collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"

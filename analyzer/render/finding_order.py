@@ -1,4 +1,4 @@
-"""The order in which findings, evidence and unread files are shown."""
+"""Orders findings, evidence and unread files for display."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ _ROLES = ("cause", "symptom", "context", "benign")
 
 
 def fired_findings(diagnosis: Json) -> list[tuple[int, Json]]:
-    """Return (index in the document, finding) of all that fired: the verdict's rule first, then by role."""
+    """Return (index in the document, finding) of all fired findings: the verdict's first, then by role."""
     found = [(i, f) for i, f in enumerate(diagnosis["findings"]) if f["outcome"] == "fired"]
     return sorted(found, key=lambda f: (f[1]["rule"] != diagnosis["rule"], _ROLES.index(f[1]["role"]), f[0]))
 
 
 def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
-    """Return at most `limit` pieces of evidence: all of the verdict's rule, one of each other finding."""
+    """Return at most `limit` pieces of evidence: all of the verdict's finding, one of each other one."""
     chosen: list[Json] = []
     for _, finding in fired_findings(diagnosis):
         if finding["role"] in {"cause", "symptom"}:
@@ -25,7 +25,7 @@ def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
 
 
 def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
-    """Return the evidence without repeats of an earlier line, or of earlier marked words."""
+    """Return the evidence without pieces that repeat an earlier line or earlier marked words."""
     told: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
@@ -37,7 +37,7 @@ def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
 
 
 def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
-    """Return keys of a piece of evidence; pieces that share a key show the same thing."""
+    """Return keys of a piece of evidence; pieces with a common key are duplicates."""
     source, line, kind = place["source"], place["line"], place["kind"]
     if kind == "absence" or line is None:
         return {(kind, source, line, place["worker"], place["says"])}
@@ -46,13 +46,13 @@ def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
 
 
 def location(place: Json) -> str:
-    """Return `worker-1.log:123`, or the source alone, or an empty text if the evidence has no source."""
+    """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source."""
     source, line = place["source"], place["line"]
     return "" if source is None else source if line is None else f"{source}:{line}"
 
 
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return (name, reason) of all that was not read: damaged files first, then unsupported kinds."""
+    """Return (name, reason) of unread files: incomplete ones, damage, then unsupported kinds."""
     told = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
     damage = [
         (d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"])
@@ -63,13 +63,13 @@ def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
 
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return (name, reason) of files of a supported kind that were not read, or not completely."""
+    """Return (name, reason) of files of supported kinds that were not read completely."""
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] != _NO_READER]
     return [(s["name"], _why(s)) for s in sorted(found, key=lambda s: s["read"] == "skipped")]
 
 
 def unsupported_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return one (name, reason) for all files of unsupported kinds together."""
+    """Return one (name, reason) for all files of unsupported kinds; empty if there are none."""
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] == _NO_READER]
     if not found:
         return []

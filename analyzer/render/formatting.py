@@ -1,4 +1,4 @@
-"""Values as text, the same in every renderer: confidence, times, sizes, numbers, workers."""
+"""Formats values for all renderers: confidence, times, sizes, numbers, workers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ def percent(value: float) -> str:
 
 
 def instant(value: float | None, *, date: bool = True) -> str:
-    """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`, or `01:40:37.754` without `date`."""
+    """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`; without `date`, only the time."""
     try:
         at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
     except (OverflowError, ValueError):
@@ -55,7 +55,7 @@ def size(count: int) -> str:
 
 
 def as_text(value: str | bool) -> str:
-    """Return a stated value as people write it: `yes` and `no` for a boolean."""
+    """Return the text of a fact's value: a boolean becomes `yes` or `no`."""
     return value if isinstance(value, str) else "yes" if value else "no"
 
 
@@ -71,7 +71,7 @@ def worker_key(worker: str) -> tuple[str, int]:
 
 
 def names(workers: Sequence[str]) -> str:
-    """Return worker names in order: `worker:0, worker:2`; three or more consecutive ones as `worker:0–63`."""
+    """Return sorted worker names: `worker:0, worker:2`; three or more in a row become `worker:0–63`."""
     in_schema_order = sorted(set(workers), key=worker_key)
     rows = [[w for _, w in run] for _, run in groupby(enumerate(in_schema_order), _row)]
     said = [[f"{row[0]}–{row[-1].partition(':')[2]}"] if len(row) > 2 else row for row in rows]
@@ -84,11 +84,11 @@ def _row(place: tuple[int, str]) -> tuple[str, int]:
 
 
 def number(value: float | str) -> str:
-    """Return a curve's value with four digits; values that are not finite are texts already."""
+    """Return a curve's value with four significant digits; a string (`nan`, `inf`) is unchanged."""
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return texts as a list in a sentence: `a, b and c`."""
+    """Join texts as in a sentence: `a, b and c`."""
     *most, last = texts or [""]
     return f"{', '.join(most)} and {last}" if most else last

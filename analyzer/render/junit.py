@@ -1,4 +1,4 @@
-"""The diagnosis as JUnit XML: one test case for the job, and one for each worker."""
+"""Renders a diagnosis as JUnit XML: one test case for the job, and one for each worker."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _MAX_NAME, _MAX_WORKERS = 120, 1000
 
 
 class Case(NamedTuple):
-    """A test case; `outcome` is `failure`, `error`, `skipped`, or empty where it passed."""
+    """A test case; `outcome` is `failure`, `error`, `skipped`, or empty if passed."""
 
     name: str
     outcome: str
@@ -24,7 +24,7 @@ class Case(NamedTuple):
 
 
 def render(diagnosis: Json) -> str:
-    """Return one test suite; characters that XML forbids are replaced by visible ones."""
+    """Return the XML of one test suite; characters that XML forbids are replaced by visible ones."""
     run = diagnosis["run"]
     cases = [_job_case(diagnosis), *map(_worker, _workers(diagnosis))]
     counts = Counter(case.outcome for case in cases)
@@ -42,7 +42,7 @@ def render(diagnosis: Json) -> str:
 
 
 def _job_case(d: Json) -> Case:
-    """Return the job's case: failed and degraded are failures; inconclusive is an error of the check."""
+    """Return the test case of the job: a failure if failed or degraded, an error if inconclusive."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
     title, workers = decision.blamed(d)
     said = ", ".join(part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part)
@@ -59,7 +59,7 @@ def _workers(d: Json) -> list[Json]:
 
 
 def _worker(worker: Json) -> Case:
-    """Return a worker's case: culprits and suspects fail; witnesses and workers without files are skipped."""
+    """Return a worker's test case: a failure if blamed, skipped for witnesses and missing workers."""
     passed = worker["seen"] and worker["part"] != "witness"
     blamed = worker["part"] in {"culprit", "suspect"}
     outcome = "failure" if blamed else "" if passed else "skipped"

@@ -1,8 +1,8 @@
-"""The diagnosis as Markdown short enough for GitHub, Jira or Slack; text of the run is never markup.
+"""Renders a diagnosis as Markdown for GitHub, Jira or Slack; text from the run is escaped.
 
-GitHub takes 65,536 characters, Slack 40,000, Jira 32,767; a post has at most 30,000 UTF-16 code units.
-Sections that do not fit are dropped from the end and named. Decision and reasons come first: they fit one
-block of a Slack message (3,000 characters).
+GitHub accepts 65,536 characters, Slack 40,000, Jira 32,767; the output has at most 30,000 UTF-16 code units.
+The last sections are dropped, and named, if they do not fit. Decision and reasons come first, so that they
+fit one block of a Slack message (3,000 characters).
 """
 
 import re
@@ -22,14 +22,14 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "＠"}
 
 
 def render(diagnosis: Json) -> str:
-    """Return the decision, its reasons, the next steps and the evidence."""
+    """Return the diagnosis as Markdown: decision, reasons, next steps, evidence."""
     d = diagnosis
     head = [_heading(d), prose(d["summary"]), _answers(d)]
     return _fitting(head, {each.title: _section(each) for each in sections(d)}, _footer(d))
 
 
 def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str) -> str:
-    """Return the post; while it is too long, drop its last section and name it."""
+    """Join the parts to one text; drop and name the last sections until it fits `MAX_CHARACTERS`."""
     kept = dict(parts)
     while True:
         cut = [title for title in parts if title not in kept]
@@ -41,18 +41,18 @@ def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str) -> str:
 
 
 def _units(text: str) -> int:
-    """Return the number of UTF-16 code units, by which Slack and Jira count."""
+    """Return the number of UTF-16 code units, in which Slack and Jira measure length."""
     return len(text) + sum(char > "\uffff" for char in text)
 
 
 def prose(text: str) -> str:
-    """Return text of a run as one line with markup, mentions and tags escaped."""
+    """Return text from a run as one line with markup, mentions and tags escaped."""
     escaped = _ESCAPED.sub(r"\\\1", one_line(text, _MAX_TEXT))
     return re.sub(r"[&<>@]", lambda m: _ENTITIES[m[0]], escaped)
 
 
 def code(text: str) -> str:
-    """Return text of a run as a code span that its own backticks cannot close."""
+    """Return text from a run as a code span that backticks in the text cannot close."""
     line = one_line(text, _MAX_TEXT).replace("|", "¦")
     fence = "`" * (_longest_run(line) + 1)
     edge = " " if line.startswith("`") or line.endswith("`") else ""
@@ -60,7 +60,7 @@ def code(text: str) -> str:
 
 
 def block(text: str, indent: str = "") -> str:
-    """Return text of a run as a fenced block that its own backticks cannot close."""
+    """Return text from a run as a fenced code block that backticks in the text cannot close."""
     shown = visible(text[: 4 * _MAX_EXCERPT])
     fence = "`" * max(_longest_run(shown) + 1, 3)
     return "\n".join(indent + line for line in (fence + "text", *shown.split("\n"), fence))

@@ -1,4 +1,4 @@
-"""The sentences that several renderers share: open questions, differences, notes, missing files."""
+"""Builds the sentences that renderers share: open questions, differences, notes, missing files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from analyzer.render.formatting import as_text, duration, names, number, percent, plural
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
-"""Facts that differ between all workers of a healthy job."""
+"""Keys of facts that differ between all workers even in a healthy job."""
 _MAX_CLOCKS = 2
-"""Number of shifted clocks up to which each has a sentence; more share one."""
+"""Number of shifted clocks up to which each gets its own sentence; more share one."""
 
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return sentences about evidence that contradicts the verdict or is not explained by it."""
+    """Return sentences on symptoms that the verdict leaves unexplained, and on missing information."""
     said = [
         f"{f['title']} ({names(f['workers']) or 'the whole run'}): seen, but not explained by the verdict."
         for f in diagnosis["findings"]
@@ -33,13 +33,13 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def differs_by_nature(fact: Mapping[str, Any]) -> bool:
-    """Return True if a fact is expected to differ per worker (such as its host) and does so for all."""
+    """Return True if a fact should differ per worker (such as the host), and all its values differ."""
     values = [*fact["values"].values()]
     return fact["key"] in _OF_EACH and len(set(values)) == len(values)
 
 
 def differences(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return the facts that differ between workers: `TensorFlow: 2.15.1 (worker:0–1), 2.21.0 (worker:2)`."""
+    """Return facts that differ between workers: `TensorFlow: 2.15.1 (worker:0–1), 2.21.0 (worker:2)`."""
     said = []
     for fact in diagnosis["facts"]:
         if not fact["equal"] and not differs_by_nature(fact):
@@ -51,7 +51,7 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def against(good: Mapping[str, Any]) -> list[str]:
-    """Return what differs from a good run, apart from lines: `Python: 3.11.2, there 3.10.4`."""
+    """Return the differences from a good run, except lines: `Python: 3.11.2, there 3.10.4`."""
     said = [f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]]
     if told := pace(good["step_time"]):
         said.append(told)
@@ -65,7 +65,7 @@ def against(good: Mapping[str, Any]) -> list[str]:
 
 
 def pace(step_time: Mapping[str, Any]) -> str:
-    """Return the step time here and in a good run; empty if either is unknown."""
+    """Return a sentence on the step time here and in a good run; empty if either is unknown."""
     here, there = step_time["here"], step_time["there"]
     if not (here and there):
         return ""
@@ -73,14 +73,14 @@ def pace(step_time: Mapping[str, Any]) -> str:
 
 
 def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the headings of the sections `why` and `next`, which depend on whether a cause is known."""
+    """Return the headings of `why` and `next`, depending on whether a cause is known."""
     if diagnosis["cause"] is None:
         return ("What is known", "What to collect")
     return ("What is known", "What to do") if diagnosis["cause"] == "unknown" else ("Why", "Next")
 
 
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each kind of missing file: rules that need it, and how to collect it."""
+    """Return a sentence per kind of missing file: number of rules that need it, how to collect it."""
     said = []
     for recipe in diagnosis["collect"]:
         wanting = [each for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
@@ -94,7 +94,7 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return the run's context findings and clock shifts as sentences."""
+    """Return a sentence for each context finding, and sentences on clock shifts."""
     found = [
         f["summary"] or f["title"]
         for f in diagnosis["findings"]
@@ -114,7 +114,7 @@ def _clock(clock: Mapping[str, Any]) -> str:
 
 
 def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
-    """Return one sentence for many clocks that differ."""
+    """Return one sentence for many shifted clocks."""
     whose = names([each["worker"] for each in clocks])
     most = duration(max(abs(each["offset"]) for each in clocks))
     return (
@@ -124,7 +124,7 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return the titles and workers of the causes that another finding explains."""
+    """Return title and workers of each fired cause that another finding explains."""
     found = [
         (f["title"], names(f["workers"]))
         for f in diagnosis["findings"]
@@ -134,7 +134,7 @@ def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return what XProf reports on each trace, or why it reports nothing."""
+    """Return XProf's report on each trace as lines, or the reason why there is none."""
     said = []
     for quote in diagnosis.get("xprof", ()):
         whose = quote["worker"] or quote["source"]
@@ -146,7 +146,7 @@ def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the log lines that hint at a cause, as evidence; `says` holds meaning and possible causes."""
+    """Return the log lines that hint at a cause as evidence; `says` has meaning and possible causes."""
     return [
         {**told["line"], "says": " ".join(filter(None, (_meaning(told), *_possible(told["possible"]))))}
         for told in diagnosis.get("telling_lines", ())
@@ -164,6 +164,6 @@ def _possible(causes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def deciding_file(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence on the file that would decide the cause, and how to collect it."""
+    """Return a sentence on how to collect the file that would decide the cause; empty if none."""
     file = diagnosis.get("deciding_file")
     return [f"Collect {file['what']}: {file['how']}."] if file else []

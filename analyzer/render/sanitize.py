@@ -1,4 +1,4 @@
-"""Makes text of a run safe to show: control and invisible characters become visible ones.
+"""Makes text from a run safe to display: control and invisible characters become visible ones.
 
 Logs are untrusted input: escape codes, bidirectional marks and zero-width characters could hide or reorder
 what the reader sees.
@@ -16,7 +16,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Return the text as a single line of visible characters, at most `limit` of them."""
+    """Return the text as one line of at most `limit` characters, all visible; line ends become ` ⏎ `."""
     if limit is not None:
         text = text[: limit + 1]
     line = visible(" ⏎ ".join(text.strip("\n").split("\n")).replace("\t", " "))
@@ -24,7 +24,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return at most `limit` characters of the text; the last is an ellipsis if something was cut."""
+    """Return the text, cut to `limit` characters with an ellipsis at the end if it is longer."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 

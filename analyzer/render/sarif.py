@@ -1,4 +1,4 @@
-"""The diagnosis as SARIF 2.1.0: one result for each finding that fired, with its evidence as locations."""
+"""Renders a diagnosis as SARIF 2.1.0: one result per fired finding, with evidence as locations."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ _ROLES = {"cause": "warning", "symptom": "warning", "context": "note"}
 
 
 def render(diagnosis: Json) -> str:
-    """Return a log of one run; a healthy run has no result of kind `fail`."""
+    """Return a SARIF log with one run, as JSON text."""
     log = {"version": "2.1.0", "runs": [_run(diagnosis)]}
     return json.dumps(_sanitized(log), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _sanitized(value: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Return the log with control and invisible characters replaced in all texts."""
+    """Return a JSON value with control and invisible characters replaced in all strings."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
@@ -99,7 +99,7 @@ def _unexplained(d: Json) -> Json:
 
 
 def _locations(evidence: Sequence[Json], workers: Sequence[str]) -> dict[str, list[Json]]:
-    """Return the first evidence as location and the rest as related ones; without any source, the workers."""
+    """Return the first evidence as location, others as related locations; without source, a worker."""
     placed = [place for place in evidence if place["source"] is not None]
     if not placed:
         return {"locations": [{"logicalLocations": [_worker(name)]} for name in workers[:1]]}
@@ -136,7 +136,7 @@ def uri(source: str) -> str:
 
 
 def _invocation(d: Json) -> Json:
-    """Return the command line, the rules that failed, and the files that were not read."""
+    """Return the SARIF invocation: command line, rules that failed, and unread files."""
     made: dict[str, Any] = {"executionSuccessful": True}
     if command := d["made_with"].get("command"):
         made["commandLine"] = _text(command)
@@ -161,5 +161,5 @@ def _text(text: str) -> str:
 
 
 def _message(text: str) -> str:
-    """Escape a text for a SARIF message, where braces are placeholders and `](` makes a link."""
+    """Escape a text for a SARIF message, in which braces are placeholders and `](` makes a link."""
     return _text(text).replace("](", "] (").replace("{", "{{").replace("}", "}}")

@@ -1,4 +1,4 @@
-"""The sections of a diagnosis below its decision, in the order in which text and Markdown show them."""
+"""Lists the sections that text and Markdown show below the decision, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,11 +13,11 @@ _MAX_EVIDENCE = 12
 
 
 class Section(NamedTuple):
-    """A list under a title.
+    """A title with a list of items.
 
-    `style` says what the items are: texts (`numbered` or `bullets`), `steps` with a command, `files` with a
-    reason, pieces of evidence (`places`), or the last lines of a worker (`words`). Of a `minor` section,
-    renderers show the first few items.
+    `style` is the type of the items: texts (`numbered` or `bullets`), `steps` with a command, `files` with a
+    reason, pieces of evidence (`places`), or the last lines of a worker (`words`). Renderers show only the
+    first few items of a `minor` section.
     """
 
     title: str
@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 
 def sections(d: Json) -> list[Section]:
-    """Return the sections that have items."""
+    """Return the sections of a diagnosis that have items."""
     why, following = phrasing.headings(d)
     unclear = why != "Why"
     every = [

@@ -1,4 +1,4 @@
-"""The diagnosis as text for a terminal: the decision first, then reasons, next steps and evidence."""
+"""Renders a diagnosis as text for a terminal: decision, reasons, next steps, evidence."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,18 +15,18 @@ _MAX_TEXT, _MAX_MINOR = 600, 6
 
 
 def render(diagnosis: Json) -> str:
-    """Return plain text without colour, 100 columns wide."""
+    """Return the diagnosis as plain text without colour, 100 columns wide."""
     return terminal(diagnosis, colour=False, width=100)
 
 
 def terminal(diagnosis: Json, *, colour: bool, width: int) -> str:
-    """Return the page for a terminal `width` columns wide, with ANSI colours if `colour` is set."""
+    """Return the diagnosis as text, wrapped at `width` columns (at least 40), with ANSI colours if set."""
     page = _Page(diagnosis, _Paint(colour, _TONES[diagnosis["verdict"]]), max(width, 40))
     return "\n".join(page.lines()) + "\n"
 
 
 class _Paint(NamedTuple):
-    """Wraps text in ANSI colour codes, if `on`."""
+    """Wraps text in ANSI colour codes if `on`, else returns it unchanged."""
 
     on: bool
     tone: str
@@ -124,7 +124,7 @@ class _Page(NamedTuple):
 
 
 def _from_mark(place: Json, text: str, room: int) -> str:
-    """Return a long excerpt from just before its first mark, so that the mark fits in `room` characters."""
+    """Return the part of an excerpt that shows its first mark within `room` characters."""
     first = min((a for a, _ in place["marks"]), default=0)
     start = text.rfind("\n", 0, max(first, 0)) + 1
     if first - start > room // 2:

@@ -1,4 +1,4 @@
-"""Trims a diagnosis to a size that a page can show, and counts what it removes."""
+"""Trims a diagnosis to given limits, and counts what it removes."""
 
 import math
 from collections import Counter
@@ -11,7 +11,7 @@ from analyzer.render.decision import wording
 
 Json = Any
 _LEAVES = frozenset({int, float, bool, type(None)})
-"""Scalar types, checked first: `isinstance` of `Mapping` is slow."""
+"""Scalar types, tested first because `isinstance` with `Mapping` is slow."""
 _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
     | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
@@ -21,7 +21,7 @@ _PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
 
 
 class Limits(NamedTuple):
-    """Upper bounds: rows of tables, entries of other lists, characters of texts, points of all curves."""
+    """Upper bounds: rows of tables, entries of other lists, characters of texts, points in all curves."""
 
     rows: int = 400
     entries: int = 12
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
 
 
 def trim(diagnosis: Mapping[str, Json], limits: Limits) -> "Trimmed":
-    """Return a diagnosis within the limits; culprits, fired findings and errors are kept first."""
+    """Return the diagnosis within the limits, preferring culprits, fired findings and errors."""
     curves = sum(len(w["curves"]) for w in diagnosis["workers"])
     result = Trimmed(limits, max(limits.points // max(curves, 1), 4))
     result.diagnosis = result.value("", diagnosis)
@@ -50,17 +50,17 @@ def trim(diagnosis: Mapping[str, Json], limits: Limits) -> "Trimmed":
 
 @dataclass
 class Trimmed:
-    """A trimmed diagnosis with counts of what was removed: items by key, and lengths of shortened texts."""
+    """A trimmed diagnosis, the number of removed items by key, and the lengths of shortened texts."""
 
     limits: Limits
     points: int
-    """Points kept of each curve."""
+    """Maximum number of points per curve (plus its last point and non-finite values)."""
     dropped: Counter[str] = field(default_factory=Counter)
     shortened: list[int] = field(default_factory=list)
     diagnosis: Json = None
 
     def notes(self) -> list[str]:
-        """Return a sentence for each kind of item that was removed."""
+        """Return a phrase for each kind of removed item, and for shortened texts."""
         nouns = wording()["trimmed"]
         said = [
             f"{count:,} {nouns.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
@@ -71,7 +71,7 @@ class Trimmed:
         return said
 
     def value(self, key: str, value: Json) -> Json:
-        """Return the value of a key within the limits."""
+        """Return a value, stored under `key`, trimmed to the limits."""
         if type(value) in _LEAVES:
             return value
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Groups of equal failures: new tonight, known, recurring, or resolved."""
+"""Classifies groups of equal failures as new, known, recurring or resolved."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 GONE_AFTER_NIGHTS = 7
-"""Nights without a failure after which its group counts as resolved; more for groups that occur rarely."""
+"""Number of nights without a failure after which its group counts as resolved, at least."""
 _GAPS_UNTIL_GONE = 3
 
 
@@ -17,7 +17,7 @@ class GroupStatus(NamedTuple):
     state: str
     first: str
     last: str
-    """The last night with a run of the group, tonight included."""
+    """The last night with a run of the group, including tonight."""
     before: str | None
     """The last night with a run of the group before tonight."""
     runs: int
@@ -26,7 +26,7 @@ class GroupStatus(NamedTuple):
 
 
 def status(counts: Mapping[str, int], nights: Sequence[str]) -> GroupStatus:
-    """Return the state of a group on the last of some nights.
+    """Return the state of a group on the last of the nights.
 
     `counts` has the number of runs by night; `nights` are all nights with examined runs, in order.
     """
@@ -60,13 +60,13 @@ def _state(before: Sequence[int], tonight: int | None, now: int) -> str:
 
 
 def _nights_until_gone(places: Sequence[int]) -> float:
-    """Return the nights without a run after which a group is resolved; more for one that occurs rarely."""
+    """Return after how many nights without a run a group counts as resolved; more for rare groups."""
     gaps = [later - earlier for earlier, later in pairwise(places)]
     return max(GONE_AFTER_NIGHTS, _GAPS_UNTIL_GONE * median(gaps)) if gaps else GONE_AFTER_NIGHTS
 
 
 def recent(counts: Mapping[str, int], nights: Sequence[str], width: int) -> tuple[int, int]:
-    """Return the number of runs in the last `width` nights, and in the `width` nights before."""
+    """Return the numbers of runs in the last `width` nights, and in the `width` nights before them."""
     numbers = [counts.get(night, 0) for night in nights]
     return sum(numbers[-width:]), sum(numbers[-2 * width : -width])
 

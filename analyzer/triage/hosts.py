@@ -1,9 +1,9 @@
-"""Finds machines that cause failures repeatedly, whichever machines they run with.
+"""Finds machines that cause failures repeatedly, independent of the machines they run with.
 
-If all machines were equally good, each would be the culprit in proportion to its share of the workers of a
-failed run. So a busy machine is not accused for taking part in many failed runs. Runs with the same partners
-are not independent, so each set of partners (a pairing) counts once. The test uses Hoeffding's bound, which
-needs no distribution, and Holm's correction for testing many machines.
+Under the null hypothesis that all machines are equally good, each is the culprit in proportion to its share
+of a failed run's workers, so a busy machine is not accused for taking part in many failed runs. Runs with
+the same partners are not independent, so each set of partners (a pairing) counts once. The test uses
+Hoeffding's bound, which assumes no distribution, and Holm's correction for testing many machines.
 """
 
 import math
@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 FALSE_ACCUSATION_RATE = 0.01
-"""Probability that any machine is accused if all are equally good."""
+"""Maximum probability that any machine is accused if all are equally good."""
 _MIN_PAIRINGS = 3
-"""Sets of partners with which a machine must have been the culprit to be accused."""
+"""Minimum number of sets of partners with which an accused machine was the culprit."""
 NOT_HOST_OWNERS = frozenset({"user_code", "data", "config"})
-"""Owners (of a rule) whose failures never count against a machine."""
+"""Values of a rule's `owner` whose failures never count against a machine."""
 
 
 class Share(NamedTuple):
-    """One machine of one failed run, with its workers and the culprits among them."""
+    """One machine of one failed run, with the numbers of its workers and of the culprits among them."""
 
     run: int
     host: str
@@ -31,9 +31,9 @@ class Share(NamedTuple):
 class Suspect(NamedTuple):
     """A machine that is the culprit more often than chance explains.
 
-    It took part in `runs` failed runs and was the culprit in `guilty` of them. It ran with `pairings` sets of
-    partners and was the culprit with `bad` of them. `bound` is an upper bound of the probability of that if
-    it were as good as its partners.
+    The machine took part in `runs` failed runs and was the culprit in `guilty` of them. It had `pairings`
+    sets of partners and was the culprit with `bad` of them. `bound` is an upper bound of the probability of
+    that (p-value) if the machine is as good as its partners.
     """
 
     host: str
@@ -44,7 +44,7 @@ class Suspect(NamedTuple):
     partners: int
     bound: float
     ids: tuple[int, ...]
-    """Ids of the runs in which it is the culprit."""
+    """Database IDs of the runs in which the machine is the culprit."""
 
 
 class _Trial(NamedTuple):
@@ -55,7 +55,7 @@ class _Trial(NamedTuple):
 
 
 def suspects(shares: Iterable[Share]) -> list[Suspect]:
-    """Return the accused machines, the most certain first; `shares` has all machines of all failed runs."""
+    """Return the accused machines, lowest p-value first, given all machines of all failed runs."""
     trials: dict[str, list[_Trial]] = defaultdict(list)
     by_run: dict[int, list[Share]] = defaultdict(list)
     for share in shares:
@@ -98,7 +98,7 @@ def _test_host(host: str, trials: Sequence[_Trial]) -> Suspect:
 
 
 def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
-    """Return Hoeffding's bound of P(mean over `count` pairings ≥ `guilt`), with expectation `chance`."""
+    """Return Hoeffding's upper bound of P(mean of `count` pairings ≥ `guilt`) for expectation `chance`."""
     if guilt <= chance:
         return 1.0
     distance = guilt * math.log(guilt / chance)
@@ -108,7 +108,7 @@ def _hoeffding_bound(count: int, guilt: float, chance: float) -> float:
 
 
 def _significant(judged: Sequence[Suspect]) -> Iterable[Suspect]:
-    """Yield the significant machines after Holm: the k-th of m bounds is at most rate / (m - k + 1)."""
+    """Yield the significant machines after Holm: each k-th of m bounds is at most rate / (m - k + 1)."""
     for number, each in enumerate(judged):
         if each.bound * (len(judged) - number) > FALSE_ACCUSATION_RATE:
             return

@@ -1,4 +1,4 @@
-"""One call of mwms-triage: find runs, examine them, record the results, write the outputs; safe to kill."""
+"""Runs one call of mwms-triage: finds and examines runs, records results, writes outputs."""
 
 import os
 import time
@@ -27,13 +27,13 @@ from analyzer.triage.publish.output_files import (
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
-"""Number of runs per query of the history."""
+"""Maximum number of runs per query of the history."""
 _COMMIT_SECONDS = 0.5
 """Commit interval: at most this much work is lost on a kill."""
 
 
 class TriageOptions(NamedTuple):
-    """Options of a call; times are in seconds, `now` and `since` since the epoch."""
+    """Options of a call; times are in seconds; `now` and `since` count from the epoch."""
 
     roots: Sequence[str]
     folder: Path
@@ -42,13 +42,13 @@ class TriageOptions(NamedTuple):
     since: float = 0.0
     limit: int | None = None
     settle: float = 600.0
-    """Runs written to within this time are skipped, because they may still be running."""
+    """Seconds since the last write until which a run is skipped, because it may still be running."""
     keep: float = 90 * 86_400.0
-    """How long reports are kept."""
+    """Seconds for which reports are kept."""
     pattern: str | None = None
     rules: tuple[str, ...] = ()
     digest: str = ""
-    """Digest of all rules."""
+    """Digest of all rules, by which worker processes recognize changed rules."""
 
 
 class RunExaminer(Protocol):
@@ -60,9 +60,9 @@ class RunExaminer(Protocol):
 
 @dataclass
 class TriageResult:
-    """Result of a call, counted while it runs.
+    """Result of a call, updated during the call.
 
-    Counts of runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`);
+    It counts runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`).
     `unreported` has verdict and problem of each run that no earlier exit status has reported.
     """
 
@@ -76,10 +76,10 @@ class TriageResult:
 
 
 def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
-    """Examine every new or changed run, then update history and outputs.
+    """Examine every new or changed run, update history and outputs, and return the result.
 
     Raises:
-        NothingReadable: no root can be listed, or there is no run below them.
+        NothingReadable: no root can be listed, or there is no run below the roots.
         UsageError: the output directory lies inside a run, or another call uses it.
 
     """
@@ -110,7 +110,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
 def _tasks(
     order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult
 ) -> Iterator[Task]:
-    """Yield a task for each run that is new or changed, and no longer being written."""
+    """Yield a task for each run to examine: new or changed, complete, and within `--limit`."""
     out = os.path.realpath(order.folder)
     every = (
         each
@@ -144,7 +144,7 @@ def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
 
 
 def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
-    """Yield the items in batches, at most one per `pause` seconds: a transaction costs more than a row."""
+    """Yield the items in batches, at most one batch per `pause` seconds, to save transactions."""
     batch: list[T] = []
     last = time.monotonic()
     for item in items:
@@ -157,7 +157,7 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
 
 
 def _remove_expired_reports(order: TriageOptions, history: History) -> None:
-    """Remove reports that are older than `keep`, or replaced by a later examination."""
+    """Remove reports whose run was last examined more than `keep` seconds ago."""
     last = datetime.fromtimestamp(order.now - order.keep, UTC).date().isoformat()
     remove_reports(order.folder, history.expired_reports(last))
     history.forget_reports(last)

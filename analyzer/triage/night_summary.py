@@ -1,4 +1,4 @@
-"""The summary of a night, computed from the history and the date alone."""
+"""Computes the summary of a night from the history."""
 
 import json
 import shlex
@@ -18,15 +18,15 @@ from analyzer.triage.restarts import RESTART_WINDOW_SECONDS, Restart, restart
 BAD = ("failed", "degraded")
 WEEK_NIGHTS = 7
 TREND_NIGHTS = 60
-"""Nights over which trends and accused machines are computed."""
+"""Number of nights over which trends and accused machines are computed."""
 CALENDAR_DAYS = 182
-"""Days of the calendar: half a year fits on a screen."""
+"""Number of days in the calendar: half a year fits on a screen."""
 MAX_RUNS, MAX_GROUPS = 400, 60
 _MAX_RESTARTS, _MAX_NAMED_RUNS = 20, 5
 
 
 class Run(NamedTuple):
-    """A run as the history has it; `report` is the path of its report relative to the index page."""
+    """A run in the history; `report` is the path of its report relative to the index page."""
 
     place: str
     name: str
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group of equal failures with its latest run."""
+    """A group of equal failures with its state, its latest run and the outcome of restarts."""
 
     fingerprint: str
     verdict: str
@@ -54,7 +54,7 @@ class Group(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Shell command that drafts a rule from the group's latest run, downloaded first if it is remote."""
+        """Return the shell command that drafts a rule from the group's latest run (downloaded if remote)."""
         place, name = self.run.place, self.run.place.rstrip("/").rpartition("/")[2] or "run"
         if not is_url(place):
             return shlex.join(["mwms-rules", "new", "--from", place])
@@ -64,7 +64,7 @@ class Group(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """Numbers of runs with one cause: in total, in the last week, in the week before, and per night."""
+    """Numbers of runs with one cause: total, last 7 nights, the 7 before, and by night."""
 
     cause: str
     runs: int
@@ -76,7 +76,7 @@ class Cause(NamedTuple):
 
 
 class NightCounts(NamedTuple):
-    """One night of the calendar: runs by verdict, and the groups that were new."""
+    """One night of the calendar: numbers of runs by verdict, and of new groups."""
 
     date: str
     healthy: int = 0
@@ -88,17 +88,17 @@ class NightCounts(NamedTuple):
 
     @property
     def runs(self) -> int:
-        """Number of examined runs."""
+        """Return the number of examined runs."""
         return self.healthy + self.bad + self.inconclusive + self.broken
 
     @property
     def bad(self) -> int:
-        """Number of failed and degraded runs."""
+        """Return the number of failed and degraded runs."""
         return self.degraded + self.failed
 
 
 class AccusedHost(NamedTuple):
-    """An accused machine, the number of its runs, and the latest runs that it broke."""
+    """An accused machine, the number of all its runs, and the latest runs in which it is the culprit."""
 
     suspect: Suspect
     seen: int
@@ -115,11 +115,11 @@ class NightSummary(NamedTuple):
     unlisted: tuple[tuple[str, str], ...]
     tonight: NightCounts
     groups: tuple[Group, ...]
-    """Groups of tonight and newly resolved ones, in the order new, regressed, known, gone."""
+    """Groups with a run tonight or newly resolved, in the order new, regressed, known, gone."""
     states: Mapping[str, str]
-    """State by fingerprint, of all groups of tonight and all newly resolved ones."""
+    """State by fingerprint of all groups with a run tonight or newly resolved."""
     unknown: tuple[Group, ...]
-    """Groups that no rule explains, the largest first."""
+    """Groups of unknown cause, the largest first."""
     suspects: tuple[AccusedHost, ...]
     causes: tuple[Cause, ...]
     nights: tuple[NightCounts, ...]
@@ -133,14 +133,14 @@ class NightSummary(NamedTuple):
         return tuple(group for group in self.groups if group.status.state == state)
 
     def count(self, state: str) -> int:
-        """Return the number of groups in a state."""
+        """Return the number of groups in a state, including those beyond the limit of `groups`."""
         return sum(each == state for each in self.states.values())
 
 
 def summarize_night(
     history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
 ) -> NightSummary:
-    """Return the summary of a night."""
+    """Return the summary of a night, given by its date; `found` and the rest are not in the history yet."""
     began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
     counted = history.rows(_by_group(date))
     calendar = _calendar(history, date, counted)
@@ -174,7 +174,7 @@ def runs_of_night(history: History, date: str) -> list[Run]:
 
 
 def run_from_row(row: Mapping[str, Any]) -> Run:
-    """Return a row of the history as a run."""
+    """Convert a row of the history to a run."""
     same = {name: row[name] for name in Run._fields}
     culprits = tuple(json.loads(row["culprits"] or "[]"))
     return Run(**same | {"summary": row["summary"] or "", "culprits": culprits})
@@ -213,7 +213,7 @@ class _GroupHistory(NamedTuple):
 
 
 def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_GroupHistory]:
-    """Return every group with its state; verdict, cause and rule are those of its latest run."""
+    """Return every group with its state, and with verdict, cause and rule of its latest run."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     last: dict[str, Mapping[str, Any]] = {}
     for row in sorted(counted, key=itemgetter("night")):
@@ -239,7 +239,7 @@ def _groups(history: History, ours: Sequence[_GroupHistory]) -> tuple[Group, ...
 
 
 def _unknown(history: History, histories: Sequence[_GroupHistory], since: str) -> tuple[Group, ...]:
-    """Return the groups without a cause that occurred since a night, the largest first."""
+    """Return the groups of unknown cause that occurred since a night, the largest first."""
     found = [each for each in histories if each.cause == "unknown" and each.status.last >= since]
     found.sort(key=lambda each: (-each.status.runs, each.fingerprint))
     return tuple(_group(history, each) for each in found[:MAX_GROUPS])

@@ -1,4 +1,4 @@
-"""Finds out whether a restart helped, from the next run of the same job soon after a failed one."""
+"""Determines whether restarts helped, from the next run of the same job after a failed run."""
 
 import re
 from typing import NamedTuple
@@ -8,11 +8,11 @@ _DATE = re.compile(
     r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
 )
 RESTART_WINDOW_SECONDS = 86_400.0
-"""Seconds after the end of a run within which the next run of its job counts as its restart."""
+"""Maximum seconds from the end of a run to the start of its job's next run, to count as a restart."""
 
 
 class Restart(NamedTuple):
-    """Number of known restarts, how many of them were healthy, and the outcome of the last."""
+    """Numbers of known restarts and of healthy ones among them, and the outcome of the last."""
 
     known: int
     helped: int
@@ -21,7 +21,7 @@ class Restart(NamedTuple):
 
     @property
     def says(self) -> str:
-        """The outcome as a clause of a sentence."""
+        """Return the outcome as a clause: `helped 2 of 3 times; last time it helped`."""
         last = {
             "helped": "last time it helped",
             "same": "last time it failed in the same way",
@@ -31,14 +31,14 @@ class Restart(NamedTuple):
 
 
 def job_of(place: str) -> str | None:
-    """Return what runs of one job share: their place without attempt and date; None if nothing is left."""
+    """Return the path without attempt and date, which identifies a job; None if no name is left."""
     lower = place.lower().rstrip("/")
     job = re.sub(r"[-_.]+(?=/|$)", "", _DATE.sub("", _AGAIN.sub("", lower)))
     return job if job.rpartition("/")[2] else None
 
 
 def restart(outcomes: list[tuple[str | None, str | None]], fingerprint: str) -> Restart | None:
-    """Return how restarts went, given verdict and fingerprint of each next run, the oldest first."""
+    """Return the outcome of restarts from (verdict, fingerprint) of each next run, oldest first."""
     if not outcomes:
         return None
     helped = [verdict == "healthy" for verdict, _ in outcomes]

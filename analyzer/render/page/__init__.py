@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file, under a megabyte whatever the run."""
+"""Renders the report as one self-contained HTML file of less than a megabyte."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _MAX_ROUNDS = 8
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
-    """Return the page as HTML, with the diagnosis trimmed further until the page has at most `MAX_BYTES`."""
+    """Return the report as HTML; the diagnosis is trimmed until the page has at most `MAX_BYTES`."""
     limits = Limits()
     for n in range(_MAX_ROUNDS):
         trimmed = trim(diagnosis, limits)

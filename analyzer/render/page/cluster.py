@@ -1,4 +1,4 @@
-"""Workers and their facts as tables: differing values are highlighted, equal ones folded."""
+"""Computes the tables of workers and facts: differing values are highlighted, equal ones folded."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,15 +9,15 @@ from analyzer.render.phrasing import differs_by_nature
 
 Json = Mapping[str, Any]
 MAX_ROWS = 16
-"""Number of workers up to which a table shows all."""
+"""Number of workers up to which a table shows all of them."""
 
 
 def facts(diagnosis: Json) -> dict[str, Any]:
     """Split the facts of a diagnosis into differing, equal and per-worker ones.
 
-    The differing facts are the `columns` of two tables: `outliers` are rows with an odd value (all rows, if
-    there are few), `typical` the others. `equal` has (label, value, number of workers), `own` the facts that
-    are expected to differ per worker, such as its host.
+    The differing facts are the `columns` of two tables: `outliers` has the rows with an odd value (in small
+    clusters all rows), `typical` the others. `equal` has (label, value, number of workers), and `own` the
+    facts that are expected to differ per worker, such as the host.
     """
     found = [
         {**f, "values": {w: as_text(value) for w, value in f["values"].items()}} for f in diagnosis["facts"]
@@ -44,7 +44,7 @@ def _workers(stated: Sequence[Json]) -> list[str]:
 
 
 def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> dict[str, Any]:
-    """Return a worker's value of each fact; a value is `odd` if most workers have another one."""
+    """Return a worker's value of each fact; a value is `odd` if it differs from the usual one."""
     values = [(f["values"].get(worker), common) for f, common in zip(columns, usual, strict=True)]
     cells = [
         {"value": value, "odd": value != common and None not in (value, common)} for value, common in values
@@ -53,7 +53,7 @@ def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> d
 
 
 def endings(diagnosis: Json) -> dict[str, list[Json]]:
-    """Split the workers: outliers are blamed, unseen, or ended unlike most; all, if there are few."""
+    """Split the workers into `outliers` (blamed, unseen or ended unlike most; all if few) and `typical`."""
     workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
     usual = _usual([w["ended"]["says"] for w in workers])
     typical = [
@@ -68,6 +68,6 @@ def endings(diagnosis: Json) -> dict[str, list[Json]]:
 
 
 def _usual(values: Sequence[str]) -> str | None:
-    """Return the most frequent value, or None if none is more frequent than the others."""
+    """Return the most frequent value, or None if it occurs once or is tied."""
     (value, count), (_, other), *_ = [*Counter(values).most_common(2), ("", 0), ("", 0)]
     return value if count > max(other, 1) else None

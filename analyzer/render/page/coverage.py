@@ -1,4 +1,4 @@
-"""How many files of each kind each worker left, which shows what the verdict had to do without."""
+"""Counts the files of each kind that each worker left, to show what was missing for the verdict."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ Json = Mapping[str, Any]
 
 
 def coverage(diagnosis: Json) -> dict[str, Any]:
-    """Count the files that were read, by worker and kind; a known exit code counts as a file.
+    """Return how many files were read, by worker and kind; a known exit code counts as a file.
 
-    `kinds` are the columns, `rows` (worker, counts), and `absent` the kinds of which nobody left a file;
-    `even` is True if every worker left every kind.
+    `kinds` has the columns, `rows` has (worker, counts), `absent` the kinds without any file, and `even` is
+    True if every worker left files of all kinds in the columns.
     """
     kinds = wording()["source_kinds"]
     read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]

@@ -1,4 +1,4 @@
-"""Evidence as the page shows it: numbered pieces, excerpts with line numbers and marked words."""
+"""Prepares evidence for the page: numbered pieces, excerpts with line numbers and marked words."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class TextPart(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of an excerpt with its number in the file, if known; a `hit` is evidence, others are context."""
+    """A line of an excerpt with its line number, if known; `hit` is False for context lines."""
 
     number: int | None
     pieces: tuple[TextPart, ...]
@@ -25,9 +25,9 @@ class Line(NamedTuple):
 
 
 def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Return the findings that fired, the verdict's rule first, with evidence numbered in that order.
+    """Return the fired findings, that of the verdict first, with evidence numbered in that order.
 
-    A claim `leads` if it is shown unfolded.
+    `leads` is True for findings that are shown unfolded.
     """
     made: list[dict[str, Any]] = []
     n = 1
@@ -41,14 +41,14 @@ def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[dict[str, Any]]:
 
 
 def place(n: int, item: Json) -> dict[str, Any]:
-    """Return a piece of evidence as number `n` of the page, split into lines."""
+    """Return a piece of evidence with its number on the page and its lines."""
     return {"n": n, "item": item, "lines": list(_lines(item))}
 
 
 def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
     """Return the distinct lines of timeline events that no finding quotes, in order of the events.
 
-    `told` has the lines that findings quote; `events` are the numbers of the events of a line.
+    `told` has the (source, line) that findings quote; `events` has the numbers of the events at a line.
     """
     made: dict[tuple[str, int], dict[str, Any]] = {}
     for event in diagnosis["timeline"]:
@@ -63,7 +63,7 @@ def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[dict[str
 
 
 def finding_anchors(findings: Sequence[Json]) -> dict[int, str]:
-    """Return a unique HTML id for each finding (by index), made of its rule."""
+    """Return a unique HTML id for each finding, by index, derived from the rule's name."""
     taken: dict[str, int] = {}
     anchors = {}
     for i, finding in enumerate(findings):
@@ -89,7 +89,7 @@ def _lines(item: Json) -> Iterator[Line]:
 
 
 def _text_parts(text: str, marks: Sequence[Sequence[int]]) -> Iterator[TextPart]:
-    """Split a text at its marks; marks may be unordered, overlap, or lie outside the text."""
+    """Split a text into marked and unmarked parts; marks may overlap or exceed the text."""
     at = 0
     for start, end in sorted((max(a, 0), min(b, len(text))) for a, b in marks):
         if end > max(start, at):

@@ -1,4 +1,4 @@
-"""Geometry of the curves: one plot per tag with all workers; values that are not finite are marked on top."""
+"""Computes the geometry of the curves: one plot per tag with all workers, non-finite values on top."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _MAX_PLOTS, _MAX_LABELS, _LABEL_PITCH = 6, 10, 14.0
 
 
 class Series(NamedTuple):
-    """One worker's curve of one tag."""
+    """One worker's curve of one tag: points (step, finite value or None, text) and drawn shapes."""
 
     worker: str
     part: str
@@ -37,7 +37,7 @@ class Series(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Maps values to coordinates; computes with halves, since the difference of huge values can overflow."""
+    """Maps values to coordinates; halves values first, since differences of huge ones can overflow."""
 
     low: float
     high: float
@@ -61,7 +61,7 @@ class Scale(NamedTuple):
 
 
 def plots(diagnosis: Json) -> list[dict[str, Any]]:
-    """Return the plots in order: the loss, the step time, other losses, the rest; at most six."""
+    """Return at most six plots for the template, in order: loss, step time, other losses, the rest."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
         for curve in worker["curves"]:
@@ -72,13 +72,13 @@ def plots(diagnosis: Json) -> list[dict[str, Any]]:
 
 
 def undrawn(diagnosis: Json) -> list[str]:
-    """Return the tags beyond the first six plots."""
+    """Return the tags of the curves that are not drawn, beyond the first six."""
     tags = {curve["tag"] for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]}
     return sorted(tags, key=_rank)[_MAX_PLOTS:]
 
 
 def _rank(tag: str) -> tuple[int, str]:
-    """Return a sort key: the loss, the step time, other losses, the rest."""
+    """Return a sort key of tags: loss first, then step time, other losses, the rest."""
     low = tag.lower()
     return (0 if low in {"loss", "epoch_loss"} else 1 if low == STEP_TIME else 2 if "loss" in low else 3, tag)
 
@@ -95,7 +95,7 @@ def _finite(value: float | str) -> float | None:
 
 
 def _moments(diagnosis: Json) -> dict[str, str]:
-    """Return the last step of each blamed worker as `epoch 2, step 14`."""
+    """Return the last step of each blamed worker, by worker, as `epoch 2, step 14`."""
     blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
     return {
         w["id"]: ("" if w["last_step"]["epoch"] is None else f"epoch {w['last_step']['epoch']}, ")
@@ -106,13 +106,13 @@ def _moments(diagnosis: Json) -> dict[str, str]:
 
 
 def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, str] | None:
-    """Return the step at which the first blamed worker's curve ends, and its text."""
+    """Return the earliest step at which a blamed worker's curve ends, with its text; None if none."""
     ends = [(one.points[-1][0], moments[one.worker]) for one in made if one.worker in moments]
     return min(ends, default=None)
 
 
 def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> dict[str, Any]:
-    """Return everything that the template needs to draw one plot; of its `layers`, the last lies on top."""
+    """Return the template's variables for one plot; the last of the `layers` is drawn on top."""
     steps = [s for one in made for s, _, _ in one.points]
     values = [value for one in made for value in one.finite] or [0.0, 1.0]
     log = min(values) > 0 and max(values) / min(values) >= 1000
@@ -152,7 +152,7 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
 
 
 def _labelled(made: Sequence[Series]) -> list[Series]:
-    """Add labels at the curves' ends without overlap; of too many, for blamed workers and one other."""
+    """Add labels that do not overlap at curve ends; if many, only for blamed workers and one other."""
     ends = [s for s in made if s.label_y is not None]
     rank = {"culprit": 0, "suspect": 1}
     wanted = sorted(ends, key=lambda s: rank.get(s.part, 2))

@@ -1,4 +1,4 @@
-"""Jinja templates with autoescaping, and with control and invisible characters replaced in every value."""
+"""Fills Jinja templates; every value is escaped, and control characters are made visible."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ def fill(
     styles: Sequence[str] = ("report.css",),
     scripts: Sequence[str] = ("report.js",),
 ) -> str:
-    """Return a template filled with the variables of `view`; its page has these styles and scripts."""
+    """Return the page: a template filled with the variables of `view`, and these styles and scripts."""
     style, script = ("".join(map(_text, names)) for names in (styles, scripts))
     assets = {
         "style": Markup(style),  # noqa: S704  (our own files)
@@ -36,7 +36,7 @@ def fill(
 
 
 def warm_up() -> None:
-    """Load all templates; Jinja would load included ones only when a page is filled."""
+    """Load all templates, which Jinja otherwise loads when a page is filled."""
     environment = _environment()
     for name in environment.list_templates(["j2"]):
         environment.get_template(name)
@@ -73,12 +73,12 @@ def _environment() -> Environment:
 
 
 def anchor(name: str) -> str:
-    """Return a name as an HTML id: `worker:1` becomes `worker-1`."""
+    """Return a name as an HTML id of at most 80 characters: `worker:1` becomes `worker-1`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:80]
 
 
 def with_code(text: str) -> Markup:
-    """Return a sentence of a rule as HTML, with text between backticks as code."""
+    """Return a rule's sentence as escaped HTML, with text between backticks as code."""
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return escape(visible(text))
@@ -88,17 +88,17 @@ def with_code(text: str) -> Markup:
 
 
 def embedded(text: str) -> Markup:
-    """Return ASCII JSON that is safe inside a script element."""
+    """Return ASCII JSON escaped for a script element."""
     return Markup(_escaped(text, _JSON_ESCAPES))  # noqa: S704  (every character that means something is escaped)
 
 
 def download_url(text: str) -> Markup:
-    """Return ASCII JSON as a `data:` URL that is safe in an attribute in single quotes."""
+    """Return ASCII JSON as a `data:` URL, escaped for an attribute in single quotes."""
     return Markup("data:application/json," + _escaped(text, _URL_ESCAPES))  # noqa: S704  (as above)
 
 
 def _escaped(text: str, escapes: Mapping[str, str]) -> str:
-    """Replace each character in the order of `escapes`; ten times as fast as `str.translate`."""
+    """Replace the characters in `escapes`, in order; ten times as fast as `str.translate`."""
     for sign, escape_ in escapes.items():
         text = text.replace(sign, escape_)
     return text
@@ -111,6 +111,6 @@ def _text(name: str) -> str:
 
 @cache
 def _digest(text: str) -> Markup:
-    """Return the hash of an inline style or script for the content security policy."""
+    """Return the SHA-256 source expression of an inline style or script for the page's CSP."""
     digest = hashlib.sha256(text.encode()).digest()
     return Markup("sha256-" + base64.b64encode(digest).decode())  # noqa: S704

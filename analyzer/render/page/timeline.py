@@ -1,4 +1,4 @@
-"""Geometry of the timeline: a lane for each worker, on an axis stretched where many events are."""
+"""Computes the geometry of the timeline: a lane per worker, on an axis stretched where events are dense."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ _EXPECTED_AT_END = {
     "stopped": frozenset({"end", "signal"}),
     "running": frozenset({"end", "signal"}),
 }
-"""Event kinds that are expected for each way to end, so they are not the first sign of trouble."""
+"""Event kinds that are normal for a way to end, and so never the first sign of trouble."""
 _LABEL_PRIORITY = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
 
 
 class Axis:
-    """Maps times to x: half of the width is linear in time, half is divided equally between instants."""
+    """Maps times to x; half of the width is linear in time, half is shared equally by the gaps."""
 
     def __init__(self, times: Sequence[float], dated: Sequence[float]) -> None:
         self.dated = {*dated}
@@ -36,7 +36,7 @@ class Axis:
         self.places = [LEFT + 12 + width * s for s in shares]
 
     def __call__(self, time: float) -> float:
-        """Return the x of a time."""
+        """Return the x coordinate of a time."""
         i = min(max(bisect_right(self.knots, time), 1), len(self.knots) - 1)
         if len(self.knots) == 1:
             return self.places[0]
@@ -44,7 +44,7 @@ class Axis:
         return round(x0 + (x1 - x0) * min(max((time - t0) / (t1 - t0), 0), 1), 1)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return (x, label) of as many instants with events as fit."""
+        """Return (x, label) of ticks at times of events, as many as fit without overlap."""
         known = [(t, x) for t, x in zip(self.knots, self.places, strict=True) if t in self.dated]
         last = (known[-1][1], formatting.instant(known[-1][0], date=False))
         ticks: list[tuple[float, str]] = []
@@ -58,8 +58,8 @@ class Axis:
 def chart(diagnosis: Json) -> dict[str, Any] | None:
     """Return the template's variables for the timeline, or None if no event has a time.
 
-    Each of the `lanes` is a worker; its `life`, `steps` and `silence` are (start, end) on the x axis.
-    A mark is `shown` if there is room for its number, and `dated` if its event has a time.
+    Each of the `lanes` is a worker, with `life`, `steps` and `silence` as (start, end) on the x axis.
+    A mark is `shown` if its number fits, and `dated` if its event has a time.
     """
     dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
     if not dated:
@@ -98,7 +98,7 @@ class _Placed(NamedTuple):
 
 
 def _times(events: Sequence[Json]) -> list[float]:
-    """Return a time for each event; events without one are spread evenly between their neighbours."""
+    """Return a time for each event; events without a time are spread evenly between their neighbours."""
     known = [(i, e["time"]) for i, e in enumerate(events) if e["time"] is not None]
     known = [(-1, known[0][1]), *known, (len(events), known[-1][1])]
     times: list[float] = []
@@ -109,9 +109,9 @@ def _times(events: Sequence[Json]) -> list[float]:
 
 
 def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> tuple[float, str] | None:
-    """Return x and text of the first sign of trouble of a blamed worker; None if the job did not fail.
+    """Return x and text of a blamed worker's first sign of trouble; None if the job did not fail.
 
-    An ending caused by peers, or by the collection of the files, is no sign of trouble.
+    An end that peers caused, or that only reflects when the files were collected, is no sign of trouble.
     """
     if diagnosis["verdict"] != "failed":
         return None
@@ -126,7 +126,7 @@ def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> tuple[flo
 
 
 def _merge_repeated_endings(lanes: Sequence[dict[str, Any]]) -> None:
-    """Replace the ending of a lane by `″` if it equals that of the lane above, in large clusters."""
+    """Replace an ending that equals that of the lane above by `″`, if there are more than 12 lanes."""
     endings = [lane["ended"] for lane in lanes]
     for lane, above, own in zip(lanes[1:], endings, endings[1:], strict=False):
         lane["ended"] = "″" if own == above and len(lanes) > _MAX_TOLD else own
@@ -160,7 +160,7 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> dict
 
 
 def _pause(pause: Json, axis: Axis) -> dict[str, Any]:
-    """Return a part of a lane without steps, and what the worker did instead."""
+    """Return a pause for the template: position, width, and what the worker did instead of steps."""
     start, end = axis(pause["start"]), axis(pause["end"])
     pauses = wording()["pauses"]
     said = pauses.get(pause["kind"], pauses["pause"])

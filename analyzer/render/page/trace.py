@@ -1,4 +1,4 @@
-"""Geometry of the trace section: how each worker spent its time, and who was last to each collective."""
+"""Computes the geometry of the trace section: time per worker, and the last worker per collective."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from analyzer.render.sanitize import one_line
 Json = Mapping[str, Any]
 BAR = 240.0
 _MAX_ROWS = 16
-"""Number of workers up to which each has a row, even if it was never last."""
+"""Number of workers up to which each gets a row, even if it was never last."""
 _CHART_WIDTH, _LEFT, _TOP, _PITCH, _COLUMN, _SMALLEST = 1080.0, 118.0, 16.0, 22.0, 40.0, 1.5
 _NOTABLE_SHARE, _VISIBLE_SHARE = 0.1, 0.01
 
 
 def trace(diagnosis: Json) -> dict[str, Any] | None:
-    """Return the bars of all traced workers, or None if no trace was read.
+    """Return the template's variables for the bars of traced workers; None if no trace was read.
 
-    `typical` has the workers of a large cluster that nobody waits for, `rows` the others.
+    In large clusters, `typical` has the workers that nobody waits for; `rows` has the others.
     """
     traced = sorted(diagnosis.get("trace", []), key=lambda t: formatting.worker_key(t["worker"]))
     if not traced:
@@ -35,7 +35,7 @@ def _stands_out(row: Json) -> bool:
 
 
 def latecomers(diagnosis: Json) -> dict[str, Any] | None:
-    """Return who was last to each collective, or None if the traces have no matching collectives.
+    """Return a chart of the last worker in each collective; None without matching collectives.
 
     The chart has a row for each worker and a column for each collective; a call is a dot in the row of its
     last worker.
@@ -78,7 +78,7 @@ def _call_label(call: Json) -> str:
 
 
 def _row(item: Json, blamed: bool) -> dict[str, Any]:
-    """Return one worker's bar, whose parts are as wide as their share of the time, and its figures."""
+    """Return one worker's bar, divided by shares of the time, and its figures."""
     collective = item["collective_share"]
     if collective is None:
         return {"item": item, "parts": [], "rest": None, "blamed": blamed}

@@ -1,4 +1,4 @@
-"""The variables of the report's template, computed from the trimmed diagnosis."""
+"""Computes the variables of the report's template from the trimmed diagnosis."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -91,7 +91,7 @@ def _targets(
     files: Mapping[str, str],
     shown: Collection[str],
 ) -> Target:
-    """Return a function that maps an event to its proof on the page: an HTML id and a label."""
+    """Return a function that maps an event to (HTML id, label) of its evidence on the page."""
     lines = {(c["item"]["source"], c["item"]["line"]): c["anchor"] for c in cited}
 
     def target(event: Json) -> tuple[str, str]:
@@ -109,7 +109,7 @@ def _targets(
 
 
 def _good(diagnosis: Json) -> dict[str, Any] | None:
-    """Return the differences from a good run, with its lines as numbered evidence."""
+    """Return the differences from a good run, with differing lines numbered; None if not compared."""
     good = diagnosis.get("against")
     if good is None:
         return None
@@ -118,13 +118,13 @@ def _good(diagnosis: Json) -> dict[str, Any] | None:
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:
-    """Return the files of each worker, logs first."""
+    """Return the names of each worker's files, logs first."""
     logs = {s["name"] for s in diagnosis["sources"] if s["kind"] == "log"}
     return {w["id"]: sorted(w["sources"], key=lambda name: name not in logs) for w in diagnosis["workers"]}
 
 
 def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[str, list[tuple[Json, str]]]]:
-    """Return (outcome, findings with their anchors), fired ones first."""
+    """Return findings with their HTML ids, grouped by outcome, fired ones first."""
     groups = [(o, [(f, anchors[i]) for i, f in enumerate(findings) if f["outcome"] == o]) for o in _OUTCOMES]
     return [(outcome, group) for outcome, group in groups if group]
 
@@ -154,5 +154,5 @@ def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
 
 
 def _long(run: Json) -> bool:
-    """Return True if times need dates: the run passes midnight (UTC), or its times are unknown."""
+    """Return True if times need dates: the run spans midnight (UTC), or its times are unknown."""
     return run["started"] is None or run["ended"] is None or run["started"] // 86400 != run["ended"] // 86400

@@ -1,1 +1,1 @@
-"""The history of all nights: a database, its tables and their upgrades."""
+"""Stores the results of all nights in a database, and upgrades its tables."""

@@ -1,4 +1,4 @@
-"""The history of all nights: in SQLite beside the reports, or on any server that SQLAlchemy supports."""
+"""Stores results of all nights in SQLite beside the reports, or on a server that SQLAlchemy supports."""
 
 import json
 import sqlite3
@@ -17,9 +17,9 @@ from analyzer.triage.restarts import job_of
 
 UPGRADES = sorted(Path(__file__).parent.glob("upgrade-*.sql"))
 VERSION = 1 + len(UPGRADES)
-"""Version of the tables; an older history is upgraded when it is opened."""
+"""Version of the tables; opening a history of an older version upgrades it."""
 MAX_TRIES = 3
-"""Nights on which a run with a transient problem is tried again."""
+"""Maximum number of nights on which a run with a transient problem is examined."""
 _ADVISORY_LOCK = 0x6D776D73
 """Key of the advisory lock on a database server ("mwms" in ASCII)."""
 
@@ -65,7 +65,7 @@ RUNS = sa.Table(
     sa.Index("runs_fingerprint", "fingerprint", "night"),
     sa.Index("runs_job", "job", "started"),
 )
-"""One row for each run and night on which it was examined; only the `latest` row of a run counts.
+"""One row for each run and night of its examination; only the `latest` row of a run counts.
 
 `told` is set once an exit status has reported the run. `tries` counts nights with a transient problem.
 """
@@ -79,11 +79,11 @@ HOSTS = sa.Table(
     sa.Index("hosts_run", "run"),
     sa.Index("hosts_host", "host"),
 )
-"""One row for each machine of a run, with its number of workers and of culprits among them."""
+"""One row for each machine of a run, with the numbers of its workers and of the culprits among them."""
 
 
 class KnownRun(NamedTuple):
-    """The part of a run's latest row that decides whether to examine it again."""
+    """Columns of a run's latest row that decide whether to examine the run again."""
 
     stamp: str
     content: str
@@ -95,7 +95,7 @@ class KnownRun(NamedTuple):
 
 
 class History:
-    """An open history; every method is one transaction."""
+    """Open history; each method is one transaction, and leaving the `with` block closes it."""
 
     def __init__(self, engine: sa.Engine, guard: sa.Connection | None = None) -> None:
         self.engine = engine
@@ -110,13 +110,13 @@ class History:
         self.engine.dispose()
 
     def begin(self, date: str, now: float) -> None:
-        """Begin a night, or continue the one of that date."""
+        """Create the row of a night unless it exists; `now` is in seconds since the epoch."""
         with self.engine.begin() as connection:
             if connection.execute(sa.select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
                 connection.execute(sa.insert(NIGHTS).values(date=date, began=now))
 
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
-        """End a night after all outputs are written, and mark its runs as reported."""
+        """Store the end and the counts of a night, and mark all runs as reported."""
         said = storable_text(json.dumps([list(each) for each in unlisted]))
         with self.engine.begin() as connection:
             night = sa.update(NIGHTS).where(NIGHTS.c.date == date)
@@ -124,7 +124,7 @@ class History:
             connection.execute(sa.update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
-        """Return what is known of those places that were examined before."""
+        """Return the stored state of each given run (path or URL) that was examined before."""
         wanted = sa.select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
             RUNS.c.latest, RUNS.c.place.in_(sa.bindparam("places", expanding=True))
         )
@@ -132,36 +132,36 @@ class History:
         return {row["place"]: KnownRun(row["stamp"], row["content"], row["tries"]) for row in rows}
 
     def record(self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]]) -> None:
-        """Store examined runs with the paths of their reports, replacing rows of the same run and night."""
+        """Store examined runs with their report paths; rows of the same run and night are replaced."""
         with self.engine.begin() as connection:
             for each, report in examined:
                 _store_run(connection, date, each, report)
 
     def unreported(self) -> list[tuple[str | None, str]]:
-        """Return verdict and problem of every run that no exit status has reported yet."""
+        """Return (verdict, problem) of each run that no exit status has reported yet."""
         wanted = sa.select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
         return [(row["verdict"], row["problem"]) for row in self.rows(wanted)]
 
     def expired_reports(self, before: str) -> list[str]:
-        """Return the reports of nights before a date whose run was not examined again later."""
+        """Return the report paths of runs last examined before a date (`YYYY-MM-DD`)."""
         old = sa.select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
         return [row["report"] for row in self.rows(old)]
 
     def forget_reports(self, before: str) -> None:
-        """Clear the report paths of all nights before a date."""
+        """Clear the report paths of all nights before a date (`YYYY-MM-DD`)."""
         with self.engine.begin() as connection:
             connection.execute(sa.update(RUNS).where(RUNS.c.night < before).values(report=None))
 
     def rows(
         self, statement: sa.Select[Any], values: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """Return the rows of a query as dicts; `values` are those of its parameters."""
+        """Return the rows of a query as dicts; `values` are the values of its parameters."""
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement, values).mappings()]
 
 
 def open_history(url: str) -> History:
-    """Open a history by its URL; creates a new one and upgrades an old one.
+    """Return the history at an SQLAlchemy URL, created or upgraded if necessary.
 
     Raises:
         UsageError: the database cannot be reached, is of a later version, or is locked by another process.
@@ -186,7 +186,7 @@ def open_history(url: str) -> History:
 
 @contextmanager
 def as_usage_errors() -> Iterator[None]:
-    """Turn database errors into errors that the user can act on.
+    """Convert database errors in the `with` block to usage errors.
 
     Raises:
         UsageError: SQLAlchemy raised an error.
@@ -204,7 +204,7 @@ def default_history_url(folder: Path) -> str:
 
 
 def storable_text(given: str) -> str:
-    """Return a text that every database can store: PostgreSQL rejects NUL, and none takes lone surrogates."""
+    """Return the text with NUL and lone surrogates, which databases reject, replaced by visible ones."""
     return given.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
 
 
@@ -254,7 +254,7 @@ def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
 
 
 def _upgrade(connection: sa.Connection) -> None:
-    """Create the tables, or upgrade old ones to this version, in one transaction."""
+    """Create the tables, or upgrade them to `VERSION`; raise UsageError if they are newer."""
     if not sa.inspect(connection).has_table(ABOUT.name):
         _META.create_all(connection)
         connection.execute(sa.insert(ABOUT).values(version=VERSION))
@@ -270,7 +270,7 @@ def _upgrade(connection: sa.Connection) -> None:
 
 
 def _acquire_lock(engine: sa.Engine) -> sa.Connection | None:
-    """Return a connection that holds an advisory lock (PostgreSQL only): directories may share a history."""
+    """Return a connection that holds an advisory lock (PostgreSQL), or None for other databases."""
     if engine.dialect.name != "postgresql":
         return None
     connection = engine.connect()
@@ -282,7 +282,7 @@ def _acquire_lock(engine: sa.Engine) -> sa.Connection | None:
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Let SQLAlchemy control transactions, so that they include changes of tables."""
+    """Disable the driver's own transactions, which exclude table changes; enable foreign keys."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
 

@@ -1,1 +1,1 @@
-"""From directories to diagnoses: storage, the runs below a root, and the workers that analyze them."""
+"""Finds the runs below a root, and diagnoses them in local processes or on a cluster."""

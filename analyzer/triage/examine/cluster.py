@@ -1,4 +1,4 @@
-"""Examines runs on a Dask cluster; Dask replaces workers that are lost."""
+"""Examines runs on a Dask cluster."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -12,19 +12,19 @@ from analyzer.model.errors import UsageError
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
 _CONNECT_SECONDS = 10.0
-"""Seconds within which the scheduler must answer."""
+"""Timeout for connecting to the scheduler, in seconds."""
 _POLL_SECONDS = 1.0
-"""Seconds between checks for runs that exceed their time limit."""
+"""Interval of the checks for runs that exceed their time limit, in seconds."""
 
 
 class DaskExaminer:
-    """Examines runs on the workers of a scheduler, with a time limit per run of `timeout` seconds."""
+    """Examines runs on the workers of a Dask scheduler; cancels runs after `timeout` seconds."""
 
     def __init__(self, address: str, timeout: float) -> None:
         self.address, self.timeout = address, timeout
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
-        """Yield the result of each task as it ends; runs as many tasks at once as the cluster has threads.
+        """Yield the result of each task as it ends; run as many tasks at once as the cluster has threads.
 
         Raises:
             UsageError: the scheduler does not answer.

@@ -1,7 +1,7 @@
 """Finds the runs below a root by the names of files and directories alone.
 
-A run is a directory with a log (or TF_CONFIG, event file, trace), or one whose subdirectories belong to
-workers or attempts. A stray file beside several runs does not make them one run.
+A run is a directory with a log (or TF_CONFIG, event file, trace), or a directory whose subdirectories
+belong to workers or attempts. A stray file beside several runs does not make them one run.
 """
 
 import hashlib
@@ -33,29 +33,29 @@ _PART_NAMES = frozenset(
     | {"meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr", "stdout"}
     | {"tb", "tensorboard", "traces", "train", "validation"}
 )
-"""Names of directories inside a run, besides those of workers and attempts."""
+"""Names of directories that are parts of a run, in addition to names of workers and attempts."""
 _MIN_PARTS = 2
 _MAX_DEPTH = 40
-"""Maximum depth below a root."""
+"""Maximum depth of the search below a root, in directories."""
 _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
-"""Kinds of files that only runs have."""
+"""Kinds of files that occur only in runs."""
 
 
 class FoundRun(NamedTuple):
-    """A run that was found."""
+    """Location, digest and age of a run below a root."""
 
     place: str
     """Path or URL as history and reports show it; bytes that are not UTF-8 become `\\x..`."""
     path: str
-    """Path or URL to open it with."""
+    """Path or URL for opening the run."""
     stamp: str
-    """Digest of the names, sizes and times (in object stores: ETags) of its files."""
+    """Digest of the names, sizes and times (in object stores: ETags) of the run's files."""
     age: float
-    """Seconds since its files were last written; clocks may differ, so the sign is dropped."""
+    """Seconds since the last write to a file of the run, without sign, since clocks may differ."""
 
 
 class UnlistedDirectory(NamedTuple):
-    """A directory that could not be listed."""
+    """Directory that could not be listed, and the reason."""
 
     place: str
     reason: str
@@ -69,8 +69,8 @@ def find_runs(
 ) -> Iterator[FoundRun]:
     """Yield every run below a root, ordered by name.
 
-    With a `pattern` such as `*/run`, the runs are the directories below the root that match it. The directory
-    `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.
+    With a `pattern` such as `*/run`, the runs are the directories and files below the root that match it.
+    Without one, `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.
 
     Raises:
         UsageError: no driver is installed for the root's URL.
@@ -96,7 +96,7 @@ def find_runs(
 
 
 def enclosing_run(path: str, root: str) -> str | None:
-    """Return the run (below a local root) that contains a path, or None."""
+    """Return the path of the run below a local root that contains `path`, or None."""
     base, inner = os.path.realpath(root), os.path.realpath(path)
     if os.path.commonpath([base, inner]) != base:
         return None
@@ -119,12 +119,12 @@ def stamp_of(files: Iterable[File]) -> str:
 
 
 def printable_place(place: str) -> str:
-    """Return a place as any database can store it; different places stay different."""
+    """Return a path or URL as text that any database can store; distinct ones stay distinct."""
     return place.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def is_run(storage: Storage, place: str, listing: Listing) -> bool:
-    """Return True if a directory as a whole is one run."""
+    """Return True if a directory with this listing is one run, rather than a parent of runs."""
 
     def tells(folder: str) -> bool:
         inside = _listing_or_none(storage, storage.below(place, folder))
@@ -146,7 +146,7 @@ def is_run(storage: Storage, place: str, listing: Listing) -> bool:
 def _walk(
     storage: Storage, place: str, on_unlisted: OnUnlisted, leave_out: str, depth: int = 0
 ) -> Iterator[str]:
-    """Yield the runs at or below a place; an archive is a run."""
+    """Yield the path or URL of each run at or below `place`; an archive is a run."""
     if leave_out and os.path.realpath(place) == leave_out:
         return
     if depth > _MAX_DEPTH:
@@ -174,7 +174,7 @@ def _walk(
 
 
 def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: str) -> Iterator[str]:
-    """Yield the directories that match a pattern, path component by component."""
+    """Yield the directories and files below `place` that match a pattern, component by component."""
     part, _, rest = pattern.strip("/").partition("/")
     try:
         listing = storage.listing(place)
@@ -191,7 +191,7 @@ def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: st
 
 
 def _has_run_files(listing: Listing) -> bool:
-    """Return True if a file of the directory is of a kind that only runs have."""
+    """Return True if the directory has a file of a kind that occurs only in runs."""
     return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _RUN_FILE_KINDS for name in listing.files)
 
 

@@ -1,6 +1,6 @@
-"""Examines one run in a worker process or on a cluster: diagnose it and return a small result.
+"""Diagnoses one run, in a worker process or on a cluster, and returns a small result.
 
-A run that cannot be diagnosed gives a result too, so that it never affects other runs.
+A run that cannot be diagnosed yields a result too, so that it never affects other runs.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _MAX_NAME = 200
 
 
 class Task(NamedTuple):
-    """A run to examine; `content` is the digest of its last examination, or empty."""
+    """A run to examine; `content` is the content digest at its last examination, empty if none."""
 
     place: str
     path: str
     stamp: str
     content: str = ""
     rules: tuple[str, ...] = ()
-    """Further directories of rules."""
+    """Additional directories of rules."""
     digest: str = ""
-    """Digest of all rules; a process with other rules in its cache loads them again."""
+    """Digest of all rules; a process whose cached rules have another digest reloads them."""
 
 
 class Host(NamedTuple):
-    """A machine of a run with its number of workers and of culprits among them."""
+    """A machine of a run, with the numbers of its workers and of the culprits among them."""
 
     name: str
     workers: int
@@ -50,7 +50,7 @@ class Host(NamedTuple):
 
 
 class RunSummary(NamedTuple):
-    """The part of a diagnosis that the history stores; times are in seconds since the epoch."""
+    """Parts of a diagnosis that the history stores; times are in seconds since the epoch."""
 
     name: str
     verdict: str
@@ -69,8 +69,8 @@ class RunSummary(NamedTuple):
 class ExaminedRun(NamedTuple):
     """Result of a task.
 
-    `outcome` is `diagnosed`, `same` (content unchanged), `written` (it changed meanwhile) or `broken`,
-    with the `problem`; a `transient` problem may be gone the next time.
+    `outcome` is `diagnosed`, `same` (content unchanged), `written` (changed during the examination) or
+    `broken` (see `problem`). A run with a `transient` problem is examined again.
     """
 
     task: Task
@@ -78,7 +78,7 @@ class ExaminedRun(NamedTuple):
     content: str = ""
     summary: RunSummary | None = None
     report: bytes = b""
-    """The HTML report, compressed by zlib."""
+    """The HTML report, compressed with zlib; empty without a diagnosis."""
     problem: str = ""
     transient: bool = False
 
@@ -89,7 +89,7 @@ def broken(task: Task, problem: str, *, transient: bool) -> ExaminedRun:
 
 
 def examine(task: Task) -> ExaminedRun:
-    """Diagnose one run; whatever is wrong with it becomes a result, never an exception."""
+    """Diagnose one run, and return the result; errors become a `broken` result, never an exception."""
     try:
         with _local_copy(task) as (path, content):
             if content == task.content:
@@ -111,7 +111,7 @@ def examine(task: Task) -> ExaminedRun:
 
 
 def content_digest(task: Task) -> str:
-    """Return a digest of the files' content; for a run in an object store its stamp, made of ETags."""
+    """Return a digest of the files' content; for a run in an object store, its stamp (from ETags)."""
     if is_url(task.path):
         return task.stamp
     whole, base = hashlib.blake2b(digest_size=16), Path(task.path)
@@ -134,7 +134,7 @@ def _hash_file(whole: hashlib.blake2b, path: Path) -> None:
 
 @contextmanager
 def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
-    """Yield a local path of the run and its content digest; a downloaded copy is removed afterwards."""
+    """Yield a local path and the content digest of the run; remove a downloaded copy afterwards."""
     content = content_digest(task)
     if not is_url(task.path) or content == task.content:
         yield Path(task.path), content
@@ -144,7 +144,7 @@ def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
 
 
 def _download(url: str, scratch: Path) -> Path:
-    """Download a run and return its directory, which has the name of the original."""
+    """Download a run to `scratch`, and return its path, which keeps the last two parts of the URL."""
     store = ObjectStorage(url)
     above, own = url.rstrip("/").split("/")[-2:]
     target = scratch / (_safe_part(above) or "runs") / (_safe_part(own) or "run")

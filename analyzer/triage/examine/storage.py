@@ -1,4 +1,4 @@
-"""Access to the places of runs: local directories, and object stores through fsspec."""
+"""Lists and downloads files of runs in local directories and, with fsspec, in object stores."""
 
 import os
 import stat
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from analyzer.model.errors import UsageError
 
 EXTRAS: Mapping[str, str] = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
-"""Extra of this package that installs the driver of a protocol."""
+"""Extra of this package that installs the driver, by URL protocol."""
 
 
 class File(NamedTuple):
-    """A listed file: name relative to the listed place, size in bytes, time of change since the epoch.
+    """A file: name relative to the listed path, size in bytes, modification time since the epoch.
 
-    `version` changes with the content: the time in nanoseconds, or the ETag.
+    `version` changes with the content: modification time in nanoseconds, or ETag.
     """
 
     name: str
@@ -27,14 +27,14 @@ class File(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Entries of a directory; names that begin with a dot are left out."""
+    """Names in a directory, except those that begin with a dot."""
 
     files: tuple[str, ...]
     folders: tuple[str, ...]
 
 
 class LocalStorage:
-    """Local directories; symbolic links to directories are not followed. Every method may raise OSError."""
+    """Lists local directories without following links to directories. Methods may raise OSError."""
 
     def listing(self, place: str) -> Listing:
         """Return the entries of a directory."""
@@ -48,7 +48,7 @@ class LocalStorage:
         )
 
     def files(self, place: str) -> Iterator[File]:
-        """Yield every file below a directory, or the file itself; unreadable directories are skipped."""
+        """Yield every file below a directory, or `place` if it is a file; skip unreadable directories."""
         if not stat.S_ISDIR(os.stat(place).st_mode):
             yield _file(place, os.path.basename(place))
             return
@@ -64,7 +64,7 @@ class LocalStorage:
 
 
 class ObjectStorage:
-    """An object store; `/` in a key separates directories. Every method may raise OSError."""
+    """Lists an object store, in which `/` in keys separates directories. Methods may raise OSError."""
 
     def __init__(self, url: str) -> None:
         """Connect to the object store of a URL.
@@ -92,7 +92,7 @@ class ObjectStorage:
         )
 
     def files(self, place: str) -> Iterator[File]:
-        """Yield every object below a key, or the object itself."""
+        """Yield every object below a key, or the object with this key."""
         base = self._object_key(place)
         with _as_os_errors():
             found = self.system.find(base, detail=True)
@@ -104,11 +104,11 @@ class ObjectStorage:
                 yield File(name, int(what.get("size") or 0), changed, str(version))
 
     def below(self, place: str, name: str) -> str:
-        """Return the URL of an entry below a key."""
+        """Return the URL of an entry of a directory."""
         return f"{place.rstrip('/')}/{name}"
 
     def fetch(self, place: str, name: str, target: Path) -> None:
-        """Download one of the objects that `files` yielded to a local path."""
+        """Download the object `name`, as `files(place)` yielded it, to a local path."""
         base = self._object_key(place)
         key = f"{base}/{name}" if self.system.isdir(base) else base
         with _as_os_errors():
@@ -129,7 +129,7 @@ class ObjectStorage:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Convert the exceptions of drivers, each with a hierarchy of its own, to OSError."""
+    """Convert all exceptions of fsspec drivers in the `with` block to OSError."""
     try:
         yield
     except OSError:
@@ -152,7 +152,7 @@ def storage_for(root: str) -> Storage:
 
 
 def is_url(place: str) -> bool:
-    """Return True if a place is in an object store."""
+    """Return True if `place` is a URL, which means an object store, and not a local path."""
     return "://" in place
 
 
@@ -165,7 +165,7 @@ def _file(path: str, name: str) -> File:
 
 
 def _changed(what: Mapping[str, Any]) -> float:
-    """Return when an object was changed (seconds since the epoch, or 0); its key depends on the driver."""
+    """Return the modification time from an fsspec entry, in seconds since the epoch; 0 if unknown."""
     found = next((what[key] for key in ("LastModified", "updated", "mtime", "created") if what.get(key)), 0.0)
     if isinstance(found, str):
         found = datetime.fromisoformat(found)

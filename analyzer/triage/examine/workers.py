@@ -1,4 +1,4 @@
-"""Examines runs in local processes, one per core, each of which loads interpreter and rules once."""
+"""Examines runs in a pool of local processes."""
 
 import gc
 import multiprocessing
@@ -11,19 +11,19 @@ from pebble import ProcessExpired, ProcessPool
 from analyzer.triage.examine.run_task import ExaminedRun, Task, broken, examine
 
 _QUEUED_PER_PROCESS = 4
-"""Tasks per process that are queued in advance."""
+"""Number of tasks per process that are running or queued."""
 _RUNS_PER_PROCESS = 400
-"""Runs after which a process is replaced, to bound its memory."""
+"""Number of runs after which a process is replaced, to bound its memory."""
 
 
 class ProcessPoolExaminer:
-    """Examines runs in `count` processes; a run over `timeout` seconds is killed with its process."""
+    """Examines runs in `count` processes; kills the process of a run after `timeout` seconds."""
 
     def __init__(self, count: int, timeout: float) -> None:
         self.count, self.timeout = count, timeout
 
     def examined(self, tasks: Iterable[Task]) -> Iterator[ExaminedRun]:
-        """Yield the result of each task as it ends; takes tasks as there is space in the queue."""
+        """Yield the result of each task as it ends; take new tasks only when the queue has space."""
         context = multiprocessing.get_context("spawn")
         running: dict[Future[ExaminedRun], Task] = {}
         with ProcessPool(
@@ -55,7 +55,7 @@ class ProcessPoolExaminer:
 
 
 def _initialize_process() -> None:
-    """Limit polars to one thread, because processes share the cores; collect garbage rarely."""
+    """Limit polars to one thread, because processes share the cores, and make garbage collection rare."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     gc.set_threshold(200_000, 50, 100)
 

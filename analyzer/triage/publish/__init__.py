@@ -1,1 +1,1 @@
-"""The outputs of a night: index page, digest, metrics and JSON lines."""
+"""Writes the outputs of a night: index page, digest, metrics and JSON lines."""

@@ -1,4 +1,4 @@
-"""Geometry of the calendar and of the trend bars."""
+"""Computes the geometry of the calendar and of the trend bars."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -11,10 +11,10 @@ _LEVELS = (0.0, 0.1, 0.25, 0.5)
 
 
 def calendar(nights: Sequence[NightCounts], last: str) -> dict[str, Any]:
-    """Return the calendar of half a year up to a date, or less if the history is shorter.
+    """Return the calendar for the template: half a year up to a date, or less if the history is shorter.
 
-    Weeks are columns, Monday is on top. The `level` of a day is 0 if no run failed, 4 if most did, None if
-    there was no run.
+    Weeks are columns, Monday is on top. The `level` of a day is 0 if no run failed, 4 if more than half of
+    the runs did, and None without runs.
     """
     by_date = {night.date: night for night in nights}
     end = date.fromisoformat(last)
@@ -49,7 +49,7 @@ def _day(x: int, y: int, day: str, night: NightCounts | None) -> dict[str, Any]:
 
 
 def spark(counts: Sequence[int]) -> dict[str, Any]:
-    """Return left, top and height of the bar of each night with runs; the highest fills the height."""
+    """Return (left, top, height) of each night's bar, and the size of the chart, which the highest fills."""
     most, height = max(counts, default=0) or 1, 22.0
     bars = [
         (2.5 * n, round(height - height * count / most, 1), round(height * count / most, 1))

@@ -1,4 +1,4 @@
-"""The night as Markdown short enough for a chat post; text of runs is never markup."""
+"""Renders a night as Markdown for a chat post; text from runs is escaped."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The runs of the night as JSON lines."""
+"""Renders the runs of a night as JSON lines."""
 
 import json
 from collections.abc import Iterable
@@ -7,6 +7,6 @@ from analyzer.triage.night_summary import NightSummary, Run
 
 
 def lines(runs: Iterable[Run], summary: NightSummary) -> str:
-    """Return one JSON object per run with the state of its group; equal nights give equal bytes."""
+    """Return one JSON object per line and run, with the state of the run's group; deterministic."""
     made = ({**run._asdict(), "state": summary.states.get(run.fingerprint or "")} for run in runs)
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)

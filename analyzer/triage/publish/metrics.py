@@ -1,4 +1,4 @@
-"""The night as a Prometheus textfile for the node exporter's textfile collector."""
+"""Renders a night as metrics for the textfile collector of Prometheus' node exporter."""
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
@@ -9,7 +9,7 @@ _MAX_LABEL_CHARACTERS = 120
 
 
 def metrics(summary: NightSummary) -> bytes:
-    """Return the metrics of a night, all of them gauges."""
+    """Return the metrics of a night, all gauges, in Prometheus' text format."""
     registry, night = CollectorRegistry(), summary.tonight
 
     def gauge(name: str, text: str, *labels: str) -> Gauge:

@@ -1,4 +1,4 @@
-"""The output directory of a triage: its lock, atomic writes, names of reports, removal of old ones."""
+"""Manages the output directory of a triage: lock, atomic writes, names and removal of reports."""
 
 import fcntl
 import hashlib
@@ -16,9 +16,9 @@ _MAX_NAME_CHARACTERS = 80
 
 @contextmanager
 def directory_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a directory, which the kernel releases when the process ends.
+    """Hold the lock of a directory during the `with` block; the kernel releases it if the process dies.
 
-    Its file is never removed, or two processes could lock different files.
+    The lock file is never removed, or two processes could lock different files.
 
     Raises:
         UsageError: another process holds the lock, or the directory is not writable.
@@ -38,27 +38,27 @@ def directory_lock(folder: Path) -> Iterator[None]:
 
 
 def write_output(target: Path, content: bytes) -> None:
-    """Write a file atomically; creates missing directories."""
+    """Write a file atomically, creating missing directories."""
     target.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(target, content)
 
 
 def report_path(name: str, place: str) -> str:
-    """Return the path of a run's report relative to the output directory; equal places give equal paths."""
+    """Return a report's path relative to the output directory; it depends only on `name` and `place`."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:_MAX_NAME_CHARACTERS].strip(".-") or "run"
     digest = hashlib.blake2b(place.encode("utf-8", "backslashreplace"), digest_size=5).hexdigest()
     return f"{REPORTS}/{plain}-{digest}.html"
 
 
 def remove_reports(folder: Path, reports: Iterable[str]) -> None:
-    """Remove reports; names that are not of our form are ignored."""
+    """Remove reports, except names that `report_path` cannot have made."""
     for report in reports:
         if re.fullmatch(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html", report):
             (folder / report).unlink(missing_ok=True)
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove unfinished files of a killed process; safe while the directory is locked."""
+    """Remove temporary files of a killed process; safe only while the directory is locked."""
     for each in (folder, folder / REPORTS):
         for draft in each.glob(DRAFT_PREFIX + "*"):
             draft.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The index page: the night on one screen, then details; its size is bounded for any history."""
+"""Renders the index page: the night on one screen, then details."""
 
 from analyzer import __version__
 from analyzer.render.decision import wording
@@ -9,7 +9,7 @@ from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
 
 
 def page(summary: NightSummary) -> str:
-    """Return the index page as HTML."""
+    """Return the index page as HTML; its size is bounded for any history."""
     night = summary.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")

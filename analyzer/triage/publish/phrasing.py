@@ -1,4 +1,4 @@
-"""Sentences that page, digest and terminal share."""
+"""Builds the sentences that index page, digest and terminal share."""
 
 from analyzer.render.formatting import plural
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
@@ -9,11 +9,11 @@ STATES = {
     "known": ("=", "known"),
     "gone": ("✓", "resolved"),
 }
-"""Symbol and name of each state of a group."""
+"""Symbol and displayed name of each state of a group."""
 
 
 def headline(summary: NightSummary) -> str:
-    """Return the night in one sentence."""
+    """Return a one-sentence summary of a night, without a full stop."""
     night = summary.tonight
     if not night.runs:
         return "No run was new or changed"
@@ -41,7 +41,7 @@ def _guilt(summary: NightSummary) -> str:
 
 
 def guilt(guilty: AccusedHost) -> str:
-    """Return the reason why a machine is accused, as a sentence."""
+    """Return the reason why a machine is accused, as a clause."""
     one = guilty.suspect
     return (
         f"the culprit in {one.guilty} of the {plural(one.runs, 'failed run')} that it took part in, "
@@ -55,7 +55,7 @@ def chance(bound: float) -> str:
 
 
 def when(group: Group) -> str:
-    """Return when a group occurred."""
+    """Return when a group occurred, as a clause: `since 2026-11-01, on 4 nights`."""
     seen = group.status
     if seen.state == "new":
         return "never before"
