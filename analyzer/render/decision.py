@@ -84,7 +84,7 @@ def workers_seen(run: Mapping[str, Any]) -> str:
 
 
 def _later_exclusion(action: Mapping[str, Any]) -> Answer:
-    """Return the answer for a degraded job: one slow run is not enough to exclude a machine."""
+    """Return whether to exclude a machine after a degraded job; one slow run is not enough."""
     if action["retry"] != "exclude_host":
         return _exclusion(action)
     hosts = ", ".join(action["exclude"]) or "the files do not name the machine"

@@ -1,4 +1,4 @@
-"""The scenarios and sample runs of the package."""
+"""Finds the scenarios and sample runs of the package."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 GONE_AFTER_NIGHTS = 7
-"""Number of nights without a failure after which its group counts as resolved, at least."""
+"""Minimum number of nights without a failure after which its group counts as resolved."""
 _GAPS_UNTIL_GONE = 3
 
 

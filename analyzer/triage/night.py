@@ -29,7 +29,7 @@ T = TypeVar("T")
 _QUERY_SIZE = 200
 """Maximum number of runs per query of the history."""
 _COMMIT_SECONDS = 0.5
-"""Commit interval: at most this much work is lost on a kill."""
+"""Commit interval in seconds: a kill loses at most this much work."""
 
 
 class TriageOptions(NamedTuple):

@@ -140,7 +140,7 @@ class NightSummary(NamedTuple):
 def summarize_night(
     history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
 ) -> NightSummary:
-    """Return the summary of a night, given by its date; `found` and the rest are not in the history yet."""
+    """Return the summary of a night, from the history and from counts that it does not have yet."""
     began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
     counted = history.rows(_by_group(date))
     calendar = _calendar(history, date, counted)
@@ -168,7 +168,7 @@ def summarize_night(
 
 
 def runs_of_night(history: History, date: str) -> list[Run]:
-    """Return all runs of a night, ordered by place."""
+    """Return all runs of a night, ordered by path or URL."""
     wanted = select(RUNS).where(RUNS.c.latest, RUNS.c.night == date).order_by(RUNS.c.place)
     return [run_from_row(row) for row in history.rows(wanted)]
 

@@ -10,7 +10,7 @@ Json = Mapping[str, Any]
 
 
 class TextPart(NamedTuple):
-    """A part of a line; `marked` if the rule matched it."""
+    """A part of a line; `marked` is True for words that the rule matched."""
 
     text: str
     marked: bool = False

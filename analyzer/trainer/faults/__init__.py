@@ -1,4 +1,4 @@
-"""The faults that a scenario can name, one file each; to add one, write it and list it here."""
+"""Lists the faults that a scenario can name; each has its own module, and must be listed here."""
 
 from analyzer.trainer.faults.arguments import Arguments
 from analyzer.trainer.faults.bad_value import BadValue

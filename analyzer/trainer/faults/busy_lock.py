@@ -1,4 +1,4 @@
-"""Another job keeps holding a lock that the guilty worker needs at each step."""
+"""Competes for a lock that the guilty worker needs at each step, as another job might."""
 
 from __future__ import annotations
 

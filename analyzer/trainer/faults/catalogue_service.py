@@ -1,4 +1,4 @@
-"""The service that lists the data files is down or refuses access."""
+"""Runs the service that lists the data files; it is down or refuses access for some workers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Catalogue(BaseHTTPRequestHandler):
 
 @dataclass
 class CatalogueService(Fault):
-    """`answer` is `none` (no service on the port) or `forbidden`, for the guilty worker or for `everyone`."""
+    """Fail requests of the guilty worker or of `everyone`: `none` (no service on the port), `forbidden`."""
 
     answer: str = "none"
     everyone: bool = False

@@ -1,4 +1,4 @@
-"""The guilty worker's statistics file asks for a retry later, so its program sleeps."""
+"""Makes the guilty worker's program sleep, by a retry request in its statistics file."""
 
 from __future__ import annotations
 

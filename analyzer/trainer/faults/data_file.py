@@ -1,4 +1,4 @@
-"""The guilty worker's data file is missing or damaged."""
+"""Removes or damages the data file of the guilty worker or of all workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORD = struct.calcsize("<QI65fI")
 
 @dataclass
 class DataFile(Fault):
-    """`happened` is `lost`, `shortened` (to the batches before the step), `damaged` (a TFRecord) or `cut`."""
+    """Change the file: `lost`, `shortened` (to the batches before the step), `damaged` (TFRecord), `cut`."""
 
     fits_any_program: ClassVar[bool] = True
     happened: str = "lost"

@@ -1,4 +1,4 @@
-"""The base class of faults, with the moments of a job at which a fault can act."""
+"""Defines the base class of faults, with a method for each moment at which a fault can act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guilty worker reads its data from a pipe that is slow, or falls silent."""
+"""Replaces the guilty worker's data file by a pipe that is slow, or stops at a step."""
 
 from __future__ import annotations
 

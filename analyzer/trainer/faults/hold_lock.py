@@ -1,4 +1,4 @@
-"""Another process holds the lock that the guilty worker takes before a step."""
+"""Holds the lock that the guilty worker takes before a step."""
 
 from __future__ import annotations
 

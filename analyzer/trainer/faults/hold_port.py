@@ -1,4 +1,4 @@
-"""Occupies the guilty worker's port with another process."""
+"""Occupies the guilty worker's port before the worker starts."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ RULES = {
 
 @dataclass
 class NetworkRule(Fault):
-    """Apply `rule`: `firewall` (TensorFlow's port closed), `partition` (no traffic), `lossy` or `narrow`."""
+    """Apply `rule`: `firewall` (TensorFlow's port blocked), `partition` (no traffic), `lossy` or `narrow`."""
 
     fits_any_program: ClassVar[bool] = True
     rule: str = "firewall"

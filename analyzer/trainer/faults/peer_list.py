@@ -1,4 +1,4 @@
-"""Gives the cluster on the command line, with a wrong address in that of the guilty worker."""
+"""Gives the cluster on the command line; the guilty worker gets a wrong address of one peer."""
 
 from __future__ import annotations
 

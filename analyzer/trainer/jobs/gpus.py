@@ -24,7 +24,7 @@ class MachineError(UserError):
 
 @dataclass(frozen=True)
 class GpuShares:
-    """UUIDs of the GPUs, of which each worker in turn gets `each`."""
+    """GPU UUIDs of all workers, in the order of the workers, `each` of them per worker."""
 
     devices: tuple[str, ...] = ()
     each: int = 1

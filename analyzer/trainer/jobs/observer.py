@@ -1,4 +1,4 @@
-"""The interface of observers of a running job, such as a live table."""
+"""Defines the interface for observers of a running job, such as a live table."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class JobObserver(Protocol):
         """Receive one event of the job as a line of text."""
 
     def show(self, statuses: Sequence[WorkerStatus]) -> None:
-        """Receive the state of all workers; called whenever one of them changes."""
+        """Receive the state of all workers; called whenever the state of one changes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
 LARGEST_DIRECTORY = 500_000_000
-"""Bytes; each worker gets a copy."""
+"""Maximum size of the user's directory in bytes, because each worker gets a copy."""
 
 
 class ProgramError(UserError):

@@ -26,13 +26,13 @@ class DataRead:
     index: int
     path: Path
     wanted: int
-    """Offset to reach, in bytes: the begin of the step's batch, less one batch of tolerance for polling."""
+    """Offset to reach, in bytes: start of the step's batch, less one batch of tolerance for polling."""
     furthest: int = field(default=0, init=False)
     reads: FileReads = field(default_factory=FileReads, init=False)
 
     @classmethod
     def before(cls, step: int, workspace: Workspace, index: int) -> DataRead:
-        """Track whether a worker reads the batches before a step."""
+        """Return a tracker that checks whether a worker reads all batches before a step."""
         path = workspace.part_file(index)
         size = 0
         if path.suffix == ".csv":

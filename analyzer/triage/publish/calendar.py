@@ -49,7 +49,7 @@ def _day(x: int, y: int, day: str, night: NightCounts | None) -> dict[str, Any]:
 
 
 def spark(counts: Sequence[int]) -> dict[str, Any]:
-    """Return (left, top, height) of each night's bar, and the size of the chart, which the highest fills."""
+    """Return the chart's size and (left, top, height) of each bar; the highest bar fills the height."""
     most, height = max(counts, default=0) or 1, 22.0
     bars = [
         (2.5 * n, round(height - height * count / most, 1), round(height * count / most, 1))

@@ -9,7 +9,7 @@ from mwms_recorder.host.proc import text_of
 
 ROOT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 60
-"""Limits from here on mean "none": version 1 writes a number near 2^63 if memory is not limited."""
+"""Bytes from which a limit means unlimited: version 1 writes a number near 2^63 for that."""
 
 
 def read() -> dict[str, Any]:

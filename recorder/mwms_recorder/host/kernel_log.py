@@ -15,7 +15,7 @@ MAX_LINES, MAX_READS = 40, 20_000
 
 
 def kernel_lines(since: float) -> list[str]:
-    """Return the last 40 such lines of /dev/kmsg after a monotonic time; empty if unreadable."""
+    """Return the last 40 lines on kills and device errors since a monotonic time; empty if unreadable."""
     try:
         log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
     except OSError:

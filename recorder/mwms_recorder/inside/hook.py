@@ -77,7 +77,7 @@ class Hook:
         return Guard(self, part)
 
     def fail(self, part: str, error: BaseException) -> None:
-        """Record the first failure of a part, and print it to stderr; ignore later ones."""
+        """Record the first failure of any part, and print it to stderr; ignore later ones."""
         if not self.failed:
             self.failed = True
             self.note("recorder_failed", part=part, error=repr(error))
