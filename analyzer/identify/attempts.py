@@ -121,18 +121,19 @@ def _by_attempt(
 ) -> Mapping[object, list[_Log]]:
     """Return (worker, attempt) → its logs; `named` is source → attempt."""
     parts: dict[tuple[str, int, str], list[str]] = {}
-    requeued: dict[str, list[Place]] = {}
+    requeued: dict[str, list[int]] = {}
+    for stream, facts in stated.items():
+        requeued.setdefault(_file(stream), []).extend(fact.line for fact in facts if fact.key == "requeued")
     for worker, sources_of_worker in _logs_of(sources).items():
         for source in sources_of_worker:
             name = log_of(source.name)
-            log = parts.setdefault((worker, named[source.name], name), [])
-            log.append(source.name)
-            lines = [fact.line for fact in stated.get(source.name, ()) if fact.key == "requeued"]
-            requeued.setdefault(_file(name), []).extend((len(log) - 1, line) for line in lines)
+            parts.setdefault((worker, named[source.name], name), []).append(source.name)
     found: dict[object, list[_Log]] = {}
-    for (worker, attempt, name), log in parts.items():
-        places = tuple(sorted(requeued[_file(name)]))
-        found.setdefault((worker, attempt), []).append(_Log(worker, tuple(log), stated, tables, places))
+    for (worker, attempt, _), log in parts.items():
+        places = sorted((n, line) for n, part in enumerate(log) for line in requeued.get(_file(part), ()))
+        found.setdefault((worker, attempt), []).append(
+            _Log(worker, tuple(log), stated, tables, tuple(places))
+        )
     return found
 
 

@@ -74,7 +74,6 @@ def unmarked(run: Path, target: Path) -> Path:
     [
         ("worker-killed", ["worker:2"]),
         ("leader-killed-tf218", ["worker:0"]),
-        ("worker-never-joined", ["worker:2"]),
         ("worker-exception", []),
         ("disk-full-tf215", []),
     ],
@@ -85,6 +84,12 @@ def test_a_file_of_all_without_marks_gives_the_cause(name: str, culprits: list[s
     found = told(unmarked(run, tmp_path))
     assert (found["cause"], found["verdict"]) == (told(run)["cause"], told(run)["verdict"])
     assert (found["culprits"], found["suspects"]) == (culprits, [])
+
+
+def test_a_file_of_all_without_marks_cannot_say_who_never_came(tmp_path: Path) -> None:
+    """Its lines may be those of all tasks or of the leader alone, so that only the parent cause is named."""
+    found = told(unmarked(ROOT / "sample_runs" / "worker-never-joined" / "run", tmp_path))
+    assert (found["cause"], found["culprits"]) == ("hang.at_startup", [])
 
 
 @pytest.mark.parametrize("name", ["healthy-fit", "nan-loss", "out-of-data-tf218"])

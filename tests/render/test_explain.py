@@ -34,8 +34,8 @@ def test_what_nearly_fired_says_what_to_collect(recordings: Recordings) -> None:
     """Without exit codes, a kill cannot be told from an exit."""
     document = recordings.document(sample_run_named("killed-without-exit-codes-tf28"))
     near = {each["rule"]: each for each in document["near_misses"]}
-    assert near["worker-killed"]["missing"] == "sigkill"
-    assert near["worker-killed"]["collect"] == "the exit code of worker:1"
+    assert near["worker-exited-early"]["missing"] == "left"
+    assert near["worker-exited-early"]["collect"] == "the exit code of worker:1"
 
 
 def test_what_was_collected_is_not_asked_for_again(sample_run: Path, recordings: Recordings) -> None:

@@ -85,7 +85,7 @@ def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[i
     scenario.write_text(SCENARIO.format(fault=fault, more=""))
     start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
     words = ["worker", str(scenario), "--shared", str(tmp_path / "shared"), "--host", "127.0.0.1"]
-    words += ["--program", f"{sys.executable} sum.py", "--directory", str(code), "--stall-timeout", "15"]
+    words += ["--program", f"{sys.executable} sum.py", "--directory", str(code), "--stall-timeout", "60"]
     tasks = [
         subprocess.Popen(
             [sys.executable, "-c", start, *words],
@@ -93,7 +93,7 @@ def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[i
         )
         for index in range(2)
     ]
-    assert [task.wait(60) for task in tasks] == statuses
+    assert [task.wait(240) for task in tasks] == statuses
     home = tmp_path / "shared/mine"
     names = {path.name for path in (home / "run").iterdir()}
     assert {"worker-0.log", "worker-1.log", "exit_code-worker-0.txt", "exit_code-worker-1.txt"} <= names
