@@ -86,10 +86,10 @@ def test_a_file_of_all_without_marks_gives_the_cause(name: str, culprits: list[s
     assert (found["culprits"], found["suspects"]) == (culprits, [])
 
 
-def test_a_file_of_all_without_marks_cannot_say_who_never_came(tmp_path: Path) -> None:
+def test_a_file_of_all_without_marks_cannot_say_why_one_never_came(tmp_path: Path) -> None:
     """Its lines may be those of all tasks or of the leader alone, so that only the parent cause is named."""
     found = told(unmarked(ROOT / "sample_runs" / "worker-never-joined" / "run", tmp_path))
-    assert (found["cause"], found["culprits"]) == ("hang.at_startup", [])
+    assert (found["cause"], found["culprits"]) == ("hang.at_startup", ["worker:2"])
 
 
 @pytest.mark.parametrize("name", ["healthy-fit", "nan-loss", "out-of-data-tf218"])

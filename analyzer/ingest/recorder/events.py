@@ -23,13 +23,14 @@ _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 def read(output: SourceRows, matcher: Matcher) -> None:
     """Read the events of one file; a malformed line counts as damage, a truncated last line does not."""
+    text = whole_text(output)
     if output.source.name.endswith(".index.jsonl"):
         return
     outcome = OutcomeReader(output, matcher)
     readers = (SetupReader(output, matcher), SampleReader(output), CheckReader(output), outcome)
     unread: list[int] = []
     until = 0.0
-    for number, event in _events(whole_text(output), unread):
+    for number, event in _events(text, unread):
         try:
             output.observe_time(float(event["time"]))
             until = float(event["monotonic"])
