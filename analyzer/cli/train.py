@@ -160,7 +160,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _worker(args: argparse.Namespace) -> int:
-    """Run one task, ranked by `--rank` or by the scheduler, and return its exit status."""
+    """Run one task of a job; its rank comes from `--rank` or the scheduler. Return its exit status."""
     rank = args.rank or Rank.found(os.environ)
     scenario = _changed(args, catalogue.find_scenario(args.scenario, guilty=args.guilty, workers=rank.count))
     program: Program = UserProgram(tuple(args.program or ()), args.directory.resolve())

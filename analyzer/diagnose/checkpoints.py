@@ -10,8 +10,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """Regex of the step number in a checkpoint's name; excludes `ckpt-4`, which may count checkpoints."""
-_OF_NO_USE = re.compile(r"(?:^|/)workertemp_\d+(?:/|$)")
-"""Regex of temporary directories to which non-leaders save; TensorFlow deletes them."""
+_OF_NO_USE = re.compile(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
+"""Regex of temporary directories to which non-leaders save; Keras and Estimator delete them."""
 _LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
 

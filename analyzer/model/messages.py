@@ -71,7 +71,7 @@ class Message(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """Return a regex for the message, with groups `role` and `index` for each `{task}`."""
+        """Return a regex of the message, in which each `{task}` has the groups `role` and `index`."""
         return expression(self.literals, self.regex)
 
 

@@ -59,13 +59,19 @@ def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
         for d in diagnosis["damage"]
         if d["line"] or (d["source"], d["what"]) not in told
     ]
-    return [*incomplete_sources(diagnosis), *damage, *unsupported_sources(diagnosis)]
+    located = {(d["source"], d["what"]) for d in diagnosis["damage"] if d["line"]}
+    whole = [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in located]
+    return [*whole, *damage, *unsupported_sources(diagnosis)]
 
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
     """Return (name, reason) of files of supported kinds that were not read completely."""
+    return [(source["name"], _why(source)) for source in _incomplete(diagnosis)]
+
+
+def _incomplete(diagnosis: Json) -> list[Json]:
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] != _NO_READER]
-    return [(s["name"], _why(s)) for s in sorted(found, key=lambda s: s["read"] == "skipped")]
+    return sorted(found, key=lambda source: source["read"] == "skipped")
 
 
 def unsupported_sources(diagnosis: Json) -> list[tuple[str, str]]:

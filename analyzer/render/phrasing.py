@@ -94,12 +94,13 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each context finding, and sentences on clock shifts."""
+    """Return a sentence for each context finding that no reason repeats, and sentences on clock shifts."""
     found = [
         f["summary"] or f["title"]
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "context"
     ]
+    found = [note for note in found if not any(reason.endswith(note) for reason in diagnosis["why"])]
     shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
     return found + ([_clock(each) for each in shifted] if len(shifted) <= _MAX_CLOCKS else [_clocks(shifted)])
 

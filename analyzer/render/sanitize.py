@@ -28,6 +28,12 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 
+def keep_ends(text: str, limit: int) -> str:
+    """Return the text, cut in the middle to `limit` characters if longer: a place ends with file and line."""
+    head = limit // 3
+    return text if len(text) <= limit else f"{text[:head]}…{text[head + 1 - limit :]}"
+
+
 def _visible_character(char: str) -> str:
     if char in "\n\t" or (char.isprintable() and char not in _BLANK) or char in _SPACES:
         return char

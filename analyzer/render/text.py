@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from analyzer.render import decision
 from analyzer.render.finding_order import location
-from analyzer.render.sanitize import one_line, visible
+from analyzer.render.sanitize import keep_ends, one_line, visible
 from analyzer.render.sections import sections
 
 Json = Mapping[str, Any]
@@ -106,7 +106,7 @@ class _Page(NamedTuple):
     def places(self, evidence: Sequence[Json]) -> Iterator[str]:
         room = self.width - 6
         for place in evidence:
-            name = one_line(location(place) or place["worker"] or "all files", 60)
+            name = keep_ends(one_line(location(place) or place["worker"] or "all files"), 60)
             absent = "(absent) " if place["kind"] == "absence" else ""
             said = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
             said = one_line(f"{absent}{said}", _MAX_TEXT)
@@ -117,7 +117,7 @@ class _Page(NamedTuple):
 
     def words(self, evidence: Sequence[Json]) -> Iterator[str]:
         for place in evidence:
-            said = f"{one_line(place['says'], 80)} ({one_line(location(place), 80)}):"
+            said = f"{one_line(place['says'], 80)} ({keep_ends(one_line(location(place)), 80)}):"
             yield from self.wrapped(said, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
                 yield " " * 6 + one_line(text, self.width - 6)

@@ -91,7 +91,7 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
 
 
 def _split_glued(number: int, clean: str) -> Sequence[Line]:
-    """Split a line into which several loggers wrote, and a traceback collapsed into one line."""
+    """Return the lines that one physical line holds: records of several loggers, or a whole traceback."""
     if 'File "' in clean or "Traceback (" in clean:
         pieces = [piece for line in expand(clean) for piece in _GLUED.split(line)]
     elif _may_be_glued(clean):

@@ -91,7 +91,7 @@ class ByteSource(Protocol):
 
 
 def no_progress(_offset: int) -> None:
-    """Do nothing: a progress callback for callers that show no progress."""
+    """Ignore the progress of reading; the default callback."""
 
 
 def select_from_stream(

@@ -192,7 +192,10 @@ def _is_sound(table: _Array) -> _Array:
 
 
 def _layout_of(payload: bytes) -> Layout | None:
-    """Return the layout of a payload, confirmed by decoding it with another value; None if it has none."""
+    """Return where an event's payload holds its step and its scalar; None unless it has exactly one.
+
+    The place is confirmed: with other bytes there, decoding must give just another value.
+    """
     parts = _EVENT.fullmatch(payload)
     scalars = _decoded(payload)
     if len(scalars) != 1 or parts is None or len(parts[2]) > _MAX_STEP_BYTES:

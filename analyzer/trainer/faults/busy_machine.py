@@ -36,7 +36,7 @@ class BusyMachine(Fault):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
 
     def where(self) -> Sequence[str]:
-        """Return the command prefix that binds the processes to cores; empty here, subclasses override it."""
+        """Return a command prefix such as `taskset -c 0`; empty, which binds the processes to no core."""
         return ()
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
