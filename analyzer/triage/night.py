@@ -113,14 +113,14 @@ def _tasks(
     """Yield a task for each run to examine: new or changed, complete, and within `--limit`."""
     out = os.path.realpath(order.folder)
     every = (
-        each
+        (root, each)
         for root in roots
         for each in find_runs(root, order.now, result.unlisted.append, order.pattern, leave_out=out)
     )
     for batch in _batches(every, _QUERY_SIZE):
         result.found += len(batch)
-        known = history.known([each.place for each in batch])
-        for each in batch:
+        known = history.known([each.place for _, each in batch])
+        for root, each in batch:
             before = known.get(each.place)
             if (before and before.is_current(each.stamp)) or order.now - each.age < order.since:
                 continue
@@ -131,7 +131,7 @@ def _tasks(
             else:
                 result.examined += 1
                 content = before.content if before and not before.tries else ""
-                yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest)
+                yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest, root)
 
 
 def _write_report(folder: Path, examined: ExaminedRun) -> str | None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, case, func, select
 
-from analyzer.triage.database.history import HOSTS, NIGHTS, RUNS, History
+from analyzer.triage.database.history import History
+from analyzer.triage.database.schema import HOSTS, NIGHTS, RUNS
 from analyzer.triage.examine.storage import is_url
 from analyzer.triage.groups import GroupStatus, recent, status, up_to
 from analyzer.triage.hosts import NOT_HOST_OWNERS, Share, Suspect, suspects

@@ -13,7 +13,8 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from analyzer.triage.database.history import HOSTS, NIGHTS, RUNS, default_history_url, open_history
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.database.schema import HOSTS, NIGHTS, RUNS
 from tests.recordings import ROOT
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files

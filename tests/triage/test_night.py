@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from analyzer.triage.database.history import RUNS, default_history_url, open_history
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.database.schema import RUNS
 from tests.recordings import ROOT
 from tests.triage.conftest import Desk
 

@@ -11,7 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.parser import text_string_to_metric_families
 
-from analyzer.triage.database.history import VERSION, default_history_url, open_history
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.database.schema import VERSION
 from analyzer.triage.groups import status
 from analyzer.triage.hosts import Share, suspects
 from analyzer.triage.night_summary import NightSummary, summarize_night

@@ -17,7 +17,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 from sqlalchemy import func, select
 
-from analyzer.triage.database.history import RUNS, default_history_url, open_history
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.database.schema import RUNS
 from tests.recordings import ROOT, SAMPLE_RUNS, expected
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files

@@ -12,74 +12,14 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from analyzer.model.errors import UsageError
+from analyzer.triage.database.schema import ABOUT, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
 from analyzer.triage.examine.run_task import ExaminedRun, Host
 from analyzer.triage.restarts import job_of
 
-UPGRADES = sorted(Path(__file__).parent.glob("upgrade-*.sql"))
-VERSION = 1 + len(UPGRADES)
-"""Version of the tables; opening a history of an older version upgrades it."""
 MAX_TRIES = 3
 """Maximum number of nights on which a run with a transient problem is examined."""
 _ADVISORY_LOCK = 0x6D776D73
 """Key of the advisory lock on a database server ("mwms" in ASCII)."""
-
-_META = sa.MetaData()
-ABOUT = sa.Table("about", _META, sa.Column("version", sa.Integer, nullable=False))
-NIGHTS = sa.Table(
-    "nights",
-    _META,
-    sa.Column("date", sa.String(10), primary_key=True),
-    sa.Column("began", sa.Float, nullable=False),
-    sa.Column("ended", sa.Float),
-    sa.Column("found", sa.Integer, nullable=False, default=0),
-    sa.Column("waiting", sa.Integer, nullable=False, default=0),
-    sa.Column("unlisted", sa.Text, nullable=False, default="[]"),
-)
-RUNS = sa.Table(
-    "runs",
-    _META,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("place", sa.Text, nullable=False),
-    sa.Column("night", sa.String(10), sa.ForeignKey("nights.date"), nullable=False),
-    sa.Column("latest", sa.Boolean, nullable=False),
-    sa.Column("told", sa.Boolean, nullable=False),
-    sa.Column("stamp", sa.String(32), nullable=False),
-    sa.Column("content", sa.String(32), nullable=False),
-    sa.Column("tries", sa.Integer, nullable=False),
-    sa.Column("problem", sa.Text, nullable=False),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("verdict", sa.String(16)),
-    sa.Column("cause", sa.Text),
-    sa.Column("rule", sa.Text),
-    sa.Column("confidence", sa.Float),
-    sa.Column("summary", sa.Text),
-    sa.Column("fingerprint", sa.String(16)),
-    sa.Column("culprits", sa.Text),
-    sa.Column("report", sa.Text),
-    sa.Column("owner", sa.Text),
-    sa.Column("job", sa.Text),
-    sa.Column("started", sa.Float),
-    sa.Column("ended", sa.Float),
-    sa.Index("runs_place", "place"),
-    sa.Index("runs_night", "night"),
-    sa.Index("runs_fingerprint", "fingerprint", "night"),
-    sa.Index("runs_job", "job", "started"),
-)
-"""One row for each run and night of its examination; only the `latest` row of a run counts.
-
-`told` is set once an exit status has reported the run. `tries` counts nights with a transient problem.
-"""
-HOSTS = sa.Table(
-    "hosts",
-    _META,
-    sa.Column("run", sa.Integer, sa.ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("workers", sa.Integer, nullable=False),
-    sa.Column("culprits", sa.Integer, nullable=False),
-    sa.Index("hosts_run", "run"),
-    sa.Index("hosts_host", "host"),
-)
-"""One row for each machine of a run, with the numbers of its workers and of the culprits among them."""
 
 
 class KnownRun(NamedTuple):
@@ -131,11 +71,16 @@ class History:
         rows = self.rows(wanted, {"places": list(places)})
         return {row["place"]: KnownRun(row["stamp"], row["content"], row["tries"]) for row in rows}
 
-    def record(self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]]) -> None:
-        """Store examined runs with their report paths; rows of the same run and night are replaced."""
+    def record(
+        self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]], address: str = ""
+    ) -> None:
+        """Store examined runs with their report paths; rows of the same run and night are replaced.
+
+        `address` is the URL at which the output directory is served, if there is one.
+        """
         with self.engine.begin() as connection:
             for each, report in examined:
-                _store_run(connection, date, each, report)
+                _store_run(connection, date, each, {"report": report, "address": address})
 
     def unreported(self) -> list[tuple[str | None, str]]:
         """Return (verdict, problem) of each run that no exit status has reported yet."""
@@ -208,7 +153,9 @@ def storable_text(given: str) -> str:
     return given.replace("\0", "␀").encode("utf-8", "backslashreplace").decode()
 
 
-def _store_run(connection: sa.Connection, date: str, examined: ExaminedRun, report: str | None) -> None:
+def _store_run(
+    connection: sa.Connection, date: str, examined: ExaminedRun, report: Mapping[str, str | None]
+) -> None:
     place = storable_text(examined.task.place)
     ours = RUNS.c.place == place
     if examined.outcome == "same":
@@ -218,7 +165,7 @@ def _store_run(connection: sa.Connection, date: str, examined: ExaminedRun, repo
     tries = _tries(connection, examined, place)
     connection.execute(sa.update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
-    values = _run_values(examined) | {"place": place, "night": date, "tries": tries, "report": report}
+    values = _run_values(examined) | {"place": place, "night": date, "tries": tries, **report}
     (run,) = connection.execute(sa.insert(RUNS).values(values)).inserted_primary_key or (0,)
     if hosts := examined.summary.hosts if examined.summary else ():
         connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
@@ -229,6 +176,7 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
     values: dict[str, Any] = {
         "latest": True,
         "told": False,
+        "root": task.root,
         "stamp": task.stamp,
         "content": examined.content,
         "problem": examined.problem,
@@ -256,7 +204,7 @@ def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
 def _upgrade(connection: sa.Connection) -> None:
     """Create the tables, or upgrade them to `VERSION`; raise UsageError if they are newer."""
     if not sa.inspect(connection).has_table(ABOUT.name):
-        _META.create_all(connection)
+        METADATA.create_all(connection)
         connection.execute(sa.insert(ABOUT).values(version=VERSION))
         return
     version = connection.execute(sa.select(ABOUT.c.version)).scalar_one()

@@ -39,6 +39,8 @@ class Task(NamedTuple):
     """Additional directories of rules."""
     digest: str = ""
     """Digest of all rules; a process whose cached rules have another digest reloads them."""
+    root: str = ""
+    """Directory or URL below which the run was found."""
 
 
 class Host(NamedTuple):
