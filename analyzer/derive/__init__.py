@@ -15,7 +15,9 @@ from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
 from analyzer.derive.reachability import reachability
+from analyzer.derive.recordings import with_running_workers, with_whole_stalls
 from analyzer.derive.replicas import replicas
+from analyzer.derive.resources import resources
 from analyzer.derive.series import series
 from analyzer.derive.silences import silences
 from analyzer.derive.step_rate import paces
@@ -30,6 +32,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all tables derived from them."""
+    read = {**read, "facts": with_running_workers(read["facts"], read["sources"])}
     tasks = workers(read["sources"], read["facts"], read["records"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
     raised = exceptions(read["records"], training, read["facts"], messages)
@@ -60,6 +63,8 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "steps": traced,
         "waits": waits({**read, "scalars": training}, met, traced, pace, common),
         "replicas": replicas(read["checksums"]),
+        "stalls": with_whole_stalls(read["stalls"], read["sources"]),
+        "resources": resources(read["scalars"]),
         "reachability": reachability(read["reach"]),
         "cluster": cluster(read["facts"], tasks),
         "job": job(tasks, lives, quiet, read["records"], read["facts"], accused),

@@ -17,7 +17,7 @@ class OutcomeReader:
 
     def __init__(self, output: SourceRows, matcher: Matcher) -> None:
         self._output, self._matcher = output, matcher
-        self._kills_before = 0
+        self._before: Event = {}
         self._stall: tuple[int, Event] | None = None
         self._stacks: tuple[int, Event] | None = None
         self.events: Mapping[str, Sequence[ReadEvent]] = {
@@ -36,7 +36,7 @@ class OutcomeReader:
         self._output.add("facts", line=number, time=float(event["time"]), key=key, value=text)
 
     def _read_facts(self, _number: int, event: Event) -> None:
-        self._kills_before = _kills(event)
+        self._before = event.get("cgroup", {})
 
     def _read_signal(self, number: int, event: Event) -> None:
         sender = event.get("sender", {})
@@ -70,8 +70,14 @@ class OutcomeReader:
             self._fact(number, event, "exit_code", str(-int(event["signal"]["number"])))
         elif event["exit_code"] is not None:
             self._fact(number, event, "exit_code", str(int(event["exit_code"])))
-        if (kills := _kills(event) - self._kills_before) > 0:
+        self._fact(number, event, "recorded_end", "")
+        group = event.get("cgroup", {})
+        if (kills := _increase(self._before, group, "oom_kill")) > 0:
             self._fact(number, event, "oom_kill", str(kills))
+            at_limit = _increase(self._before, group, "oom") > 0
+            key = "killed_at_memory_limit" if at_limit else "killed_by_host_memory"
+            if "oom" in group["memory_events"]:
+                self._fact(number, event, key, _memory_use(self._before, group))
         for line in event.get("kernel", ()):
             self._add_matches(number, storable(line))
 
@@ -112,9 +118,20 @@ class OutcomeReader:
                 self._fact(number, event, INPUT_FRAME, _frame(innermost))
 
 
-def _kills(event: Event) -> int:
-    """Return how many processes of the control group the kernel has killed for memory."""
-    return int(event.get("cgroup", {}).get("memory_events", {}).get("oom_kill", 0))
+def _increase(before: Event, after: Event, counter: str) -> int:
+    """Return by how much a counter of memory.events grew from one state of the control group to another."""
+    counts = [int(group.get("memory_events", {}).get(counter, 0)) for group in (before, after)]
+    return counts[1] - counts[0]
+
+
+def _memory_use(before: Event, after: Event) -> str:
+    """Return limit, peak and counted kills of a control group, as text."""
+    group = {**before, **after}
+    sizes = {"limit": group.get("memory_max_bytes"), "peak": group.get("memory_peak_bytes")}
+    known = [f"{name} {float(size) / 2**30:.2f} GiB" for name, size in sizes.items() if size]
+    earlier, later = before.get("memory_events", {}), after["memory_events"]
+    counts = [f"{name} {earlier.get(name, 0)} before and {later[name]} after" for name in ("oom", "oom_kill")]
+    return ", ".join([*known, *counts])
 
 
 def _user_frame(stacks: Event) -> str | None:

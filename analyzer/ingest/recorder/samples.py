@@ -23,6 +23,7 @@ _GPU_TAGS: Mapping[str, str] = {
     "utilization_percent": "utilization_percent",
     "temperature_celsius": "temperature_celsius",
     "power_watts": "power_watts",
+    "clock_sm_mhz": "clock_sm_mhz",
 }
 _COUNTERS: Mapping[str, tuple[str, float]] = {
     "cpu_seconds": ("cpu_percent", 100.0),
@@ -30,8 +31,8 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "retransmits": ("retransmits_per_second", 1.0),
 }
 """Monotonic counter → the tag for its rate per second, and the factor for that rate."""
-_HARMLESS = frozenset({"none", "active", "gpu_idle", "idle", "applications_clocks_setting", "sync_boost"})
-"""Throttle reasons of nvidia-smi that do not indicate a fault."""
+_SLOWING = frozenset({"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"})
+"""Throttle reasons of heat and power supply; a power cap is left out, as a busy GPU runs at it."""
 
 
 class SampleReader:
@@ -48,6 +49,8 @@ class SampleReader:
         for key, tag in _TAGS.items():
             if key in event:
                 add_gauge(self._output, tag, float(event[key]), line=number, time=time)
+        for kind, percent in event.get("pressure", {}).items():
+            add_gauge(self._output, f"{kind}_pressure_percent", float(percent), line=number, time=time)
         self._add_rates(number, event, time)
         for gpu in event.get("gpus", ()):
             self._add_gpu(number, gpu, time)
@@ -65,9 +68,12 @@ class SampleReader:
         for key, tag in _GPU_TAGS.items():
             if key in gpu:
                 add_gauge(self._output, f"{name}/{tag}", float(gpu[key]), line=number, time=time)
-        for reason in gpu.get("throttle_reasons", ()):
-            if reason not in _HARMLESS:
-                self._report_once(number, "gpu_throttled", f"{name}: {reason}", time)
+        slowing = _SLOWING.intersection(gpu.get("throttle_reasons", ()))
+        if "throttle_reasons" in gpu:
+            slowed = 100.0 * bool(slowing)
+            add_gauge(self._output, f"{name}/slowed_percent", slowed, line=number, time=time)
+        for reason in sorted(slowing):
+            self._report_once(number, "gpu_throttled", f"{name}: {reason}", time)
         if gpu.get("lost"):
             self._report_once(number, "gpu_error", f"GPU is lost: nvidia-smi no longer lists {name}", time)
 

@@ -51,6 +51,8 @@ class SetupReader:
         environments.add_variables(self._output, self._matcher, listed)
         if limit := event.get("cgroup", {}).get("memory_max_bytes"):
             add_gauge(self._output, "memory_limit_bytes", float(limit), line=number, time=event["time"])
+        if files := event.get("limits", {}).get("RLIMIT_NOFILE"):
+            add_gauge(self._output, "open_files_limit_count", float(files), line=number, time=event["time"])
         self._fact(number, "gpu_driver", next((gpu.get("driver") for gpu in event.get("gpus", ())), None))
 
     def _read_process(self, number: int, event: Event) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,9 +138,38 @@ def test_a_line_that_is_no_event_costs_itself_alone(line: str, damaged: bool, ta
     [
         ("memory-limit", "resource.host_oom_killed", "worker:1"),
         ("stalled", "hang.collective_stalled", "worker:1"),
+        ("stalled-tensorflow-2.4", "hang.collective_stalled", "worker:1"),
     ],
 )
 def test_a_recorded_job_is_explained(recording: str, cause: str, culprit: str) -> None:
     """The recordings that the recorder's own project holds."""
     document = analyze([RECORDINGS / recording]).document
     assert (document["cause"], document["culprits"]) == (cause, [culprit])
+
+
+@pytest.mark.parametrize(
+    ("oom", "key"), [(1, "killed_at_memory_limit"), (0, "killed_by_host_memory"), (None, None)]
+)
+def test_a_kill_for_memory_tells_whose_memory(oom: int | None, key: str | None, tables_of: TablesOf) -> None:
+    """The group's own limit raises `oom`; version 1 does not count that."""
+    events = {"oom_kill": 1} if oom is None else {"oom": oom, "oom_kill": 1}
+    given = lines(
+        {"event": "facts", "cgroup": {"memory_max_bytes": 2**30, "memory_events": dict.fromkeys(events, 0)}},
+        {"event": "end", "exit_code": 137, "signal": None, "cgroup": {"memory_events": events}},
+    )
+    told = facts(tables_of({"worker-0/recording.jsonl": given}), "worker:0")
+    assert {name for name in told if name.startswith("killed_")} == ({key} if key else set())
+
+
+def test_a_job_that_still_hangs_is_said_to_run(tmp_path: Path) -> None:
+    """Its recording has no end; the stall lasts up to the last sample."""
+    shutil.copytree(RECORDINGS / "stalled", tmp_path / "run")
+    for path in tmp_path.rglob("recording.jsonl"):
+        kept = [
+            line for line in path.read_text().splitlines() if '"end"' not in line and '"signal"' not in line
+        ]
+        path.write_text("\n".join(kept) + "\n")
+    document = analyze([tmp_path / "run"]).document
+    assert {worker["ended"]["how"] for worker in document["workers"]} == {"running"}
+    assert (document["cause"], document["culprits"]) == ("hang.collective_stalled", ["worker:1"])
+    assert any("still ran" in why for why in document["why"])
