@@ -26,7 +26,7 @@ _WANTED = re.compile(
     r"|NVIDIA_(?:VISIBLE_DEVICES|DRIVER_CAPABILITIES)|PYTHON(?:HASHSEED|UNBUFFERED|FAULTHANDLER|PATH)"
     r"|(?:https?|no|all|grpc)_proxy|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|MKL_NUM_THREADS|OPENBLAS_NUM_THREADS"
 )
-_SECRET = re.compile(
+SECRET_NAME = re.compile(
     r"TOKEN|SECRET|PASS|CREDENTIAL|KEY(?!S?_?POINT)|JWT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
 )
 _HOSTS = ("SLURMD_NODENAME", "NODE_NAME", "HOSTNAME")
@@ -53,7 +53,7 @@ def add_variables(output: SourceRows, matcher: Matcher, variables: Iterable[Vari
             hosts[name] = (number, value)
         if name == "TF_CONFIG":
             tf_config.add_facts(output, value, number)
-        elif _WANTED.fullmatch(name) and not _SECRET.search(name):
+        elif _WANTED.fullmatch(name) and not SECRET_NAME.search(name):
             shown = _PASSWORD.sub("", value)[:_MAX_VALUE_CHARS]
             output.add("facts", line=number, key=KEY + name, value=shown)
             line = f"{name}={shown}"

@@ -1,0 +1,167 @@
+"""`mwms-collect`: collect a job into a run directory with the tools of its platform, and analyze it."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from analyzer import __version__
+from analyzer.cli import analyze
+from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
+from analyzer.collect.commands import Commands, DryRun, Outcome
+from analyzer.model.errors import NothingReadable, UsageError
+
+Collect = Callable[[Commands, argparse.Namespace], None]
+
+_EPILOG = """examples:
+  mwms-collect k8s tfjob/bert -n ml -o run
+  mwms-collect k8s -l app=bert -n ml -o run --no-analyze
+  mwms-collect slurm 48213 -o run --logs 'logs/*48213*'
+  mwms-collect docker bert -o run
+  mwms-collect ssh gpu21 gpu22 --path /scratch/bert/logs -o run
+
+It only reads, with your own kubectl, sacct, scontrol, docker, rsync, ssh, gcloud or aws, and your own rights.
+Secrets in environments are masked in what it stores; logs are stored as they are.
+
+exit status: that of mwms-analyze; with --no-analyze or --dry-run
+  0    something was collected, or would be
+  2    wrong usage
+  4    nothing could be collected"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run_command("mwms-collect", lambda: _run(_parser().parse_args(argv)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mwms-collect",
+        description="Collects a job into a run directory with the tools of its platform, and analyzes it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mwms-collect {__version__}")
+    places = parser.add_subparsers(required=True, metavar="PLACE")
+    _add_kubernetes(places)
+    _add_slurm(places)
+    _add_docker(places)
+    _add_ssh(places)
+    _add_clouds(places)
+    return parser
+
+
+def _add_place(
+    places: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, collect: Collect
+) -> argparse.ArgumentParser:
+    """Add a place with the options that all places have."""
+    place = places.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    place.set_defaults(collect=collect)
+    add = place.add_argument
+    add("-o", "--output", metavar="DIR", type=Path, default=Path("run"), help="new directory (default: run)")
+    planned = "print the commands and store nothing; those that list what there is do run"
+    add("--dry-run", action="store_true", help=planned)
+    add("--no-analyze", action="store_true", help="do not run mwms-analyze on the directory")
+    limit = "time limit of each command in seconds (default: 300)"
+    add("--timeout", metavar="SECONDS", type=float, default=300.0, help=limit)
+    return place
+
+
+def _add_kubernetes(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    add = _add_place(places, "k8s", "collect a job of Kubernetes with kubectl", _kubernetes).add_argument
+    add("job", metavar="KIND/NAME", nargs="?", help="tfjob/bert, job/bert, statefulset/bert, pod/bert-0, …")
+    add("-l", "--selector", metavar="LABELS", help="labels of the job's pods, instead of KIND/NAME")
+    add("-n", "--namespace", metavar="NAME", help="the namespace (default: that of the context)")
+    add("--context", metavar="NAME", help="the context of the kubeconfig")
+
+
+def _kubernetes(commands: Commands, arguments: argparse.Namespace) -> None:
+    scope = _options(arguments, "namespace", "context")
+    kubernetes.collect(commands, kubernetes.job_of(arguments.job, arguments.selector, scope))
+
+
+def _add_slurm(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    add = _add_place(places, "slurm", "collect a job of Slurm with sacct and scontrol", _slurm).add_argument
+    add("job", metavar="JOB", help="the id of the job, 48213 or 48213_4")
+    named = "a pattern of further log files; may be given again"
+    add("--logs", metavar="PATTERN", action="append", default=[], help=named)
+
+
+def _slurm(commands: Commands, arguments: argparse.Namespace) -> None:
+    slurm.collect(commands, arguments.job, arguments.logs)
+
+
+def _add_docker(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    place = _add_place(places, "docker", "collect a project of Docker Compose with docker", _docker)
+    place.add_argument("project", metavar="PROJECT", help="the project's name, or that of one container")
+
+
+def _docker(commands: Commands, arguments: argparse.Namespace) -> None:
+    docker.collect(commands, arguments.project)
+
+
+def _add_ssh(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    add = _add_place(places, "ssh", "collect files of several hosts with rsync and ssh", _ssh).add_argument
+    add("hosts", metavar="HOST", nargs="+", help="a host, as ssh knows it")
+    held = "a file or directory of each host; may be given again"
+    add("--path", metavar="PATH", action="append", required=True, help=held)
+
+
+def _ssh(commands: Commands, arguments: argparse.Namespace) -> None:
+    ssh.collect(commands, arguments.hosts, arguments.path)
+
+
+def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    vertex = _add_place(places, "vertex", "collect a custom job of Vertex AI with gcloud", _vertex)
+    vertex.add_argument("job", metavar="JOB", help="the number of the job")
+    vertex.add_argument("--region", metavar="NAME", required=True, help="the job's region, as europe-west4")
+    vertex.add_argument("--project", metavar="NAME", help="the project (default: that of gcloud)")
+    sagemaker = _add_place(places, "sagemaker", "collect a training job of SageMaker with aws", _sagemaker)
+    sagemaker.add_argument("job", metavar="NAME", help="the name of the training job")
+    sagemaker.add_argument("--region", metavar="NAME", help="the region (default: that of the profile)")
+    sagemaker.add_argument("--profile", metavar="NAME", help="the profile of aws")
+
+
+def _vertex(commands: Commands, arguments: argparse.Namespace) -> None:
+    cloud.collect_vertex(commands, arguments.job, _options(arguments, "project", "region"))
+
+
+def _sagemaker(commands: Commands, arguments: argparse.Namespace) -> None:
+    cloud.collect_sagemaker(commands, arguments.job, _options(arguments, "region", "profile"))
+
+
+def _options(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """Return the options that are given, as the tool of the place takes them: `--namespace=ml`."""
+    given = {name: getattr(arguments, name) for name in names}
+    return [f"--{name}={value}" for name, value in given.items() if value is not None]
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    folder: Path = arguments.output
+    if not arguments.dry_run and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise UsageError(f"-o {folder}: exists and is not empty; a run directory holds one job")
+    made = DryRun if arguments.dry_run else Commands
+    commands = made(folder, partial(_print, folder), timeout=arguments.timeout)
+    arguments.collect(commands, arguments)
+    if not commands.saved:
+        raise NothingReadable("nothing could be collected")
+    if arguments.dry_run or arguments.no_analyze:
+        return 0
+    write_stdout("\n")
+    return analyze.main([str(folder)])
+
+
+def _print(folder: Path, outcome: Outcome) -> None:
+    """Print a command that stores something, with the size, and on standard error one that failed."""
+    if outcome.arguments or outcome.file:
+        shown = outcome._replace(file=str(folder / outcome.file)) if outcome.file else outcome
+        size = f"  # {outcome.size:,} bytes" if outcome.arguments and outcome.size is not None else ""
+        write_stdout(f"{shown.shell}{size}\n")
+    if outcome.error:
+        print(f"mwms-collect: {outcome.error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""Runs read-only commands of other tools, stores what they print, and reports each of them."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from analyzer.redact import redact
+from analyzer.render.sanitize import one_line
+
+_MAX_ERROR = 300
+_NOT_FOUND = 127
+
+
+class Outcome(NamedTuple):
+    """A command, the file that it filled, the file's size in bytes, and its error message if it failed.
+
+    `size` is None if nothing was stored: a query, a dry run, or a failure.
+    """
+
+    arguments: tuple[str, ...]
+    file: str = ""
+    size: int | None = None
+    error: str = ""
+
+    @property
+    def shell(self) -> str:
+        """Return the command as it can be pasted into a shell; a comment for what follows from an answer."""
+        if not self.arguments:
+            return f"# {self.file}, from the answer above"
+        line = shlex.join(self.arguments)
+        return f"{line} > {shlex.quote(self.file)}" if self.file else line
+
+
+Listener = Callable[[Outcome], None]
+
+
+class Commands:
+    """Runs commands and stores their output below `folder`; a failed command is reported, never raised."""
+
+    def __init__(self, folder: Path, listener: Listener, *, timeout: float) -> None:
+        self.folder = folder
+        self.saved: list[str] = []
+        self._listener = listener
+        self._timeout = timeout
+
+    def query(self, *arguments: str) -> str | None:
+        """Return what a command prints to standard output; None if it fails."""
+        status, out, err = self._run(arguments, subprocess.PIPE, subprocess.PIPE)
+        self._listener(Outcome(arguments, error=_error(status, err)))
+        return None if status else out.decode("utf-8", "replace")
+
+    def query_json(self, *arguments: str) -> Any:  # noqa: ANN401 - JSON
+        """Return the JSON that a command prints; None if it fails or prints something else."""
+        text = self.query(*arguments)
+        with suppress(ValueError, RecursionError):
+            return None if text is None else json.loads(text)
+        self._listener(Outcome(arguments, error="printed no JSON"))
+        return None
+
+    def save(self, file: str, *arguments: str) -> None:
+        """Store what a command prints to standard output; what came before a failure is kept."""
+        with self._open(file) as target:
+            status, _, err = self._run(arguments, target, subprocess.PIPE)
+        self._keep(file, arguments, _error(status, err))
+
+    def save_both(self, file: str, *arguments: str) -> None:
+        """Store what a command prints to standard output and standard error, in order."""
+        with self._open(file) as target:
+            status, _, _ = self._run(arguments, target, subprocess.STDOUT)
+        error = _error(status, (self.folder / file).read_bytes()[-2000:]) if status else ""
+        self._keep(file, arguments, error)
+
+    def save_tree(self, folder: str, *arguments: str) -> None:
+        """Run a command that copies files, with a folder of the run as its last argument."""
+        target = self.folder / folder
+        target.mkdir(parents=True, exist_ok=True)
+        command = (*arguments, f"{target}/")
+        status, _, err = self._run(command, subprocess.DEVNULL, subprocess.PIPE)
+        self.saved += [
+            each.relative_to(self.folder).as_posix() for each in target.rglob("*") if each.is_file()
+        ]
+        self._listener(Outcome(command, error=_error(status, err)))
+
+    def copy(self, path: Path) -> None:
+        """Copy a file of this machine; of several with one name, the later ones into folders of their own."""
+        taken = path.name in self.saved
+        self.save(f"{path.parent.name}/{path.name}" if taken else path.name, "cat", "--", str(path))
+
+    def write(self, file: str, text: str) -> None:
+        """Store a text that follows from an answer, such as the masked description of a pod."""
+        with self._open(file) as target:
+            size = target.write(text.encode("utf-8", "surrogateescape"))
+        self.saved.append(file)
+        self._listener(Outcome((), file, size))
+
+    def write_json(self, file: str, value: object) -> None:
+        """Store a value as indented JSON, as `kubectl` prints it."""
+        self.write(file, json.dumps(value, indent=4, ensure_ascii=False) + "\n")
+
+    def report(self, error: str) -> None:
+        """Report something that could not be collected and that no command printed."""
+        self._listener(Outcome((), error=error))
+
+    def _open(self, file: str) -> IO[bytes]:
+        path = self.folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("wb")
+
+    def _keep(self, file: str, arguments: tuple[str, ...], error: str) -> None:
+        path = self.folder / file
+        size = path.stat().st_size
+        if error and not size:
+            path.unlink()
+        else:
+            self.saved.append(file)
+        self._listener(Outcome(arguments, file, size, error))
+
+    def _run(self, arguments: Sequence[str], out: int | IO[bytes], err: int) -> tuple[int, bytes, bytes]:
+        """Run a command without standard input; return exit status, output and errors.
+
+        The status is 124 after the time limit, as of `timeout`, and 127 without the tool, as of a shell.
+        """
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own tools, without a shell
+                arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+        except OSError as error:
+            return _NOT_FOUND, b"", f"{arguments[0]}: {error.strerror}".encode()
+        with process:
+            try:
+                printed, errors = process.communicate(timeout=self._timeout)
+            except BaseException as error:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                return 124, b"", f"no answer within {self._timeout:g} s".encode()
+        return process.returncode, printed or b"", errors or b""
+
+
+class DryRun(Commands):
+    """Runs only the queries, which list what there is, and reports what would be stored; writes nothing."""
+
+    def save(self, file: str, *arguments: str) -> None:
+        """Report the command."""
+        self._plan(file, arguments)
+
+    def save_both(self, file: str, *arguments: str) -> None:
+        """Report the command."""
+        self._plan(file, arguments)
+
+    def save_tree(self, folder: str, *arguments: str) -> None:
+        """Report the command."""
+        self.saved.append(folder)
+        self._listener(Outcome((*arguments, f"{self.folder / folder}/")))
+
+    def write(self, file: str, text: str) -> None:
+        """Report the file."""
+        del text
+        self._plan(file, ())
+
+    def _plan(self, file: str, arguments: tuple[str, ...]) -> None:
+        self.saved.append(file)
+        self._listener(Outcome(arguments, file))
+
+
+def _error(status: int, errors: bytes) -> str:
+    """Return the last line that a failed command printed, secrets masked; empty if it succeeded."""
+    if not status:
+        return ""
+    lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    said = redact({"text": lines[-1]})["text"] if lines else f"exit status {status}"
+    return one_line(said, _MAX_ERROR)

@@ -1,0 +1,210 @@
+"""Collects a job on Kubernetes with `kubectl`: pods, their logs, events, nodes and TF_CONFIG.
+
+Knows Kubeflow's training operator (TFJob and its relatives), JobSet, Job (indexed or not) and whatever has a
+selector of pods, such as a StatefulSet. Every request is a `get` or `logs`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from analyzer.collect.commands import Commands
+from analyzer.collect.masking import masked, variable
+from analyzer.model.errors import UsageError
+from analyzer.model.task_names import worker_of
+
+Json = Mapping[str, Any]
+
+_OPERATOR = ("training.kubeflow.org/job-name", "tf-job-name", "job-name")
+_POD_LABELS: Mapping[str, tuple[str, ...]] = {
+    "job": ("batch.kubernetes.io/job-name", "job-name"),
+    "jobset": ("jobset.sigs.k8s.io/jobset-name",),
+    "trainjob": ("jobset.sigs.k8s.io/jobset-name",),
+    **dict.fromkeys(("tfjob", "mpijob", "pytorchjob", "paddlejob", "xgboostjob"), _OPERATOR),
+}
+"""Kind → labels of its pods that hold its name, as current and earlier versions set them."""
+_PLURALS = {"po": "pod", "sts": "statefulset", "deploy": "deployment", "rs": "replicaset"}
+_ROLES = ("training.kubeflow.org/replica-type", "replica-type", "tf-replica-type")
+_INDEXES = (
+    "training.kubeflow.org/replica-index", "replica-index", "tf-replica-index",
+    "batch.kubernetes.io/job-completion-index", "jobset.sigs.k8s.io/job-index",
+    "apps.kubernetes.io/pod-index",
+)  # fmt: skip
+_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+
+
+class Job(NamedTuple):
+    """A job: its kind and name, or a selector of its pods; `scope` are options such as `--namespace`."""
+
+    kind: str
+    name: str
+    selector: str
+    scope: tuple[str, ...]
+
+    def command(self, verb: str, *arguments: str) -> tuple[str, ...]:
+        """Return a command of `kubectl` in the job's namespace."""
+        return ("kubectl", verb, *arguments, *self.scope)
+
+
+def job_of(target: str | None, selector: str | None, scope: Sequence[str]) -> Job:
+    """Return the job that `KIND/NAME` or a selector of its pods names.
+
+    Raises:
+        UsageError: neither is given, or the target has no kind.
+
+    """
+    if target is None and selector:
+        return Job("", "", selector, tuple(scope))
+    kind, slash, name = (target or "").partition("/")
+    if not (slash and kind and name) or selector:
+        raise UsageError("name the job as KIND/NAME, as in tfjob/bert or job/bert, or its pods with -l")
+    singular = kind.lower().partition(".")[0]
+    singular = _PLURALS.get(singular, singular.removesuffix("s") if singular != "sts" else singular)
+    return Job(singular, name, "", tuple(scope))
+
+
+def collect(commands: Commands, job: Job) -> None:
+    """Save everything that the cluster still has of a job."""
+    pods = _pods(commands, job)
+    if pods:
+        commands.write_json("pods.json", masked({"apiVersion": "v1", "kind": "List", "items": pods}))
+        for life, pod in _lives(pods):
+            for container in _told_containers(pod):
+                _save_log(commands, job, life, pod, container)
+        codes = [f"{life} {code}\n" for life, pod in _lives(pods) if (code := _exit_code(pod))]
+        commands.write("exit_codes.txt", "".join(codes))
+        _save_tf_configs(commands, pods)
+        _save_nodes(commands, pods)
+    else:
+        commands.report(
+            f"no pods of {job.selector or f'{job.kind}/{job.name}'}: deleted, or another namespace?"
+        )
+    _save_events(commands, job, {job.name, *(each["metadata"]["name"] for each in pods)} - {""})
+
+
+def _pods(commands: Commands, job: Job) -> list[Json]:
+    """Return the pods of a job, the oldest first; saves the description of the job itself."""
+    if job.kind == "pod":
+        pod = commands.query_json(*job.command("get", "pod", job.name, "--output=json"))
+        return [pod] if pod else []
+    for selector in _selectors(commands, job):
+        listed = commands.query_json(*job.command("get", "pods", f"--selector={selector}", "--output=json"))
+        if listed and listed["items"]:
+            return sorted(listed["items"], key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
+    return []
+
+
+def _selectors(commands: Commands, job: Job) -> list[str]:
+    """Return the selectors to try: the given one, those of the kind, or the object's own."""
+    if job.selector:
+        return [job.selector]
+    described = commands.query_json(*job.command("get", job.kind, job.name, "--output=json"))
+    if described:
+        commands.write_json(f"get-{job.kind}-{job.name}.json", masked(described))
+    if job.kind in _POD_LABELS:
+        return [f"{label}={job.name}" for label in _POD_LABELS[job.kind]]
+    labels = ((described or {}).get("spec", {}).get("selector") or {}).get("matchLabels", {})
+    return [",".join(f"{key}={value}" for key, value in labels.items())] if labels else []
+
+
+def _lives(pods: Sequence[Json]) -> Iterator[tuple[str, Json]]:
+    """Yield each pod with the stem of its files; several pods of one task are its attempts, in order."""
+    for _, group in groupby(sorted(pods, key=_task_or_name), key=_task_or_name):
+        lives = list(group)
+        for number, pod in enumerate(lives, 1):
+            yield f"{file_stem(pod)}-attempt-{number}" if len(lives) > 1 else file_stem(pod), pod
+
+
+def _save_log(commands: Commands, job: Job, life: str, pod: Json, container: Json) -> None:
+    """Save the log of a container, and that of its previous life if it was restarted."""
+    name = container["name"]
+    stem = life if name == _main_container(pod) else f"{name}/{life}"
+    logs = job.command("logs", pod["metadata"]["name"], f"--container={name}", "--timestamps")
+    commands.save(f"{stem}.log", *logs)
+    if container.get("restartCount"):
+        commands.save(f"{stem}-previous.log", *logs, "--previous")
+
+
+def _told_containers(pod: Json) -> list[Json]:
+    """Return the states of the containers whose logs matter: the main one, and others that failed."""
+    status = pod.get("status", {})
+    started = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+    main = _main_container(pod)
+    return [each for each in started if _ran(each) and (each["name"] == main or _failed(each))]
+
+
+def _ran(container: Json) -> bool:
+    """Return True if the container has run, so that it may have a log."""
+    return "waiting" not in container.get("state", {}) or bool(container.get("restartCount"))
+
+
+def _failed(container: Json) -> bool:
+    states = (container.get("state", {}), container.get("lastState", {}))
+    return any(state.get("terminated", {}).get("exitCode") for state in states)
+
+
+def _exit_code(pod: Json) -> str:
+    """Return the exit code of the container that trains, `running`, or nothing if it never started."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    state = next((each.get("state", {}) for each in statuses if each["name"] == _main_container(pod)), {})
+    ended = state.get("terminated")
+    return str(ended["exitCode"]) if ended else "running" if "running" in state else ""
+
+
+def _main_container(pod: Json) -> str:
+    """Return the container that trains: `tensorflow` in a TFJob, else the default one, else the first."""
+    names = [str(each["name"]) for each in pod["spec"]["containers"]]
+    default = str(_annotations(pod).get(_DEFAULT_CONTAINER, ""))
+    return next((name for name in ("tensorflow", default) if name in names), names[0])
+
+
+def file_stem(pod: Json) -> str:
+    """Return the pod's name where it states the pod's task, else the task: `worker-1`."""
+    name, task = str(pod["metadata"]["name"]), _task(pod)
+    return name if not task or worker_of(f"{name}.log") == worker_of(f"{task}.log") else task
+
+
+def _task_or_name(pod: Json) -> str:
+    return _task(pod) or str(pod["metadata"]["name"])
+
+
+def _task(pod: Json) -> str:
+    """Return role and index by the labels of the pod's controller, such as `worker-1`; empty if unknown."""
+    labels = {**_annotations(pod), **(pod["metadata"].get("labels") or {})}
+    role = next((str(labels[key]).lower() for key in _ROLES if key in labels), "worker")
+    index = next((str(labels[key]) for key in _INDEXES if key in labels), "")
+    return f"{role}-{index}" if re.fullmatch(r"\d+", index) else ""
+
+
+def _annotations(pod: Json) -> Json:
+    return pod["metadata"].get("annotations") or {}
+
+
+def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
+    """Save TF_CONFIG where the pod's description has it; what a script sets is in no description."""
+    for pod in pods:
+        container = _main_container(pod)
+        (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)
+        if value := variable(spec.get("env") or (), "TF_CONFIG"):
+            commands.write(f"tf_config-{file_stem(pod)}.json", value + "\n")
+
+
+def _save_nodes(commands: Commands, pods: Iterable[Json]) -> None:
+    """Save the description of the nodes: conditions, GPUs, versions of kernel and driver."""
+    names = sorted({str(pod["spec"]["nodeName"]) for pod in pods if pod["spec"].get("nodeName")})
+    described = names and commands.query_json("kubectl", "get", "nodes", *names, "--output=json")
+    if described:
+        commands.write_json("nodes.json", masked(described))
+
+
+def _save_events(commands: Commands, job: Job, names: set[str]) -> None:
+    """Save the events of the job and its pods, without those of other jobs in the namespace."""
+    listed = commands.query_json(*job.command("get", "events", "--output=json"))
+    told = [each for each in (listed or {}).get("items", ()) if _subject(each) in names]
+    if told:
+        commands.write_json("events.json", masked({"apiVersion": "v1", "kind": "List", "items": told}))
+
+
+def _subject(event: Json) -> str:
+    return str((event.get("involvedObject") or {}).get("name"))

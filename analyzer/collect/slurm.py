@@ -1,0 +1,78 @@
+"""Collects a job of Slurm with `sacct` and `scontrol`, and the logs that they name."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analyzer.collect.commands import Commands
+from analyzer.model.errors import UsageError
+
+_COLUMNS = (
+    "JobID", "JobName", "State", "ExitCode", "DerivedExitCode", "Submit", "Start", "End", "Elapsed",
+    "Timelimit", "NTasks", "ReqMem", "MaxRSS", "MaxRSSNode", "MaxRSSTask", "NodeList",
+)  # fmt: skip
+_FILES = re.compile(r"^\s*Std(?:Out|Err)=(?P<path>/.+?)\s*$", re.MULTILINE)
+_FOLDER = re.compile(r"^\s*WorkDir=(?P<path>/.+?)\s*$", re.MULTILINE)
+_JOB = re.compile(r"\d+(?:_\d+)?(?:\+\d+)?")
+
+
+def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
+    """Save accounting, description, nodes and logs of a job; `logs` are patterns of further log files.
+
+    Raises:
+        UsageError: `job` is no job id.
+
+    """
+    if not _JOB.fullmatch(job):
+        raise UsageError(f"{job} is no id of a Slurm job, such as 48213 or 48213_4")
+    commands.save(
+        "sacct.txt", "sacct", f"--jobs={job}", "--duplicates", "--parsable2", f"--format={','.join(_COLUMNS)}"
+    )
+    described = commands.query("scontrol", "show", "job", "--oneliner", "--details", job) or ""
+    described = "\n".join(re.split(r" (?=[A-Z]\w*=)", described))
+    if described.strip():
+        commands.write("scontrol.job", described)
+    _save_nodes(commands, job)
+    found = dict.fromkeys(_named_logs(described, _work_folder(commands, job, described), job, logs))
+    for path in found:
+        commands.copy(path)
+    if not found:
+        commands.report(f"no log of job {job} found: name it with --logs, as in --logs 'logs/*{job}*'")
+
+
+def _save_nodes(commands: Commands, job: str) -> None:
+    """Save the state of the job's nodes, with the reason of those that are down."""
+    listed = commands.query(
+        "sacct", f"--jobs={job}", "--allocations", "--noheader", "--parsable2", "--format=NodeList"
+    )
+    nodes = next(
+        (line for line in (listed or "").split() if re.match(r"[A-Za-z0-9]", line) and line != "None"), ""
+    )
+    if nodes:
+        commands.save("scontrol.nodes", "scontrol", "show", "node", nodes)
+
+
+def _work_folder(commands: Commands, job: str, described: str) -> Path | None:
+    """Return the job's directory, which `sacct` still knows when `scontrol` has forgotten the job."""
+    if stated := _FOLDER.search(described):
+        return Path(stated["path"])
+    told = commands.query(
+        "sacct", f"--jobs={job}", "--allocations", "--noheader", "--parsable2", "--format=WorkDir"
+    )
+    path = (told or "").strip().partition("\n")[0]
+    return Path(path) if path.startswith("/") else None
+
+
+def _named_logs(described: str, folder: Path | None, job: str, patterns: Sequence[str]) -> Iterator[Path]:
+    """Yield the log files: those that Slurm names, those with the job's id in their name, the given ones."""
+    stated = [Path(match["path"]) for match in _FILES.finditer(described)]
+    yield from (path for path in stated if path.is_file())
+    for place in dict.fromkeys([*([folder] if folder else []), *(path.parent for path in stated)]):
+        yield from sorted(path for path in place.glob(f"*{job}*") if path.is_file())
+    for pattern in patterns:
+        yield from sorted(path.absolute() for path in _matching(pattern) if path.is_file())
+
+
+def _matching(pattern: str) -> Iterator[Path]:
+    path = Path(pattern).expanduser().absolute()
+    return Path(path.anchor).glob(str(path.relative_to(path.anchor)))

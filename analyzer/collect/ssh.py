@@ -1,0 +1,47 @@
+"""Collects the files of a job from its hosts with `rsync` and `ssh`, never asking for a password."""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from analyzer.collect.commands import Commands
+from analyzer.model.errors import UsageError
+
+_OPTIONS = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
+_LEFT_OUT = ("*.data-?????-of-?????", "*.h5", "*.tfrecord", "*.tfrecords", ".git/", "__pycache__/", ".venv/")
+"""Weights, training data and code: large, and nothing that the analyzer reads."""
+
+
+def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> None:
+    """Save the files below `paths` of each host, its kernel log and how full its disks are.
+
+    Raises:
+        UsageError: a host or path would be taken for an option.
+
+    """
+    for name in (*hosts, *paths):
+        if name.startswith("-"):
+            raise UsageError(f"{name} is no host or path")
+    for host in dict.fromkeys(hosts):
+        folder = re.sub(r"[^\w.-]", "-", host.rpartition("@")[2])
+        for path in paths:
+            commands.save_tree(folder, *_rsync(host, path))
+        remote = ("ssh", *_OPTIONS, host)
+        commands.save(f"{folder}/df.txt", *remote, f"df -h {shlex.join(paths)}")
+        commands.save(f"{folder}/kernel.log", *remote, "dmesg --time-format=iso | tail -n 2000")
+
+
+def _rsync(host: str, path: str) -> tuple[str, ...]:
+    """Return the command that copies a path of a host, up to the target."""
+    excluded = [f"--exclude={pattern}" for pattern in _LEFT_OUT]
+    shell = f"--rsh={shlex.join(('ssh', *_OPTIONS))}"
+    return (
+        "rsync",
+        "--recursive",
+        "--times",
+        "--copy-links",
+        "--compress",
+        *excluded,
+        shell,
+        f"{host}:{path}",
+    )
