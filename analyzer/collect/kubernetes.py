@@ -147,7 +147,8 @@ def _failed(container: Json) -> bool:
 def _exit_code(pod: Json) -> str:
     """Return the exit code of the container that trains, `running`, or nothing if it never started."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
-    state = next((each.get("state", {}) for each in statuses if each["name"] == _main_container(pod)), {})
+    main = _main_container(pod)
+    state: Json = next((each.get("state", {}) for each in statuses if each["name"] == main), {})
     ended = state.get("terminated")
     return str(ended["exitCode"]) if ended else "running" if "running" in state else ""
 

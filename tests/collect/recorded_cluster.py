@@ -146,7 +146,8 @@ def failure(code: int, reason: str, message: str) -> tuple[int, Json]:
 
 
 def _labels(thing: Json) -> Mapping[str, str]:
-    return thing["metadata"].get("labels", {})
+    labels: Mapping[str, str] = thing["metadata"].get("labels", {})
+    return labels
 
 
 def _discovery(path: str) -> Json:
