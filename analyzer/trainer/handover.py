@@ -7,7 +7,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
-from analyzer.trainer.layouts import WRAPPED, files_of, lines_of
+from analyzer.trainer.layouts import WRAPPED, Job, files_of, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 
-NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "mnist-{task}.log"}
+NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "{job}-{task}.log"}
 
 
 class HandoverError(UserError):
@@ -66,9 +66,10 @@ def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bo
 
 
 def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    layout = workspace.scenario.layout
+    scenario, layout = workspace.scenario, workspace.scenario.layout
     if layout in WRAPPED:
-        yield from files_of(layout, lines_of(outcome.output))
+        job = Job(scenario.job, scenario.job_id, scenario.host_names)
+        yield from files_of(layout, lines_of(outcome.output), job)
         return
     for index in outcome.exit_codes:
         out, task = workspace.log(index, "out"), workspace.name(index)
@@ -77,7 +78,7 @@ def _logs(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]
             yield f"{folder}/stdout.txt", out.read_bytes()
             yield f"{folder}/stderr.txt", workspace.log(index, "err").read_bytes()
         else:
-            yield NAMES[layout].format(index=index, task=task), out.read_bytes()
+            yield NAMES[layout].format(index=index, task=task, job=scenario.job), out.read_bytes()
 
 
 def _exit_codes(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:

@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    Layout = Callable[[Sequence["Line"]], Iterator[tuple[str, bytes]]]
+    Layout = Callable[[Sequence["Line"], "Job"], Iterator[tuple[str, bytes]]]
 
 _ROTATED_PARTS = 3
+
+
+class Job(NamedTuple):
+    """What collectors call a job: its name, its number at the scheduler, and its hosts if they have names."""
+
+    name: str = "mnist"
+    number: int = 48213
+    hosts: tuple[str, ...] = ()
 
 
 class Chunk(NamedTuple):
@@ -50,54 +58,56 @@ def lines_of(chunks: Iterable[Chunk]) -> list[Line]:
     return lines + [line for line in pending.values() if line.text]
 
 
-def files_of(layout: str, lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def files_of(layout: str, lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file that a layout makes of the lines."""
-    return WRAPPED[layout](lines)
+    return WRAPPED[layout](lines, job)
 
 
 def _joined(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     yield name, b"".join(line + b"\n" for line in lines)
 
 
-def _srun(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _srun(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield one file as of `srun -l`, with the task's rank before each line."""
-    return _joined("slurm-48213.out", (b"%d: %s" % (line.task, line.text) for line in lines))
+    return _joined(f"slurm-{job.number}.out", (b"%d: %s" % (line.task, line.text) for line in lines))
 
 
-def _compose(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _compose(lines: Sequence[Line], _: Job) -> Iterator[tuple[str, bytes]]:
     """Yield one file as of `docker compose logs`, with the container's name before each line."""
     return _joined(
         "docker-compose.log", (b"%s-1  | %s" % (line.worker.encode(), line.text) for line in lines)
     )
 
 
-def _slurm_tasks(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _slurm_tasks(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield a file for each task, as of `srun -o slurm-%j-%t.out`."""
     for _, own in _by_worker(lines):
-        yield from _joined(f"slurm-48213-{own[0].task}.out", (line.text for line in own))
+        yield from _joined(f"slurm-{job.number}-{own[0].task}.out", (line.text for line in own))
 
 
-def _kubectl(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _kubectl(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield one file as of `kubectl logs -l … --prefix`: pod after pod, each line with pod and container."""
     by_pod = (line for _, own in _by_worker(lines) for line in own)
-    return _joined("train.log", (f"[pod/{_pod(line)}/tensorflow] ".encode() + line.text for line in by_pod))
+    return _joined(
+        "train.log", (f"[pod/{_pod(line, job)}/tensorflow] ".encode() + line.text for line in by_pod)
+    )
 
 
-def _docker_json(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _docker_json(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield a file for each container as of Docker's json-file driver, one JSON object per line."""
     for worker, own in _by_worker(lines):
         entries = ({"log": _text(line) + "\n", "stream": "stderr", "time": _iso(line.time)} for line in own)
-        container = hashlib.sha256(worker.encode()).hexdigest()
+        container = hashlib.sha256(f"{job.number}{worker}".encode()).hexdigest()
         yield from _joined(f"{worker}/{container}-json.log", (json.dumps(each).encode() for each in entries))
 
 
-def _cloud_logging(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _cloud_logging(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield one file as of `gcloud logging read --format json` on GKE: an array, newest entry first."""
-    entries = [_cloud_entry(number, line) for number, line in enumerate(lines) if line.text.strip()]
+    entries = [_cloud_entry(number, line, job) for number, line in enumerate(lines) if line.text.strip()]
     yield "cloud-logging.json", json.dumps(entries[::-1], indent=1).encode() + b"\n"
 
 
-def _cloud_entry(number: int, line: Line) -> dict[str, object]:
+def _cloud_entry(number: int, line: Line, job: Job) -> dict[str, object]:
     payload = _json_object(line.text)
     return {
         "insertId": f"{number:016x}",
@@ -107,7 +117,7 @@ def _cloud_entry(number: int, line: Line) -> dict[str, object]:
             "labels": {
                 "cluster_name": "training",
                 "namespace_name": "research",
-                "pod_name": _pod(line),
+                "pod_name": _pod(line, job),
                 "container_name": "tensorflow",
             },
         },
@@ -118,17 +128,20 @@ def _cloud_entry(number: int, line: Line) -> dict[str, object]:
     }
 
 
-def _journald(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _journald(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
     """Yield one file with the `journalctl -o short-iso-precise` lines of all hosts, by time."""
-    return _joined("journal.txt", (_journal_head(line).encode() + line.text for line in lines if line.text))
+    return _joined(
+        "journal.txt", (_journal_head(line, job).encode() + line.text for line in lines if line.text)
+    )
 
 
-def _journal_head(line: Line) -> str:
+def _journal_head(line: Line, job: Job) -> str:
     at = datetime.fromtimestamp(line.time, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%S.%f}+0000 node-{line.task + 11} mnist-{line.worker}[{4711 + line.task}]: "
+    host = job.hosts[line.task] if job.hosts else f"node-{line.task + 11}"
+    return f"{at:%Y-%m-%dT%H:%M:%S.%f}+0000 {host} {job.name}-{line.worker}[{4711 + line.task}]: "
 
 
-def _rotated(lines: Sequence[Line]) -> Iterator[tuple[str, bytes]]:
+def _rotated(lines: Sequence[Line], _: Job) -> Iterator[tuple[str, bytes]]:
     """Yield the parts of each log as logrotate leaves them, older ones compressed and with higher numbers."""
     for worker, own in _by_worker(lines):
         size = -(-len(own) // _ROTATED_PARTS)
@@ -146,8 +159,8 @@ def _by_worker(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     return sorted(groups.items(), key=lambda group: group[1][0].task)
 
 
-def _pod(line: Line) -> str:
-    return f"mnist-{line.worker}-{hashlib.sha256(line.worker.encode()).hexdigest()[:5]}"
+def _pod(line: Line, job: Job) -> str:
+    return f"{job.name}-{line.worker}-{hashlib.sha256(line.worker.encode()).hexdigest()[:5]}"
 
 
 def _text(line: Line) -> str:

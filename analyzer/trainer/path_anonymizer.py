@@ -20,16 +20,22 @@ class PathAnonymizer:
     paths: dict[str, str]
 
     @classmethod
-    def of(cls, workspace: Workspace, interpreters: Sequence[Interpreter]) -> PathAnonymizer:
-        """Return an anonymizer for the paths of the workers' folders and Python installations."""
+    def of(
+        cls,
+        workspace: Workspace,
+        interpreters: Sequence[Interpreter],
+        home: str = "/workspace",
+        environment: str = "/opt/venv",
+    ) -> PathAnonymizer:
+        """Return an anonymizer that shows workers' folders as `home`, and Python installations as given."""
         paths: dict[str, str] = {}
         for one in interpreters:
-            packages = f"/opt/venv/lib/python{one.minor}/site-packages"
+            packages = f"{environment}/lib/python{one.minor}/site-packages"
             own, base = one.prefixes
-            paths |= {base: "/usr", own: "/opt/venv", one.stdlib: f"/usr/lib/python{one.minor}"}
+            paths |= {base: "/usr", own: environment, one.stdlib: f"/usr/lib/python{one.minor}"}
             paths |= dict.fromkeys(one.site_packages, packages)
         for index in range(workspace.scenario.workers):
-            paths[str(workspace.folder(index))] = "/workspace"
+            paths[str(workspace.folder(index))] = home
         return cls({path: stand_in for path, stand_in in paths.items() if path != stand_in})
 
     def text(self, content: bytes) -> bytes:

@@ -16,7 +16,8 @@ from analyzer.trainer.handover import HandoverError, check_target, check_writabl
 from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.leftovers import job_prefix
-from analyzer.trainer.jobs.programs import ProgramError, ReferenceProgram
+from analyzer.trainer.jobs.programs import ProgramError
+from analyzer.trainer.jobs.workloads import Workload, program_of
 from analyzer.trainer.jobs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -49,10 +50,13 @@ ORIGIN = """\
 | command | `mwms-train record {scenario}{options}` |
 
 `expected.json` was written from the scenario by that command.
-The workers really ran, as processes of one machine, each in a folder of its own;
-in text files the path of that folder reads `/workspace`, the virtual environment `/opt/venv`
+The workers really ran, as processes of one machine, each in a folder of its own{hosts};
+in text files the path of that folder reads `{home}`, the virtual environment `{environment}`
 and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 """
+
+
+HOSTS = " and in a network namespace of its own"
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Recorder:
         if self.other:
             each[scenario.guilty] = self.other
         with _scratch() as root:
-            program = ReferenceProgram(each, self.communication)
+            program = program_of(scenario, each, self.communication)
             workspace = Workspace.create(root, scenario, program.install)
             outcome = run_job(workspace, program, self.observer)
             hand_over(workspace, outcome, program.anonymizer(workspace), target)
@@ -99,7 +103,11 @@ class Recorder:
         options = "" if name == scenario.name else f" --name {name}"
         if scenario.blames:
             options += f" --guilty {scenario.guilty}"
+        workload = Workload.load(scenario.workload) if scenario.workload else None
         return ORIGIN.format(
+            home=workload.home if workload else "/workspace",
+            environment=workload.environment if workload else "/opt/venv",
+            hosts=HOSTS if scenario.hosts else "",
             name=name,
             scenario=scenario.name,
             options=options,

@@ -7,7 +7,8 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analyzer.trainer.faults import FAULTS
+from analyzer.trainer.faults import EXTERNAL, FAULTS
+from analyzer.trainer.jobs.workloads import workload_names
 from analyzer.trainer.layouts import WRAPPED
 from analyzer.trainer.scenario_file import ScenarioFile, anything, flag, mapping, one_of, several, text, whole
 
@@ -31,9 +32,13 @@ KEYS: dict[str, Check] = {
     "mode": one_of("fit", "custom", "ps", "estimator"),
     "chief": flag,
     "evaluator": flag,
+    "workload": one_of(*workload_names()),
+    "job": text,
+    "job_id": whole(1),
     "needs_gpu": flag,
     "gpus_per_worker": whole(1),
     "hosts": flag,
+    "host_names": several(),
     "format": one_of("csv", "tfrecord"),
     "parts": whole(1),
     "program": several(),
@@ -100,9 +105,18 @@ class Scenario:
     gpus_per_worker: int = 0
     """GPUs that each worker sees; 0 for all."""
     hosts: bool = False
+    host_names: tuple[str, ...] = ()
+    """Names of the hosts, one per worker; without them, TF_CONFIG has IP addresses."""
     format: str = "csv"
     parts: int = 0
     program: tuple[str, ...] = ()
+    """Additional command-line arguments of all workers."""
+    workload: str = ""
+    """Folder of the program in `workloads/`; empty for the load forecast."""
+    job: str = "mnist"
+    """Name of the job, as pods and units have it."""
+    job_id: int = 48213
+    """Number of the job, as Slurm gives it."""
 
     def task(self, index: int) -> str:
         """Return the task name of a worker: `worker:1`."""
@@ -138,7 +152,9 @@ def load_scenario(path: Path, guilty: int | None = None, workers: int | None = N
     values["guilty"] = _guilty(file, values)
     values["hands_over"] = tuple(values["hands_over"])
     values["program"] = tuple(values.get("program", ()))
+    values["host_names"] = tuple(values.get("host_names", ()))
     scenario = Scenario(name=path.stem, source=path, **values)
+    _check_hosts(file, scenario)
     _check_fault(file, scenario)
     return scenario
 
@@ -155,10 +171,19 @@ def _guilty(file: ScenarioFile, values: dict[str, Any]) -> int:
     return guilty
 
 
+def _check_hosts(file: ScenarioFile, scenario: Scenario) -> None:
+    """Raise ScenarioError unless there is a name for each host, or none at all."""
+    if scenario.host_names and not (scenario.hosts and len(scenario.host_names) == scenario.workers):
+        message = "host_names needs `hosts: true`, and one name for each worker"
+        raise file.error(("host_names",), message)
+
+
 def _check_fault(file: ScenarioFile, scenario: Scenario) -> None:
     name = scenario.fault.get("name")
     if name not in FAULTS:
         raise file.error(("fault", "name"), f"no such fault: {name!r} (one of: {', '.join(FAULTS)})")
+    if scenario.workload and name not in (*EXTERNAL, "arguments"):
+        raise file.error(("fault", "name"), f"the fault {name} needs the load forecast, not a workload")
     known = {part.name for part in dataclasses.fields(FAULTS[name]) if part.init} - {"guilty", "step"}
     file.check(("fault",), dict.fromkeys(known | {"name"}, anything), ())
     if scenario.step > scenario.epochs * scenario.steps:

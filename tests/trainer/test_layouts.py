@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
-from analyzer.trainer.layouts import WRAPPED, Chunk, files_of, lines_of
+from analyzer.trainer.layouts import WRAPPED, Chunk, Job, files_of, lines_of
 
 CHUNKS = [
     Chunk(0, "worker-0", 1_795_300_000.25, b"one\ntw"),
@@ -17,7 +18,7 @@ LINES = lines_of(CHUNKS)
 
 def files(layout: str) -> dict[str, str]:
     """The files of a layout as text."""
-    return {name: content.decode() for name, content in files_of(layout, LINES)}
+    return {name: content.decode() for name, content in files_of(layout, LINES, Job())}
 
 
 def test_a_line_arrives_with_its_end() -> None:
@@ -75,3 +76,14 @@ def test_rotated_parts_are_compressed_but_for_the_newest() -> None:
     assert list(made) == [
         "worker-0.log", "worker-0.log.1.gz", "worker-0.log.2.gz", "worker-1.log", "worker-1.log.1.gz",
     ]  # fmt: skip
+
+
+def test_a_job_has_its_own_name_number_and_hosts() -> None:
+    """And no layout then shows those of another."""
+    job = Job("leaf-id", 1190442, ("wn031", "wn057"))
+    made = {name: [*files_of(name, LINES, job)] for name in WRAPPED}
+    assert [name for name, _ in made["slurm_tasks"]] == ["slurm-1190442-0.out", "slurm-1190442-1.out"]
+    assert b" wn057 leaf-id-worker-1[" in made["journald"][0][1]
+    assert b"[pod/leaf-id-worker-0-" in made["kubectl"][0][1]
+    whole = b"".join(name.encode() + content for files in made.values() for name, content in files)
+    assert not re.search(rb"mnist|48213|node-1", whole)

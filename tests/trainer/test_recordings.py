@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.trainer import catalogue
+from analyzer.trainer.jobs.workloads import Workload, workload_names
 from analyzer.trainer.record import LIMIT, expected_json
 from analyzer.trainer.scenario import load_scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from analyzer.trainer.scenario import Scenario
 
 RECORDED = sorted(path.parent for path in catalogue.SAMPLE_RUNS.glob("*/expected.json"))
@@ -22,8 +25,16 @@ BETRAYAL = re.compile(
     rb"\binject(?![_/]prefetch)|\bfaults?\b|send_signal|bad_value|hold_lock|hold_port|never_start|mwms|analyzer",
     re.IGNORECASE,
 )
+
+
+def places_of_workloads() -> Iterator[bytes]:
+    """Yield where the programs of the workloads and their packages are said to lie."""
+    for workload in map(Workload.load, workload_names()):
+        yield from (f"{workload.home}/".encode(), f"{workload.environment}/".encode())
+
+
 # where a frame of a traceback lies in the container that `Neutral` makes of the recording machine
-CONTAINER = (b"/workspace/", b"/opt/venv/", b"/usr/lib/")
+CONTAINER = (b"/workspace/", b"/opt/venv/", b"/usr/lib/", *places_of_workloads())
 FRAME = re.compile(rb'File "(/[^"]+)", line \d')
 HERE = {str(path).encode() for path in (catalogue.SAMPLE_RUNS.parent, Path(gettempdir()), Path.home())}
 

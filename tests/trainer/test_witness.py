@@ -39,8 +39,7 @@ LOCK_OFTEN = (
     + "import fcntl\nf = open('statistics/.lock', 'w')\n"
     + "while True: fcntl.flock(f, fcntl.LOCK_EX); fcntl.flock(f, fcntl.LOCK_UN); time.sleep(0.01)"
 )
-
-
+EDIT = {"path": "data/part-00001.csv", "old": ",", "new": ";"}
 LISTENING = ExitStack()
 
 
@@ -188,6 +187,7 @@ HARMLESS = {
     "damaged_schedule": Trial("damaged_schedule", program=READ_AND_FAIL),
     "data_file": Trial("data_file", {"happened": "shortened"}),
     "delay": Trial("delay", hosts=True),
+    "edit_file": Trial("edit_file", {"path": "train.py", "old": "never there", "new": "it"}),
     "environment": Trial("environment", {"set": {"PATH": os.environ["PATH"]}}),
     "feed": Trial("feed"),
     "hold_lock": Trial("hold_lock"),
@@ -227,6 +227,8 @@ STRIKES = {
     "damaged_schedule": Trial("damaged_schedule", program=READ_SCHEDULE, seconds=1),
     "data_file": Trial("data_file", {"happened": "lost"}, FAIL, seconds=1),
     "data_file shortened": Trial("data_file", {"happened": "shortened"}, READ),
+    "edit_file": Trial("edit_file", EDIT, READ_AND_FAIL, seconds=1),
+    "edit_file a line": Trial("edit_file", {**EDIT, "line": 3, "old": "", "fails": False}, READ),
     "environment": Trial("environment", {"set": {"FAR": "away"}}),
     "feed": Trial("feed", program=READ, seconds=1),
     "hold_lock": Trial("hold_lock", program=LOCK),

@@ -9,6 +9,7 @@ from analyzer.trainer.faults.come_back_later import ComeBackLater
 from analyzer.trainer.faults.damaged_schedule import DamagedSchedule
 from analyzer.trainer.faults.data_file import DataFile
 from analyzer.trainer.faults.delay import Delay
+from analyzer.trainer.faults.edit_file import EditFile
 from analyzer.trainer.faults.environment import Environment
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.faults.feed import Feed
@@ -52,6 +53,7 @@ FAULTS: dict[str, type[Fault]] = {
     "damaged_schedule": DamagedSchedule,
     "data_file": DataFile,
     "delay": Delay,
+    "edit_file": EditFile,
     "environment": Environment,
     "feed": Feed,
     "hold_lock": HoldLock,

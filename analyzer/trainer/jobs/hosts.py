@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
@@ -18,6 +20,11 @@ SPACE = "mwms"
 """Prefix of the namespaces' names; the trainer's process ID follows."""
 
 
+NAMES = Path("/etc/netns")
+"""Directory whose `SPACE/hosts` replaces `/etc/hosts` for the commands of a namespace."""
+RENAME = 'hostname "$0" && exec "$@"'
+
+
 class HostsError(UserError):
     """The network namespaces cannot be created."""
 
@@ -27,12 +34,14 @@ class Hosts:
     """The network namespaces of one job; `remove` deletes them with everything in them."""
 
     count: int
+    names: tuple[str, ...] = ()
+    """Names of the hosts, which all of them can resolve; empty for addresses alone."""
     made: list[str] = field(default_factory=list)
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """Return the `host:port` of each worker."""
-        return tuple(f"{self._ip(index)}:{PORT}" for index in range(self.count))
+        return tuple(f"{host}:{PORT}" for host in self.names or map(self._ip, range(self.count)))
 
     def make(self) -> None:
         """Create the bridge and connect every host to it."""
@@ -50,10 +59,14 @@ class Hosts:
             self._ip_of(host, f"addr add {self._ip(index)}/24 dev eth0")
             self._ip_of(host, "link set eth0 up")
             self._ip_of(host, "link set lo up")
+            self._name_all(host)
 
     def command(self, index: int, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command on a host."""
-        return ["ip", "netns", "exec", self._space(str(index)), *command]
+        inside = ["ip", "netns", "exec", self._space(str(index))]
+        if self.names:
+            inside += ["unshare", "--uts", "sh", "-c", RENAME, self.names[index]]
+        return [*inside, *command]
 
     def run(self, index: int, command: str) -> None:
         """Run a command on a host and wait for it; raise HostsError if it fails."""
@@ -66,14 +79,23 @@ class Hosts:
     def remove(self) -> None:
         """Delete all namespaces."""
         while self.made:
+            space = self.made.pop()
+            shutil.rmtree(NAMES / space, ignore_errors=True)
             with suppress(HostsError):
-                self._run(["ip", "netns", "del", self.made.pop()])
+                self._run(["ip", "netns", "del", space])
 
     def _space(self, name: str) -> str:
         return f"{SPACE}-{os.getpid()}-{name}"
 
     def _ip(self, index: int) -> str:
         return f"10.20.0.{11 + index}"
+
+    def _name_all(self, space: str) -> None:
+        """Write the `/etc/hosts` of a namespace."""
+        if self.names:
+            (NAMES / space).mkdir(parents=True)
+            lines = [f"{self._ip(index)}\t{name}\n" for index, name in enumerate(self.names)]
+            (NAMES / space / "hosts").write_text("127.0.0.1\tlocalhost\n" + "".join(lines))
 
     def _add(self, space: str) -> None:
         self._run(["ip", "netns", "add", space])

@@ -13,7 +13,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.memory_group import GROUP, ROOTS
-from analyzer.trainer.jobs.hosts import SPACE
+from analyzer.trainer.jobs.hosts import NAMES, SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +46,7 @@ def _namespaces() -> Iterator[str]:
     for space in sorted(folder.glob(f"{SPACE}-*")):
         if _is_orphan(space.name, SPACE):
             _run("ip", "netns", "del", space.name)
+            shutil.rmtree(NAMES / space.name, ignore_errors=True)
             yield space.name
 
 

@@ -41,7 +41,7 @@ class Workspace:
     @classmethod
     def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
         """Create a folder with program and data for every worker; `install` fills the first one."""
-        hosts = Hosts(scenario.workers) if scenario.hosts else None
+        hosts = Hosts(scenario.workers, scenario.host_names) if scenario.hosts else None
         addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
         workspace = cls(root, scenario, addresses, hosts)
         (root / "logs").mkdir()

@@ -1,0 +1,1 @@
+"""Recommendations from ratings, trained with parameter servers."""
