@@ -87,11 +87,6 @@ class Commands:
         ]
         self._listener(Outcome(command, error=_error(status, err)))
 
-    def copy(self, path: Path) -> None:
-        """Copy a file of this machine; of several with one name, the later ones into folders of their own."""
-        taken = path.name in self.saved
-        self.save(f"{path.parent.name}/{path.name}" if taken else path.name, "cat", "--", str(path))
-
     def write(self, file: str, text: str) -> None:
         """Store a text that follows from an answer, such as the masked description of a pod."""
         with self._open(file) as target:

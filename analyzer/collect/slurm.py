@@ -1,5 +1,6 @@
 """Collects a job of Slurm with `sacct` and `scontrol`, and the logs that they name."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,8 +35,8 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
         commands.write("scontrol.job", described)
     _save_nodes(commands, job)
     found = dict.fromkeys(_named_logs(described, _work_folder(commands, job, described), job, logs))
-    for path in found:
-        commands.copy(path)
+    for path, name in _stored_names(list(found)).items():
+        commands.save(name, "cat", "--", str(path))
     if not found:
         commands.report(f"no log of job {job} found: name it with --logs, as in --logs 'logs/*{job}*'")
 
@@ -71,6 +72,14 @@ def _named_logs(described: str, folder: Path | None, job: str, patterns: Sequenc
         yield from sorted(path for path in place.glob(f"*{job}*") if path.is_file())
     for pattern in patterns:
         yield from sorted(path.absolute() for path in _matching(pattern) if path.is_file())
+
+
+def _stored_names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return path → name in the run: its own name, or its place if several files have the same name."""
+    if len({path.name for path in paths}) == len(paths):
+        return {path: path.name for path in paths}
+    top = os.path.commonpath([path.parent for path in paths])
+    return {path: path.relative_to(top).as_posix() for path in paths}
 
 
 def _matching(pattern: str) -> Iterator[Path]:

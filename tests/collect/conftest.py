@@ -39,7 +39,7 @@ def serve_cluster(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
     yield serve
     for cluster in served:
-        cluster.close()
+        cluster.server.close()
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.collect.http_server import Answer, HttpServer, Request
 
 Json = Any
 NAMESPACE = "ml"
@@ -37,22 +37,14 @@ class RecordedCluster:
         """Pod, container, and whether it is the previous log → text."""
         self.forbidden: set[str] = set()
         """Plurals that the user may not read."""
-        self.requests: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        """Stop the server."""
-        self._server.shutdown()
-        self._server.server_close()
+        self.server = HttpServer(self._answer)
 
     def kubeconfig(self, folder: Path) -> Path:
         """Write a kubeconfig that leads here."""
         path = folder / "kubeconfig"
-        url = f"http://127.0.0.1:{self._server.server_port}"
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "recorded",
-            "clusters": [{"name": "recorded", "cluster": {"server": url}}],
+            "clusters": [{"name": "recorded", "cluster": {"server": self.server.url}}],
             "users": [{"name": "nobody", "user": {}}],
             "contexts": [
                 {"name": "recorded", "context": {"cluster": "recorded", "user": "nobody", "namespace": NAMESPACE}}
@@ -61,34 +53,10 @@ class RecordedCluster:
         path.write_text(json.dumps(config))
         return path
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        cluster = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def handle_any(self) -> None:
-                cluster.requests.append(f"{self.command} {self.path}")
-                status, body = cluster._answer(self.command, self.path)
-                kind = "text/plain" if isinstance(body, str) else "application/json"
-                content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 - http.server's names
-
-            def log_message(self, *arguments: object) -> None:
-                """Stay silent."""
-
-        return Handler
-
-    def _answer(self, method: str, target: str) -> tuple[int, Json]:
-        url = urlsplit(target)
+    def _answer(self, request: Request) -> Answer:
+        url = urlsplit(request.path)
         asked = {key: values[0] for key, values in parse_qs(url.query).items()}
-        if method != "GET":
+        if request.method != "GET":
             return failure(405, "MethodNotAllowed", "this cluster is a recording")
         if url.path in _RESOURCES or url.path in {"/api", "/apis"}:
             return 200, _discovery(url.path)
@@ -99,7 +67,7 @@ class RecordedCluster:
             parts = parts[2:]
         return self._objects(parts, asked)
 
-    def _objects(self, parts: list[str], asked: Mapping[str, str]) -> tuple[int, Json]:
+    def _objects(self, parts: list[str], asked: Mapping[str, str]) -> Answer:
         plural, *rest = parts
         if plural in self.forbidden:
             return failure(
@@ -114,7 +82,7 @@ class RecordedCluster:
         named = [each for each in self.objects.get(plural, ()) if each["metadata"]["name"] == rest[0]]
         return (200, named[0]) if named else failure(404, "NotFound", f'{plural} "{rest[0]}" not found')
 
-    def _log(self, pod: str, asked: Mapping[str, str]) -> tuple[int, Json]:
+    def _log(self, pod: str, asked: Mapping[str, str]) -> Answer:
         container, previous = asked["container"], asked.get("previous") == "true"
         text = self.logs.get((pod, container, previous))
         if text is None:
@@ -139,7 +107,7 @@ def _stamped(text: str) -> str:
     return "".join(stamped)
 
 
-def failure(code: int, reason: str, message: str) -> tuple[int, Json]:
+def failure(code: int, reason: str, message: str) -> Answer:
     """Return the status with which an API server says that something is wrong."""
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return code, {**status, "code": code, "reason": reason, "message": message}

@@ -33,7 +33,7 @@ def test_a_tfjob_is_collected_and_diagnosed(cluster: RecordedCluster, home: Path
     configs = [f"tf_config-bert-worker-{n}.json" for n in range(3)]
     rest = ["events.json", "exit_codes.txt", "get-tfjob-bert.json", "nodes.json", "pods.json"]
     assert sorted(path.name for path in Path("run").iterdir()) == sorted([*logs, *configs, *rest])
-    assert {request.split()[0] for request in cluster.requests} == {"GET"}
+    assert {request.method for request in cluster.server.requests} == {"GET"}
     document = analyze("run").document
     assert (document["cause"], document["culprits"]) == ("peer.killed", ["worker:2"])
     assert {each["id"]: each["host"] for each in document["workers"]}["worker:2"] == "gke-2.example"
@@ -64,7 +64,7 @@ def test_a_dry_run_prints_the_commands_that_are_run(
     assert main(["k8s", "tfjob/bert", "-n", "ml", "-o", "run", "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert list(home.glob("run*")) == []
-    assert not any("/log?" in request for request in cluster.requests)
+    assert not any("/log?" in request.path for request in cluster.server.requests)
     main(["k8s", "tfjob/bert", "-n", "ml", "-o", "run", "--no-analyze"])
     assert re.sub(r"  # [\d,]+ bytes", "", capsys.readouterr().out) == planned
     assert (
