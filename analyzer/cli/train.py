@@ -16,6 +16,7 @@ from analyzer.cli.live_table import SilentObserver, job_observer
 from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
+from analyzer.trainer.gpus.shares import require_gpus
 from analyzer.trainer.jobs import interpreter
 from analyzer.trainer.jobs.leftovers import remove_leftovers
 from analyzer.trainer.jobs.programs import ReferenceProgram, UserProgram
@@ -190,6 +191,8 @@ def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder]
 
 def _matrix(args: argparse.Namespace) -> int:
     """Record the missing matrix cells and print the scores on all recordings; return 1 if a cell failed."""
+    if args.gpu:
+        require_gpus()
     every = catalogue.all_scenarios()
     names = args.scenarios or [scenario.name for scenario in every if scenario.needs_gpu == args.gpu]
     wanted = cells(

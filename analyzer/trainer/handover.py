@@ -49,7 +49,8 @@ def check_writable(folder: Path) -> None:
 
 def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:
     """Write the run directory: files listed in `hands_over`, in the scenario's layout, paths anonymized."""
-    for part in workspace.scenario.hands_over:
+    # the reports on GPUs (`gpu`) are in `outcome.left`
+    for part in PARTS.keys() & set(workspace.scenario.hands_over):
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, anonymizer, binary=part in {"events", "trace"})
     for name, content in outcome.left.items():

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults import EXTERNAL
+from analyzer.trainer.gpus.shares import GpuShares
 from analyzer.trainer.handover import HandoverError, check_target, check_writable, hand_over
-from analyzer.trainer.jobs.gpus import GpuShares
 from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.leftovers import job_prefix
 from analyzer.trainer.jobs.programs import ProgramError

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.faults import Fault
     from analyzer.trainer.scenario_file import Check
 
-PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks", "stacks")
+PARTS = ("logs", "exit_codes", "tf_config", "events", "trace", "disks", "stacks", "gpu")
 LAYOUTS = ("flat", "folders", "ranks", "pods", *WRAPPED)
 STYLES = ("bar", "epoch", "plain", "logging", "key_value", "absl", "loguru", "structlog", "tqdm")
 
@@ -42,6 +42,7 @@ KEYS: dict[str, Check] = {
     "format": one_of("csv", "tfrecord"),
     "parts": whole(1),
     "program": several(),
+    "variables": mapping,
     "log_style": one_of(*STYLES),
     "report": one_of("loss", "local_loss", "both"),
     "log_batches": flag,
@@ -111,6 +112,8 @@ class Scenario:
     parts: int = 0
     program: tuple[str, ...] = ()
     """Additional command-line arguments of all workers."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Additional environment variables of all workers."""
     workload: str = ""
     """Folder of the program in `workloads/`; empty for the load forecast."""
     job: str = "mnist"

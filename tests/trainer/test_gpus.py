@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.trainer.jobs.gpus import GpuShares, MachineError, list_gpus
+from analyzer.cli.train import main
+from analyzer.trainer.catalogue import all_scenarios
+from analyzer.trainer.gpus.capture import GpuCapture
+from analyzer.trainer.gpus.nvidia_smi import list_gpus
+from analyzer.trainer.gpus.shares import GpuShares, MachineError
 from analyzer.trainer.jobs.job_monitor import patience
+from analyzer.trainer.witness.evidence import FaultMissedError
 from tests.trainer.test_faults import workspace
+from tests.trainer.test_witness import FAIL, Trial
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,3 +87,95 @@ def test_silence_may_last_longer_where_more_processes_share_the_cores(
     assert patience(8, 0.0) > 40
     assert patience(3, 6.0) == 60
     assert patience(1, 0.0) == 20
+
+
+ANSWERS = """#!/bin/sh
+# two GPUs, GPU-0 and GPU-1; the second is full, busy and, once limited, slow
+case "$*" in
+  *-lgc*) touch {0}/limited; echo "GPU clocks set" ;;
+  *-rgc*) rm {0}/limited; echo "All done." ;;
+  *clocks.sm*GPU-1) [ -f {0}/limited ] && echo 300 || echo 1410 ;;
+  *clocks.sm*) echo 1410 ;;
+  *memory.total*) echo 40960 ;;
+  *memory.used*GPU-1) echo 39800 ;;
+  *memory.used*) echo 900 ;;
+  *utilization.gpu*GPU-1) echo 100 ;;
+  *utilization.gpu*) echo 3 ;;
+  *pci.bus_id*) echo 00000000:81:00.0 ;;
+  dmon*) echo "# gpu pwr"; exec sleep 60 ;;
+  -q) echo "Driver Version : 535.104" ;;
+  *) exit 9 ;;
+esac
+"""
+
+GPU_FAULTS = {
+    "clock_limit": Trial("clock_limit", seconds=1),
+    "gpu_hang": Trial("gpu_hang", {"add": ["--batch-size", "4"]}, seconds=3),
+    "gpu_memory": Trial("gpu_memory", {"add": ["--batch-size", "4"]}, FAIL, seconds=1),
+}
+
+
+@pytest.fixture
+def two_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An `nvidia-smi` that answers for two GPUs."""
+    tool = tmp_path / "bin/nvidia-smi"
+    tool.parent.mkdir()
+    tool.write_text(ANSWERS.format(tmp_path))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/sbin:/usr/bin:/bin")
+    monkeypatch.setattr("analyzer.trainer.gpus.samples.INTERVAL_SECONDS", 0.05)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", sorted(GPU_FAULTS))
+def test_the_driver_is_the_witness(two_gpus: Path, kind: str) -> None:
+    """What it reads of the guilty worker's own GPU counts; the limit of the clock is taken back."""
+    job = two_gpus / "job"
+    job.mkdir()
+    assert GPU_FAULTS[kind].run(job)
+    assert not (two_gpus / "limited").exists()
+
+
+def test_another_workers_gpu_is_no_witness(two_gpus: Path) -> None:
+    """Here the innocent one's is full and busy."""
+    tool = two_gpus / "bin/nvidia-smi"
+    tool.write_text(tool.read_text().replace("GPU-1)", "GPU-0)"))
+    for kind in ("gpu_hang", "gpu_memory"):
+        (two_gpus / kind).mkdir()
+        with pytest.raises(FaultMissedError):
+            GPU_FAULTS[kind].run(two_gpus / kind)
+
+
+def test_what_the_driver_says_is_kept(two_gpus: Path) -> None:
+    """If the scenario hands it over; then NCCL must be in the logs, too."""
+    log = two_gpus / "0.log"
+    log.write_bytes(b"step 1\n")
+    with GpuCapture(scenario(two_gpus, hands_over=("gpu",), program=("nccl",)), two_gpus) as capture:
+        while not (two_gpus / "dmon.txt").read_bytes():
+            pass
+        reports = capture.reports()
+        with pytest.raises(FaultMissedError, match="NCCL"):
+            capture.require_nccl({0: log})
+        log.write_bytes(b"host:1:2 [0] NCCL INFO Bootstrap\n")
+        capture.require_nccl({0: log})
+    assert b"# gpu pwr" in reports["nvidia-smi-dmon.txt"]
+    assert b"535.104" in reports["nvidia-smi-q.txt"]
+    with GpuCapture(scenario(two_gpus / "other"), two_gpus) as capture:
+        assert capture.reports() == {}
+
+
+def test_without_gpus_their_matrix_is_refused(
+    driver: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, and nothing is written."""
+    assert not driver.exists()
+    assert main(["matrix", "--gpu", "-o", str(tmp_path / "recordings")]) == 2
+    assert capsys.readouterr().err.startswith("mwms-train: no GPU: `nvidia-smi -L` lists none")
+    assert not (tmp_path / "recordings").exists()
+
+
+def test_scenarios_with_gpus_say_that_they_are_not_recorded() -> None:
+    """Until somebody has two GPUs."""
+    known = [one for one in all_scenarios() if one.needs_gpu]
+    assert len(known) >= 14
+    assert all("no recording yet" in one.description for one in known)

@@ -39,6 +39,11 @@ LOCK_OFTEN = (
     + "import fcntl\nf = open('statistics/.lock', 'w')\n"
     + "while True: fcntl.flock(f, fcntl.LOCK_EX); fcntl.flock(f, fcntl.LOCK_UN); time.sleep(0.01)"
 )
+LOAD_DRIVER = (
+    READY
+    + "import contextlib, ctypes\nwith contextlib.suppress(OSError): ctypes.CDLL('libcuda.so.1')\n"
+    + "time.sleep(60)"
+)
 EDIT = {"path": "data/part-00001.csv", "old": ",", "new": ";"}
 LISTENING = ExitStack()
 
@@ -97,7 +102,13 @@ class Trial:
         for index in filter(fault.should_start, range(2)):
             time.sleep(fault.delay(index))
             config = fault.tf_config(index, workspace.tf_config(index))
-            env = {**os.environ, **({"TF_CONFIG": config} if config else {}), **fault.environment(index)}
+            devices = {"CUDA_VISIBLE_DEVICES": f"GPU-{index}"}
+            env = {
+                **os.environ,
+                **devices,
+                **({"TF_CONFIG": config} if config else {}),
+                **fault.environment(index),
+            }
             words = fault.command(index, [*command, *fault.arguments(index)])
             own = workspace.hosts.command(index, words) if workspace.hosts else words
             log = workspace.log(index, "out")
@@ -180,9 +191,11 @@ def zero_schedule(workspace: Workspace) -> None:
 HARMLESS = {
     "arguments": Trial("arguments", {"add": ["--batch-size", "8"]}),
     "bad_value": Trial("bad_value", {"value": "nan"}),
+    "broken_library": Trial("broken_library"),
     "busy_lock": Trial("busy_lock", {"seconds": 0.1}),
     "busy_machine": Trial("busy_machine", {"processes": 0}),
     "catalogue_service": Trial("catalogue_service", {"answer": "forbidden"}),
+    "clock_limit": Trial("clock_limit"),
     "come_back_later": Trial("come_back_later"),
     "damaged_schedule": Trial("damaged_schedule", program=READ_AND_FAIL),
     "data_file": Trial("data_file", {"happened": "shortened"}),
@@ -190,8 +203,11 @@ HARMLESS = {
     "edit_file": Trial("edit_file", {"path": "train.py", "old": "never there", "new": "it"}),
     "environment": Trial("environment", {"set": {"PATH": os.environ["PATH"]}}),
     "feed": Trial("feed"),
+    "gpu_hang": Trial("gpu_hang", {"add": ["--batch-size", "4"]}),
+    "gpu_memory": Trial("gpu_memory", {"add": ["--batch-size", "4"]}, FAIL),
     "hold_lock": Trial("hold_lock"),
     "hold_port": Trial("hold_port", program=END),
+    "kernel_lines": Trial("kernel_lines", {"lines": ["Xid"]}, END, ended=True),
     "late_start": Trial("late_start", {"seconds": 0}),
     "learning_rate": Trial("learning_rate", {"rate": 0.5}, READ_SCHEDULE, before=zero_schedule),
     "limit": Trial("limit", {"of": "files", "more": 1000}),
@@ -206,6 +222,7 @@ HARMLESS = {
     "request_stop": Trial("request_stop", program=END, ended=True),
     "restart": Trial("restart", program=END, ended=True),
     "send_signal": Trial("send_signal", {"signal": "KILL"}, END, ended=True),
+    "shared_memory": Trial("shared_memory"),
     "shared_folder": Trial("shared_folder", during=own_folder),
     "slurm": Trial("slurm", {"change": {"SLURM_PROCID": "1"}}),
     "small_disk": Trial("small_disk", {"kilobytes": 1000}),
@@ -222,6 +239,7 @@ HARMLESS = {
 STRIKES = {
     "arguments": Trial("arguments", {"add": ["--batch-size", "4"]}),
     "bad_value": Trial("bad_value", {"value": "nan"}, READ),
+    "broken_library": Trial("broken_library", program=LOAD_DRIVER),
     "busy_lock": Trial("busy_lock", {"seconds": 0.1}, LOCK_OFTEN, seconds=1.5),
     "busy_machine": Trial("busy_machine", {"processes": 1}, seconds=2),
     "damaged_schedule": Trial("damaged_schedule", program=READ_SCHEDULE, seconds=1),
@@ -233,6 +251,7 @@ STRIKES = {
     "feed": Trial("feed", program=READ, seconds=1),
     "hold_lock": Trial("hold_lock", program=LOCK),
     "hold_port": Trial("hold_port", program=FAIL, seconds=1),
+    "kernel_lines": Trial("kernel_lines", {"lines": ["Xid (PCI:{bus}): 79, pid={pid}"]}),
     "late_start": Trial("late_start", {"seconds": 0.4}),
     "learning_rate": Trial("learning_rate", {"rate": 9.0}, READ_SCHEDULE, seconds=1),
     "missing_module": Trial("missing_module", program=FAIL, seconds=1),
@@ -242,6 +261,7 @@ STRIKES = {
     "restart": Trial("restart", {"after": 0.1}, seconds=1),
     "send_signal KILL": Trial("send_signal", {"signal": "KILL"}),
     "send_signal STOP": Trial("send_signal", {"signal": "STOP"}),
+    "shared_memory": Trial("shared_memory", program=FAIL, seconds=1),
     "slurm": Trial("slurm", {"change": {"SLURM_PROCID": ""}}),
     "supervised": Trial("supervised", {"after": 0.1}, seconds=1),
     "tf_config": Trial("tf_config", {"change": "absent"}),
@@ -255,7 +275,7 @@ STRIKES = {
 def possible(request: pytest.FixtureRequest) -> None:
     """Skip a kind that this machine does not let us have."""
     kind = request.node.callspec.params["kind"].split()[0]
-    if kind in {"memory_group", "owner", "small_disk"} and os.geteuid():
+    if kind in {"memory_group", "owner", "shared_memory", "small_disk"} and os.geteuid():
         pytest.skip("needs root")
     if kind in {"delay", "network_rule"} and not networks_can_be_made():
         pytest.skip("no network namespaces or no iptables here")

@@ -2,9 +2,11 @@
 
 from analyzer.trainer.faults.arguments import Arguments
 from analyzer.trainer.faults.bad_value import BadValue
+from analyzer.trainer.faults.broken_library import BrokenLibrary
 from analyzer.trainer.faults.busy_lock import BusyLock
 from analyzer.trainer.faults.busy_machine import BusyMachine
 from analyzer.trainer.faults.catalogue_service import CatalogueService
+from analyzer.trainer.faults.clock_limit import ClockLimit
 from analyzer.trainer.faults.come_back_later import ComeBackLater
 from analyzer.trainer.faults.damaged_schedule import DamagedSchedule
 from analyzer.trainer.faults.data_file import DataFile
@@ -13,8 +15,11 @@ from analyzer.trainer.faults.edit_file import EditFile
 from analyzer.trainer.faults.environment import Environment
 from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.faults.feed import Feed
+from analyzer.trainer.faults.gpu_hang import GpuHang
+from analyzer.trainer.faults.gpu_memory import GpuMemory
 from analyzer.trainer.faults.hold_lock import HoldLock
 from analyzer.trainer.faults.hold_port import HoldPort
+from analyzer.trainer.faults.kernel_lines import KernelLines
 from analyzer.trainer.faults.late_start import LateStart
 from analyzer.trainer.faults.learning_rate import LearningRate
 from analyzer.trainer.faults.limit import Limit
@@ -30,6 +35,7 @@ from analyzer.trainer.faults.request_stop import RequestStop
 from analyzer.trainer.faults.restart import Restart
 from analyzer.trainer.faults.send_signal import SendSignal
 from analyzer.trainer.faults.shared_folder import SharedFolder
+from analyzer.trainer.faults.shared_memory import SharedMemory
 from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.small_disk import SmallDisk
 from analyzer.trainer.faults.stale_events import StaleEvents
@@ -46,9 +52,11 @@ FAULTS: dict[str, type[Fault]] = {
     "none": Fault,
     "arguments": Arguments,
     "bad_value": BadValue,
+    "broken_library": BrokenLibrary,
     "busy_lock": BusyLock,
     "busy_machine": BusyMachine,
     "catalogue_service": CatalogueService,
+    "clock_limit": ClockLimit,
     "come_back_later": ComeBackLater,
     "damaged_schedule": DamagedSchedule,
     "data_file": DataFile,
@@ -56,8 +64,11 @@ FAULTS: dict[str, type[Fault]] = {
     "edit_file": EditFile,
     "environment": Environment,
     "feed": Feed,
+    "gpu_hang": GpuHang,
+    "gpu_memory": GpuMemory,
     "hold_lock": HoldLock,
     "hold_port": HoldPort,
+    "kernel_lines": KernelLines,
     "late_start": LateStart,
     "learning_rate": LearningRate,
     "limit": Limit,
@@ -72,6 +83,7 @@ FAULTS: dict[str, type[Fault]] = {
     "request_stop": RequestStop,
     "restart": Restart,
     "send_signal": SendSignal,
+    "shared_memory": SharedMemory,
     "shared_folder": SharedFolder,
     "slurm": Slurm,
     "small_disk": SmallDisk,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults import EXTERNAL
-from analyzer.trainer.jobs.gpus import GpuShares
+from analyzer.trainer.gpus.capture import GpuCapture
+from analyzer.trainer.gpus.shares import GpuShares
 from analyzer.trainer.jobs.job_monitor import JobMonitor
 from analyzer.trainer.jobs.launcher import Launcher
 from analyzer.trainer.jobs.processes import WorkerProcesses
@@ -61,19 +62,20 @@ def run_job(
         fault.before(workspace, launcher.alone)
         if only in {None, scenario.guilty} or scenario.fault["name"] not in EXTERNAL:
             fault.prepare(workspace)
-        with WorkerProcesses() as workers:
+        with WorkerProcesses() as workers, GpuCapture(scenario, workspace.root) as capture:
             usual = {index: launcher.usual(index) for index in range(scenario.workers)}
             monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual), only)
             stalled = monitor.run_to_end()
             monitor.read_rest()
-            return _outcome(monitor, stalled=stalled)
+            capture.require_nccl({index: log.path for index, log in monitor.logs.items()})
+            return _outcome(monitor, capture, stalled=stalled)
     finally:
         fault.cleanup()
         if workspace.hosts:
             workspace.hosts.remove()
 
 
-def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
+def _outcome(monitor: JobMonitor, capture: GpuCapture, *, stalled: bool) -> Outcome:
     workspace = monitor.launcher.workspace
     wanted = workspace.scenario.hands_over
     alive = (
@@ -90,7 +92,7 @@ def _outcome(monitor: JobMonitor, *, stalled: bool) -> Outcome:
         tf_config={index: config for index, config in configs.items() if config is not None},
         output=monitor.chunks,
         witness=witness,
-        left=dict(monitor.launcher.fault.leaves()),
+        left={**capture.reports(), **monitor.launcher.fault.leaves()},
         disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )

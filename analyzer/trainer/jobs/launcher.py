@@ -6,13 +6,14 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analyzer.trainer.gpus.capture import nccl_variables
 from analyzer.trainer.witness.evidence import Start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.faults import Fault
-    from analyzer.trainer.jobs.gpus import GpuShares
+    from analyzer.trainer.gpus.shares import GpuShares
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.jobs.workspace import Workspace
@@ -54,7 +55,9 @@ class Launcher:
 
     def usual_environment(self, index: int) -> dict[str, str]:
         """Return the environment of a worker without the fault and without TF_CONFIG."""
-        return {**self.program.environment(index, self.workspace.scenario), **self.gpus.environment(index)}
+        scenario = self.workspace.scenario
+        own = {**self.program.environment(index, scenario), **self.gpus.environment(index)}
+        return {**own, **nccl_variables(scenario), **scenario.variables}
 
     def usual(self, index: int) -> Start:
         """Return command line, environment and TF_CONFIG of a worker without the fault."""

@@ -46,6 +46,10 @@ def parse_args() -> argparse.Namespace:
         "--watch-gradients", action="store_true", help="write their norm, and the learning rate"
     )
     parser.add_argument("--log-batches", action="store_true")
+    parser.add_argument("--batch-growth", type=int, default=0, help="steps until it grows by itself")
+    parser.add_argument("--keep-windows", type=int, default=0, help="how many tensors of them")
+    parser.add_argument("--calibrate-at", type=int, default=0, help="step to calibrate at")
+    parser.add_argument("--tolerance", type=float, default=1e-3, help="of the calibration")
     parser.add_argument("--strategy", choices=["multi-worker", "mirrored"], default="multi-worker")
     parser.add_argument("--devices", type=int, default=2, help="replicas of a mirrored strategy without GPUs")
     parser.add_argument("--mixed-precision", action="store_true")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
+from analyzer.trainer.gpus.nvidia_smi import list_gpus
 
 if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
-
-DEVICE = re.compile(r"^GPU \d+: .*\(UUID: (\S+)\)", re.MULTILINE)
 
 HIDDEN = "-1"
 """Value of `CUDA_VISIBLE_DEVICES` that hides all GPUs."""
@@ -54,10 +51,7 @@ class GpuShares:
         return {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else {}
 
 
-def list_gpus() -> tuple[str, ...]:
-    """Return the UUIDs of the GPUs that `nvidia-smi -L` lists; empty if the command fails."""
-    try:
-        told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S607
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(DEVICE.findall(told.stdout))
+def require_gpus() -> None:
+    """Raise MachineError if the driver lists no GPU."""
+    if not list_gpus():
+        raise MachineError("no GPU: `nvidia-smi -L` lists none, so that no scenario with GPUs can run")
