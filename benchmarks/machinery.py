@@ -28,7 +28,7 @@ DEVICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "",
         {"POLARS_MAX_THREADS": str(os.cpu_count())},
     ),
-    "rules, literals, regexes, templates in a disk cache": ("", {"XDG_CACHE_HOME": "/nonexistent"}),
+    "rules, literals, regexes, templates in a disk cache": ("", {"XDG_CACHE_HOME": "/dev/null"}),
     "forked readers of large logs (`scan/fork_pool.py`)": (_FORKED, {}),
     "tables of event records (`tensorboard/record_tables.py`)": (_TABLES, {}),
 }

@@ -1,5 +1,6 @@
 """Checks what a schema cannot: names exist, examples match and thresholds have a reason."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,6 +18,9 @@ from analyzer.storage.yaml_document import Document, Path
 
 _TAKEN = frozenset({"count", *(column.name for column in TABLES["matches"])})
 """Placeholders of a match, which no regex group may be named after."""
+_MAX_REPEATS = 50
+_REPEATED = re.compile(r"(?<!\\)\{\d*,?(\d+)\}")
+"""Regex of a bounded repetition, with its bound."""
 _NO_REASON = (0, 1)
 """Thresholds that need no reason, because they only test for presence or absence."""
 
@@ -115,6 +119,8 @@ def _thresholds(signal: Signal) -> Iterator[float]:
 
 
 def _polars_fault(pattern: str) -> str | None:
+    if any(int(bound) > _MAX_REPEATS for bound in _REPEATED.findall(pattern)):
+        return f"repeats over {_MAX_REPEATS} times: polars copies what is repeated, at each start; use `*`"
     try:
         pl.Series(["x"]).str.contains(pattern)
     except pl.exceptions.ComputeError as error:

@@ -1,7 +1,5 @@
 """A regex that never ends does not hold up a run, and the report says whose it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +7,7 @@ import pytest
 
 from analyzer.engine.load import load
 from analyzer.ingest.matcher import Matcher
+from analyzer.model.errors import RuleError
 from analyzer.model.run import Pattern
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
@@ -76,3 +75,12 @@ def confirmations(matcher: Matcher, times: int) -> list[int]:
 def test_a_quick_regex_is_not_held_up_by_a_slow_one(document: dict[str, Any]) -> None:
     """Every worker's step is read all the same."""
     assert [worker["last_step"]["step"] for worker in document["workers"]] == [1] * 8
+
+
+def test_a_long_bounded_repetition_is_refused(few_rules: Path, tmp_path: Path) -> None:
+    """Polars copies what is repeated: compiling `[^,]{0,2000}` takes longer than all other rules."""
+    table = "table: exceptions\n    where: {message: {matches: 'a[^,]{0,2000}b'}}"
+    log = 'log: {any_of: ["E: a"], regex: "(a+)+$", example: "E: aaaa"}'
+    (tmp_path / "mine.yaml").write_text(RULE.replace(log, table), encoding="utf-8")
+    with pytest.raises(RuleError, match=r"mine\.yaml:7.*repeats over 50 times"):
+        load([few_rules, tmp_path])
