@@ -32,11 +32,14 @@ class Renderer(NamedTuple):
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {
+        "gitlab": Renderer(".gitlab.json", "gitlab"),
         "html": Renderer(".html", "page"),
+        "jira": Renderer(".jira", "posts.jira"),
         "json": Renderer(".json", "document"),
         "junit": Renderer(".xml", "junit"),
         "markdown": Renderer(".md", "markdown"),
         "sarif": Renderer(".sarif", "sarif"),
+        "slack": Renderer(".slack.json", "posts.slack"),
         "text": Renderer(".txt", "text"),
     }
 )

@@ -74,7 +74,7 @@ def test_same_bytes(name: str, diagnosis: Json, kind: str) -> None:
     assert json.dumps(diagnosis) == before
 
 
-@pytest.mark.parametrize("kind", ["html", "junit", "markdown", "sarif", "text"])
+@pytest.mark.parametrize("kind", ["gitlab", "html", "jira", "junit", "markdown", "sarif", "slack", "text"])
 def test_nothing_invisible(name: str, kind: str) -> None:
     """No control or bidirectional character of a run reaches the reader."""
     assert not CONTROL.search(rendered(name, kind))
@@ -83,10 +83,13 @@ def test_nothing_invisible(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "most"),
     [
+        ("gitlab", 60_000),
         ("html", 1_000_000),
+        ("jira", 60_000),
         ("junit", 100_000),
         ("markdown", 30_000),
         ("sarif", 300_000),
+        ("slack", 60_000),
         ("text", 60_000),
     ],
 )

@@ -1,0 +1,62 @@
+"""Renders a diagnosis as GitLab's code quality report: an issue for each cause or symptom that fired.
+
+An issue needs a place; one without a file of the run stands at line 1 of the run.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from analyzer.render.finding_order import fired_findings, unique_evidence
+from analyzer.render.sanitize import one_line
+from analyzer.render.sarif import uri
+
+Json = Mapping[str, Any]
+_MAX_TEXT = 2_000
+_OF_VERDICT = {"failed": "blocker", "degraded": "major", "inconclusive": "major"}
+_OF_ROLE = {"cause": "major", "symptom": "minor"}
+
+
+def render(diagnosis: Json) -> str:
+    """Return the issues as a JSON array, the verdict's first; empty for a healthy run without symptoms."""
+    found = [
+        f for _, f in fired_findings(diagnosis) if f["role"] in _OF_ROLE or f["rule"] == diagnosis["rule"]
+    ]
+    if diagnosis["verdict"] == "healthy":
+        found = []
+    issues = [_issue(diagnosis, finding) for finding in found]
+    if diagnosis["rule"] is None and diagnosis["verdict"] != "healthy":
+        issues.insert(0, _unexplained(diagnosis))
+    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+
+
+def _issue(d: Json, finding: Json) -> Json:
+    severity = _OF_ROLE.get(finding["role"], "info")
+    if finding["rule"] == d["rule"]:
+        severity = _OF_VERDICT[d["verdict"]]
+    places = [place for place in unique_evidence(finding["evidence"]) if place["source"] is not None]
+    said = finding["summary"] or finding["title"] or finding["rule"]
+    return _entry(d, finding["rule"], said, severity, places[0] if places else None)
+
+
+def _unexplained(d: Json) -> Json:
+    places = [place for place in d["last_words"] if place["source"] is not None]
+    return _entry(
+        d, "unexplained", d["summary"] or "unknown", _OF_VERDICT[d["verdict"]], places[0] if places else None
+    )
+
+
+def _entry(d: Json, rule: str, said: str, severity: str, place: Json | None) -> Json:
+    """Return an issue; its fingerprint is equal for the same failure in another run."""
+    name = f"{d['fingerprint']}:{rule}".encode("utf-8", "replace")
+    return {
+        "description": one_line(said, _MAX_TEXT),
+        "check_name": one_line(rule, _MAX_TEXT),
+        "fingerprint": hashlib.sha256(name).hexdigest(),
+        "severity": severity,
+        "location": {
+            "path": uri(place["source"] if place else d["run"]["name"]),
+            "lines": {"begin": (place["line"] if place else None) or 1},
+        },
+    }
