@@ -29,7 +29,8 @@ def load(directories: Sequence[Path]) -> RulePack:
     described = {file: read(file, _name(file, directories)) for file in files}
     documents, worded = _rules_and_messages(described)
     messages = load_messages.messages(worded)
-    causes = _causes(document for file, document in documents.items() if file.name == _CAUSES)
+    stated = _causes(document for file, document in documents.items() if file.name == _CAUSES)
+    causes = {cause: text["means"] for cause, text in stated.items()}
     written = [
         each
         for file, document in documents.items()
@@ -42,12 +43,14 @@ def load(directories: Sequence[Path]) -> RulePack:
     for each in overlays:
         overlay.check(each, ids, {rule.id: rule for rule in rules})
     packs = tuple(_pack(directory, described) for directory in directories)
+    renamed = _renamed(described[each / _PACK] for each in directories if each / _PACK in described)
+    machine = tuple(cause for cause, text in stated.items() if text.get("machine"))
     rule_validation.check_ids(written)
     if faults := [fault for document in (*described.values(), *written) for fault in document.faults]:
         raise RuleError("\n".join(dict.fromkeys(faults)))
     tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
     laid_over = ", ".join(each.file for each in overlays)
-    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, messages)
+    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, messages, machine, renamed)
 
 
 def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
@@ -57,9 +60,9 @@ def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, 
     return rest, [documents[file] for file in documents if file in worded]
 
 
-def _causes(documents: Iterable[Document]) -> dict[str, str]:
+def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
     right = [document.data for document in documents if document.check(file_schema("causes"))]
-    return {cause: text["means"] for data in right for cause, text in data.items()}
+    return {cause: text for data in right for cause, text in data.items()}
 
 
 def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
@@ -69,6 +72,11 @@ def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
     if described is None or not described.check(file_schema("pack")):
         return Pack(re.sub(r"[^\w.-]", "-", directory.name), None, digest)
     return Pack(described.data["name"], described.data["version"], digest)
+
+
+def _renamed(packs: Iterable[Document]) -> dict[str, str]:
+    right = [pack.data for pack in packs if pack.check(file_schema("pack"))]
+    return {former: cause for data in right for former, cause in data.get("renamed", {}).items()}
 
 
 def _name(file: Path, directories: Sequence[Path]) -> str:

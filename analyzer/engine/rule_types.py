@@ -1,6 +1,7 @@
 """Data types of the rule language; `docs/rules.md` explains it to authors."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from analyzer.engine.expressions import Expression
@@ -124,6 +125,10 @@ class RulePack(NamedTuple):
     """The directories of the rules."""
     messages: Messages = NONE
     """Wordings of messages of TensorFlow and other programs, from the same directories."""
+    machine_causes: tuple[str, ...] = ()
+    """Causes that a faulty machine can produce."""
+    renamed: Mapping[str, str] = MappingProxyType({})
+    """Former id of a cause → its id."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -10,7 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from analyzer.engine import RulePack
 from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.pipeline import load_rules
 from analyzer.triage import night_summary
 from analyzer.triage.database.history import History, as_usage_errors, open_history
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
@@ -87,7 +89,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     for root in roots:
         _check_output_folder(order.folder, root)
     date = datetime.fromtimestamp(order.now, UTC).date().isoformat()
-    result = TriageResult(date)
+    result, pack = TriageResult(date), load_rules([Path(each) for each in order.rules])
     with directory_lock(order.folder), open_history(order.history) as history, as_usage_errors():
         remove_drafts(order.folder)
         history.begin(date, order.now)
@@ -98,7 +100,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
             result.waiting += len(batch) - len(kept)
             history.record(date, kept)
         _remove_expired_reports(order, history)
-        _write_outputs(order.folder, history, date, result)
+        _write_outputs(order.folder, history, date, result, pack)
         result.unreported = history.unreported()
         history.end(date, order.now, result.found, result.waiting, result.unlisted)
     if not result.found:
@@ -163,9 +165,11 @@ def _remove_expired_reports(order: TriageOptions, history: History) -> None:
     history.forget_reports(last)
 
 
-def _write_outputs(folder: Path, history: History, date: str, result: TriageResult) -> None:
+def _write_outputs(folder: Path, history: History, date: str, result: TriageResult, pack: RulePack) -> None:
     """Write the outputs of the night; the index page last, because it links to the others."""
-    summary = night_summary.summarize_night(history, date, result.found, result.waiting, result.unlisted)
+    summary = night_summary.summarize_night(
+        history, date, result.found, result.waiting, result.unlisted, pack
+    )
     runs = night_summary.runs_of_night(history, date)
     write_output(folder / "runs.jsonl", lines.lines(runs, summary).encode())
     write_output(folder / "digest.md", digest.digest(summary).encode())

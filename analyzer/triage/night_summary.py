@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, case, func, select
 
+from analyzer.engine import RulePack
+from analyzer.pipeline import load_rules
 from analyzer.triage.database.history import History
-from analyzer.triage.database.schema import HOSTS, NIGHTS, RUNS
+from analyzer.triage.database.host_shares import host_shares
+from analyzer.triage.database.schema import NIGHTS, RUNS
 from analyzer.triage.examine.storage import is_url
 from analyzer.triage.groups import GroupStatus, recent, status, up_to
-from analyzer.triage.hosts import NOT_HOST_OWNERS, Share, Suspect, suspects
+from analyzer.triage.hosts import HostRate, rank_hosts
 from analyzer.triage.restarts import RESTART_WINDOW_SECONDS, Restart, restart
 
 BAD = ("failed", "degraded")
@@ -22,7 +25,7 @@ TREND_NIGHTS = 60
 """Number of nights over which trends and accused machines are computed."""
 CALENDAR_DAYS = 182
 """Number of days in the calendar: half a year fits on a screen."""
-MAX_RUNS, MAX_GROUPS = 400, 60
+MAX_RUNS, MAX_GROUPS, MAX_HOSTS = 400, 60, 20
 _MAX_RESTARTS, _MAX_NAMED_RUNS = 20, 5
 
 
@@ -99,10 +102,9 @@ class NightCounts(NamedTuple):
 
 
 class AccusedHost(NamedTuple):
-    """An accused machine, the number of all its runs, and the latest runs in which it is the culprit."""
+    """An accused machine and the latest runs in which it is the culprit."""
 
-    suspect: Suspect
-    seen: int
+    suspect: HostRate
     runs: tuple[Run, ...]
 
 
@@ -122,6 +124,8 @@ class NightSummary(NamedTuple):
     unknown: tuple[Group, ...]
     """Groups of unknown cause, the largest first."""
     suspects: tuple[AccusedHost, ...]
+    hosts: tuple[HostRate, ...]
+    """The machines with the highest failure rates, the accused first."""
     causes: tuple[Cause, ...]
     nights: tuple[NightCounts, ...]
     runs: tuple[Run, ...]
@@ -139,9 +143,14 @@ class NightSummary(NamedTuple):
 
 
 def summarize_night(
-    history: History, date: str, found: int, waiting: int, unlisted: Iterable[tuple[str, str]]
+    history: History,
+    date: str,
+    found: int,
+    waiting: int,
+    unlisted: Iterable[tuple[str, str]],
+    pack: RulePack | None = None,
 ) -> NightSummary:
-    """Return the summary of a night, from the history and from counts that it does not have yet."""
+    """Return the summary of a night, from the history, counts that it does not have yet, and the rules."""
     began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
     counted = history.rows(_by_group(date))
     calendar = _calendar(history, date, counted)
@@ -149,6 +158,7 @@ def summarize_night(
     dates = dates if dates and dates[-1] == date else [*dates, date]
     histories = _group_histories(counted, dates)
     ours = [each for each in histories if each.status.tonight or each.status.state == "gone"]
+    hosts = _hosts(history, dates, pack or load_rules())
     return NightSummary(
         date=date,
         began=began,
@@ -159,7 +169,8 @@ def summarize_night(
         groups=_groups(history, ours),
         states={each.fingerprint: each.status.state for each in ours},
         unknown=_unknown(history, histories, dates[-TREND_NIGHTS:][0]),
-        suspects=_suspects(history, dates),
+        suspects=tuple(_accused_host(history, each) for each in hosts if each.accused),
+        hosts=tuple(each for each in hosts if each.guilty)[:MAX_HOSTS],
         causes=_causes(counted, dates),
         nights=tuple(calendar[-CALENDAR_DAYS:]),
         runs=tuple(map(run_from_row, history.rows(_latest_runs(date)))),
@@ -269,20 +280,14 @@ def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | N
     return found[0] if found else None
 
 
-def _suspects(history: History, dates: Sequence[str]) -> tuple[AccusedHost, ...]:
-    since, date = dates[-TREND_NIGHTS:][0], dates[-1]
-    within = and_(RUNS.c.latest, RUNS.c.night >= since, RUNS.c.night <= date)
-    blamed = and_(within, RUNS.c.verdict.in_(BAD), RUNS.c.owner.not_in(NOT_HOST_OWNERS))
-    joined = select(HOSTS).join(RUNS, RUNS.c.id == HOSTS.c.run).where(blamed)
-    shares = (Share(*(row[name] for name in Share._fields)) for row in history.rows(joined))
-    return tuple(_accused_host(history, each, within) for each in suspects(shares))
+def _hosts(history: History, dates: Sequence[str], pack: RulePack) -> list[HostRate]:
+    shares = host_shares(history, dates[-TREND_NIGHTS:][0], dates[-1], pack.machine_causes)
+    return rank_hosts(shares)
 
 
-def _accused_host(history: History, suspect: Suspect, within: Any) -> AccusedHost:  # noqa: ANN401 - a condition
-    took_part = select(func.count().label("seen")).select_from(HOSTS.join(RUNS, RUNS.c.id == HOSTS.c.run))
-    seen = history.rows(took_part.where(within, HOSTS.c.host == suspect.host))[0]["seen"]
+def _accused_host(history: History, suspect: HostRate) -> AccusedHost:
     latest = select(RUNS).where(RUNS.c.id.in_(suspect.ids)).order_by(RUNS.c.night.desc(), RUNS.c.place)
-    return AccusedHost(suspect, seen, tuple(map(run_from_row, history.rows(latest.limit(_MAX_NAMED_RUNS)))))
+    return AccusedHost(suspect, tuple(map(run_from_row, history.rows(latest.limit(_MAX_NAMED_RUNS)))))
 
 
 def _causes(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> tuple[Cause, ...]:

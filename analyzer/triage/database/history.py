@@ -189,7 +189,7 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
 
 
 def _host(run: int, host: Host) -> dict[str, Any]:
-    return {"run": run, "host": storable_text(host.name), "workers": host.workers, "culprits": host.culprits}
+    return {"run": run, "host": storable_text(host.name), **host.counts}
 
 
 def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:

@@ -47,6 +47,8 @@ RUNS = sa.Table(
     sa.Column("ended", sa.Float),
     sa.Column("root", sa.Text),
     sa.Column("address", sa.Text),
+    sa.Column("rules", sa.String(32)),
+    sa.Column("rule_digest", sa.String(32)),
     sa.Index("runs_place", "place"),
     sa.Index("runs_night", "night"),
     sa.Index("runs_fingerprint", "fingerprint", "night"),
@@ -55,7 +57,8 @@ RUNS = sa.Table(
 """One row for each run and night of its examination; only the `latest` row of a run counts.
 
 `root` is the directory or URL below which the run was found. `report` is a path below the output directory,
-which is served at the URL `address` (empty if unknown). `told` is set once an exit status has reported the
+which is served at the URL `address` (empty if unknown). `rules` is a digest of all rules that examined the
+run, and `rule_digest` one of the rule that explains it. `told` is set once an exit status has reported the
 run. `tries` counts nights with a transient problem.
 """
 HOSTS = sa.Table(
@@ -65,10 +68,14 @@ HOSTS = sa.Table(
     sa.Column("host", sa.Text, nullable=False),
     sa.Column("workers", sa.Integer, nullable=False),
     sa.Column("culprits", sa.Integer, nullable=False),
+    sa.Column("role", sa.String(16)),
     sa.Index("hosts_run", "run"),
     sa.Index("hosts_host", "host"),
 )
-"""One row for each machine of a run, with the numbers of its workers and of the culprits among them."""
+"""One row for each machine of a run, with the numbers of its workers and of the culprits among them.
+
+`role` is `chief` if the machine has the chief (or worker 0, if there is none), else `ps` or `worker`.
+"""
 ACKNOWLEDGEMENTS = sa.Table(
     "acknowledgements",
     METADATA,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.model.errors import UserError
+from analyzer.model.task_names import order
 from analyzer.storage.scratch import ScratchDirectory
 from analyzer.triage.examine.run_discovery import stamp_of
 from analyzer.triage.examine.storage import ObjectStorage, is_url, storage_for
@@ -44,11 +44,18 @@ class Task(NamedTuple):
 
 
 class Host(NamedTuple):
-    """A machine of a run, with the numbers of its workers and of the culprits among them."""
+    """A machine of a run, with the numbers of its workers and of the culprits among them, and its role."""
 
     name: str
     workers: int
     culprits: int
+    role: str | None = None
+    """`chief` if it has the chief (worker 0 if there is none), else `ps` or `worker`."""
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Return the columns of the history besides the name."""
+        return {"workers": self.workers, "culprits": self.culprits, "role": self.role}
 
 
 class RunSummary(NamedTuple):
@@ -199,7 +206,19 @@ def _run_summary(document: Mapping[str, Any]) -> RunSummary:
 
 
 def _hosts(workers: list[Mapping[str, Any]]) -> tuple[Host, ...]:
-    known = [(str(each["host"])[:_MAX_NAME], each["part"]) for each in workers if each["host"]]
-    held = Counter(host for host, _ in known)
-    guilty = Counter(host for host, part in known if part == "culprit")
-    return tuple(Host(host, held[host], guilty[host]) for host in sorted(held))
+    held: dict[str, list[Mapping[str, Any]]] = {}
+    for each in workers:
+        if each["host"]:
+            held.setdefault(str(each["host"])[:_MAX_NAME], []).append(each)
+    chief = min((str(each["id"]) for each in workers), key=order, default="")
+    return tuple(
+        Host(host, len(ours), sum(each["part"] == "culprit" for each in ours), _role(ours, chief))
+        for host, ours in sorted(held.items())
+    )
+
+
+def _role(workers: list[Mapping[str, Any]], chief: str) -> str:
+    tasks = {str(each["id"]) for each in workers}
+    if chief in tasks:
+        return "chief"
+    return "ps" if any(task.startswith("ps:") for task in tasks) else "worker"

@@ -5,7 +5,7 @@ from analyzer.render.decision import wording
 from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark
-from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
+from analyzer.triage.publish.phrasing import STATES, chance, guilt, headline, rate, when
 
 
 def page(summary: NightSummary) -> str:
@@ -27,6 +27,8 @@ def page(summary: NightSummary) -> str:
             "sparks": [spark(cause.by_night) for cause in summary.causes],
             "when": when,
             "guilt": guilt,
+            "rate": rate,
+            "chance": chance,
             "span": TREND_NIGHTS,
             "version": __version__,
         },

@@ -1,6 +1,7 @@
 """Builds the sentences that index page, digest and terminal share."""
 
 from analyzer.render.formatting import plural
+from analyzer.triage.hosts import HostRate
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
 
 STATES = {
@@ -44,14 +45,21 @@ def guilt(guilty: AccusedHost) -> str:
     """Return the reason why a machine is accused, as a clause."""
     one = guilty.suspect
     return (
-        f"the culprit in {one.guilty} of the {plural(one.runs, 'failed run')} that it took part in, "
-        f"with {one.bad} of {plural(one.pairings, 'set')} of partners; by chance at most {chance(one.bound)}"
+        f"the culprit in {one.guilty} of its {plural(one.runs, 'run')}, "
+        f"with {one.contexts} combinations of job and partners; probability by chance {chance(one.p_value)}"
     )
 
 
-def chance(bound: float) -> str:
-    """Return a small probability as `1 in 1,000`."""
-    return f"1 in {1 / bound:,.0f}" if bound > 1e-9 else "1 in a billion"
+def chance(p_value: float) -> str:
+    """Return a small probability as `1 in 1,000`, a large one as `35 %`."""
+    if p_value > 0.1:
+        return f"{p_value:.0%}".replace("%", " %")
+    return f"1 in {1 / p_value:,.0f}" if p_value > 1e-9 else "below 1 in a billion"
+
+
+def rate(host: HostRate) -> str:
+    """Return the shrunk failure rate of a machine with its interval: `31 % (18 to 45 %)`."""
+    return f"{100 * host.rate:.0f} % ({100 * host.low:.0f} to {100 * host.high:.0f} %)"
 
 
 def when(group: Group) -> str:
