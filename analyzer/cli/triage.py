@@ -44,18 +44,37 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("roots", nargs="+", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
-    add("-o", "--output", metavar="DIR", type=Path, required=True, help="reports, index page and history")
+    add(
+        "-o",
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="reports, index page, history; or s3://… or gs://…",
+    )
     add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
     add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
-    add("--limit", metavar="N", type=int, help="examine at most N runs; the rest waits for the next call")
+    add(
+        "--backfill",
+        action="store_true",
+        help="file runs under the date of their end, as the first call does",
+    )
+    add(
+        "--limit",
+        metavar="N",
+        type=_positive,
+        help="examine at most N runs; the next call goes on",
+    )
     add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
     add(
         "--settle", metavar="TIME", default="10m", help="skip runs written to within this time (default: 10m)"
     )
     add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
+    add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: for ever)")
+    add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
+    add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
-    add("--processes", metavar="N", type=int, help="default: one for each core")
+    add("--processes", metavar="N", type=_positive, help="default: one for each core")
     add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
     add(
         "--fail-on",
@@ -69,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    _require_modules("sqlalchemy", "pebble", "fsspec")
-    from analyzer.triage.database.history import default_history_url
+    _require_modules("triage", "sqlalchemy", "pebble", "fsspec", "prometheus_client")
+    from analyzer.triage.locks import WaitPolicy
     from analyzer.triage.night import TriageOptions, triage
 
     now = _timestamp(arguments.now) if arguments.now else time.time()
@@ -78,19 +97,23 @@ def _run(arguments: argparse.Namespace) -> int:
     order = TriageOptions(
         roots=arguments.roots,
         folder=arguments.output,
-        history=arguments.history or default_history_url(arguments.output),
+        history=arguments.history or _default_history(arguments.output),
         now=now,
         since=_since(arguments.since, now) if arguments.since else 0.0,
         limit=arguments.limit,
         settle=_seconds("--settle", arguments.settle),
         keep=_seconds("--keep", arguments.keep),
+        keep_history=_seconds("--keep-history", arguments.keep_history) if arguments.keep_history else None,
+        reports_url=(arguments.reports_url or "").rstrip("/"),
+        backfill=arguments.backfill,
+        wait=WaitPolicy(_seconds("--wait", arguments.wait), _warn),
         pattern=arguments.runs,
         rules=rules,
         digest=_digest(rules),
     )
     night = triage(order, _engine(arguments))
     write_stdout(_summary_line(night))
-    write_stdout(f"Index: {arguments.output / 'index.html'}\n")
+    write_stdout(f"Index: {arguments.output.rstrip('/')}/index.html\n")
     return _status(night, arguments.fail_on)
 
 
@@ -98,13 +121,32 @@ def _engine(arguments: argparse.Namespace) -> RunExaminer:
     from analyzer.triage.examine.workers import ProcessPoolExaminer, available_cores
 
     if arguments.scheduler:
-        _require_modules("distributed")
+        _require_modules("cluster", "distributed")
         from analyzer.triage.examine.cluster import DaskExaminer
 
         return DaskExaminer(arguments.scheduler, _seconds("--timeout", arguments.timeout))
     return ProcessPoolExaminer(
         arguments.processes or available_cores(), _seconds("--timeout", arguments.timeout)
     )
+
+
+def _default_history(folder: str) -> str:
+    from analyzer.triage.database.history import default_history_url
+
+    if "://" in folder:
+        raise UsageError(f"-o {folder}: a store holds no database; give --history postgresql+psycopg://…")
+    return default_history_url(Path(folder))
+
+
+def _warn(text: str) -> None:
+    print(f"mwms-triage: {text}", file=sys.stderr)
+
+
+def _positive(given: str) -> int:
+    """Return a whole number above 0; argparse reports other text."""
+    if (number := int(given)) < 1:
+        raise argparse.ArgumentTypeError(f"{given}: give a whole number above 0")
+    return number
 
 
 def _digest(rules: Sequence[str]) -> str:
@@ -115,7 +157,7 @@ def _digest(rules: Sequence[str]) -> str:
 
 
 def _summary_line(night: TriageResult) -> str:
-    failed = sum(verdict in {"failed", "degraded"} for verdict, _ in night.unreported)
+    failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
     said = f"{night.date}: {night.found} runs, {night.examined} examined, {failed} of them failed or degraded"
     more = [f"{night.waiting} still being written"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
@@ -124,15 +166,15 @@ def _summary_line(night: TriageResult) -> str:
 
 def _status(night: TriageResult, fail_on: str) -> int:
     bad = {"failed"} if fail_on == "failed" else {"failed", "degraded"}
-    if any(verdict in bad for verdict, _ in night.unreported):
+    if any(each.verdict in bad for each in night.unreported):
         return 1
-    cannot_tell = any(verdict == "inconclusive" or problem for verdict, problem in night.unreported)
+    cannot_tell = any(each.verdict == "inconclusive" or each.problem for each in night.unreported)
     return 3 if cannot_tell or night.unlisted else 0
 
 
-def _require_modules(*modules: str) -> None:
+def _require_modules(extra: str, *modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed; the extra [cluster] or [triage] brings it")
+        raise UsageError(f"{', '.join(missing)} not installed; run: pip install 'mwms-analyze[{extra}]'")
 
 
 def _directory(name: str) -> Path:

@@ -1,11 +1,12 @@
 """Runs one call of mwms-triage: finds and examines runs, records results, writes outputs."""
 
+import math
 import os
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -13,19 +14,20 @@ from typing import NamedTuple, Protocol, TypeVar
 from analyzer.engine import RulePack
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.pipeline import load_rules
-from analyzer.triage import night_summary
-from analyzer.triage.database.history import History, as_usage_errors, open_history
+from analyzer.triage.database.history import History, UnreportedRun, as_usage_errors, open_history
+from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.storage import is_url
-from analyzer.triage.publish import digest, lines, metrics, page
+from analyzer.triage.locks import WaitPolicy
 from analyzer.triage.publish.output_files import (
-    directory_lock,
-    remove_drafts,
+    Outputs,
+    outputs_at,
+    remove_orphans,
     remove_reports,
     report_path,
-    write_output,
 )
+from analyzer.triage.publish.publication import CallCounts, publish
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
@@ -38,19 +40,27 @@ class TriageOptions(NamedTuple):
     """Options of a call; times are in seconds; `now` and `since` count from the epoch."""
 
     roots: Sequence[str]
-    folder: Path
+    folder: Path | str
+    """Output directory: a local path, or the URL of one in an object store."""
     history: str
     now: float
     since: float = 0.0
     limit: int | None = None
     settle: float = 600.0
     """Seconds since the last write until which a run is skipped, because it may still be running."""
-    keep: float = 90 * 86_400.0
+    keep: float = 90 * DAY_SECONDS
     """Seconds for which reports are kept."""
+    keep_history: float | None = None
+    """Seconds for which runs and the pages of their nights are kept, and looked for; None keeps all."""
     pattern: str | None = None
     rules: tuple[str, ...] = ()
     digest: str = ""
     """Digest of all rules, by which worker processes recognize changed rules."""
+    reports_url: str = ""
+    """URL at which the output directory is served, without a slash at its end."""
+    backfill: bool = False
+    """True files each run under the night of its end, as the first call always does."""
+    wait: WaitPolicy = WaitPolicy()
 
 
 class RunExaminer(Protocol):
@@ -65,7 +75,7 @@ class TriageResult:
     """Result of a call, updated during the call.
 
     It counts runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`).
-    `unreported` has verdict and problem of each run that no earlier exit status has reported.
+    `unreported` has the runs that no earlier exit status has reported.
     """
 
     date: str
@@ -74,7 +84,7 @@ class TriageResult:
     waiting: int = 0
     left: int = 0
     unlisted: list[UnlistedDirectory] = field(default_factory=list)
-    unreported: list[tuple[str | None, str]] = field(default_factory=list)
+    unreported: list[UnreportedRun] = field(default_factory=list)
 
 
 def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
@@ -88,25 +98,50 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     roots = _distinct_roots(order.roots)
     for root in roots:
         _check_output_folder(order.folder, root)
-    date = datetime.fromtimestamp(order.now, UTC).date().isoformat()
-    result, pack = TriageResult(date), load_rules([Path(each) for each in order.rules])
-    with directory_lock(order.folder), open_history(order.history) as history, as_usage_errors():
-        remove_drafts(order.folder)
-        history.begin(date, order.now)
-        for batch in _batches_by_time(
-            engine.examined(_tasks(order, roots, history, result)), _COMMIT_SECONDS
-        ):
-            kept = [(each, _write_report(order.folder, each)) for each in batch if each.outcome != "written"]
-            result.waiting += len(batch) - len(kept)
-            history.record(date, kept)
-        _remove_expired_reports(order, history)
-        _write_outputs(order.folder, history, date, result, pack)
+    outputs, result = outputs_at(order.folder), TriageResult(date_of(order.now))
+    pack = load_rules([Path(each) for each in order.rules])
+    with (
+        outputs.lock(order.wait),
+        open_history(order.history) as history,
+        history.exclusive(order.wait),
+        as_usage_errors(),
+    ):
+        touched = _examine_all(order, roots, engine, outputs, history, result)
+        _publish(order, outputs, history, result, touched, pack)
         result.unreported = history.unreported()
-        history.end(date, order.now, result.found, result.waiting, result.unlisted)
+        history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
     if not result.found:
         why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
         raise NothingReadable(why or f"{', '.join(order.roots)}: there is no run below it")
     return result
+
+
+def _examine_all(
+    order: TriageOptions,
+    roots: Sequence[str],
+    engine: RunExaminer,
+    outputs: Outputs,
+    history: History,
+    result: TriageResult,
+) -> set[str]:
+    """Examine and record all runs, and return the nights that got a run."""
+    touched = {result.date}
+    own_nights = order.backfill or history.is_first_call()
+    history.begin(result.date, order.now)
+    tasks = _tasks(order, roots, history, result)
+    for batch in _batches_by_time(engine.examined(tasks), _COMMIT_SECONDS):
+        by_night: dict[str, list[tuple[ExaminedRun, str | None]]] = defaultdict(list)
+        for each in batch:
+            if each.outcome == "written":
+                result.waiting += 1
+                continue
+            night = night_of(each, order.now) if own_nights else result.date
+            by_night[night].append((each, _write_report(outputs, each)))
+        for night, runs in by_night.items():
+            history.begin(night, min(order.now, midnight(night)))
+            history.record(night, runs, order.reports_url)
+        touched |= {*by_night}
+    return touched
 
 
 def _tasks(
@@ -114,6 +149,7 @@ def _tasks(
 ) -> Iterator[Task]:
     """Yield a task for each run to examine: new or changed, complete, and within `--limit`."""
     out = os.path.realpath(order.folder)
+    since = max(order.since, order.now - (order.keep_history or math.inf))
     every = (
         (root, each)
         for root in roots
@@ -124,7 +160,7 @@ def _tasks(
         known = history.known([each.place for _, each in batch])
         for root, each in batch:
             before = known.get(each.place)
-            if (before and before.is_current(each.stamp)) or order.now - each.age < order.since:
+            if (before and before.is_current(each.stamp)) or order.now - each.age < since:
                 continue
             if each.age < order.settle:
                 result.waiting += 1
@@ -133,15 +169,17 @@ def _tasks(
             else:
                 result.examined += 1
                 content = before.content if before and not before.tries else ""
-                yield Task(each.place, each.path, each.stamp, content, order.rules, order.digest, root)
+                yield Task(
+                    each.place, each.path, each.stamp, content, order.rules, order.digest, root, each.written
+                )
 
 
-def _write_report(folder: Path, examined: ExaminedRun) -> str | None:
-    """Write the report of a run and return its path relative to `folder`; None without a diagnosis."""
-    if not examined.summary:
+def _write_report(outputs: Outputs, examined: ExaminedRun) -> str | None:
+    """Write the report of a run and return its name; None without one."""
+    if not examined.summary or not examined.report:
         return None
     report = report_path(examined.summary.name, examined.task.place)
-    write_output(folder / report, zlib.decompress(examined.report))
+    outputs.write(report, zlib.decompress(examined.report))
     return report
 
 
@@ -158,28 +196,36 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
         yield batch
 
 
-def _remove_expired_reports(order: TriageOptions, history: History) -> None:
-    """Remove reports whose run was last examined more than `keep` seconds ago."""
-    last = datetime.fromtimestamp(order.now - order.keep, UTC).date().isoformat()
-    remove_reports(order.folder, history.expired_reports(last))
-    history.forget_reports(last)
+def _publish(
+    order: TriageOptions,
+    outputs: Outputs,
+    history: History,
+    result: TriageResult,
+    touched: set[str],
+    pack: RulePack,
+) -> None:
+    """Remove what is too old, and write the outputs of the call and the pages of the touched nights."""
+    kept_since = order.now - order.keep
+    nights = remove_reports(outputs, history.forget_reports(date_of(kept_since)))
+    remove_orphans(outputs, history.reports(), kept_since)
+    if order.keep_history is not None:
+        history.forget_runs(date_of(order.now - order.keep_history))
+    counts = CallCounts(result.date, result.found, result.waiting, tuple(result.unlisted))
+    publish(outputs, history, counts, touched | nights, pack)
 
 
-def _write_outputs(folder: Path, history: History, date: str, result: TriageResult, pack: RulePack) -> None:
-    """Write the outputs of the night; the index page last, because it links to the others."""
-    summary = night_summary.summarize_night(
-        history, date, result.found, result.waiting, result.unlisted, pack
-    )
-    runs = night_summary.runs_of_night(history, date)
-    write_output(folder / "runs.jsonl", lines.lines(runs, summary).encode())
-    write_output(folder / "digest.md", digest.digest(summary).encode())
-    write_output(folder / "metrics.prom", metrics.metrics(summary))
-    write_output(folder / "index.html", page.page(summary).encode())
-
-
-def _check_output_folder(folder: Path, root: str) -> None:
-    if not is_url(root) and (run := enclosing_run(str(folder), root)):
+def _check_output_folder(folder: Path | str, root: str) -> None:
+    """Raise UsageError if outputs would be written into a run, or among the runs."""
+    if _normalized(str(folder)) == _normalized(root):
+        raise UsageError(f"-o {folder}: is the directory of the runs; name another one")
+    if is_url(root) or is_url(str(folder)):
+        return
+    if run := enclosing_run(str(folder), root):
         raise UsageError(f"-o {folder}: lies inside the run {run}, and nothing is ever written there")
+
+
+def _normalized(place: str) -> str:
+    return place.rstrip("/") if is_url(place) else os.path.realpath(place)
 
 
 def _distinct_roots(roots: Sequence[str]) -> list[str]:

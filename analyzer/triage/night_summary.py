@@ -30,9 +30,13 @@ _MAX_RESTARTS, _MAX_NAMED_RUNS = 20, 5
 
 
 class Run(NamedTuple):
-    """A run in the history; `report` is the path of its report relative to the index page."""
+    """A run in the history.
+
+    `report` is the path of its report below an output directory, which is served at the URL `address`.
+    """
 
     place: str
+    root: str | None
     name: str
     night: str
     verdict: str | None
@@ -43,6 +47,7 @@ class Run(NamedTuple):
     culprits: tuple[str, ...]
     problem: str
     report: str | None
+    address: str | None
 
 
 class Group(NamedTuple):
@@ -145,13 +150,16 @@ class NightSummary(NamedTuple):
 def summarize_night(
     history: History,
     date: str,
-    found: int,
+    found: int | None,
     waiting: int,
     unlisted: Iterable[tuple[str, str]],
     pack: RulePack | None = None,
 ) -> NightSummary:
-    """Return the summary of a night, from the history, counts that it does not have yet, and the rules."""
-    began = history.rows(select(NIGHTS.c.began).where(NIGHTS.c.date == date))[0]["began"]
+    """Return the summary of a night, from the history, counts that it does not have yet, and the rules.
+
+    `found` is None for a night that is not that of the call; its stored number of runs is used.
+    """
+    stored = history.rows(select(NIGHTS.c.began, NIGHTS.c.found).where(NIGHTS.c.date == date))[0]
     counted = history.rows(_by_group(date))
     calendar = _calendar(history, date, counted)
     dates = up_to([each.date for each in calendar if each.runs] or [date], date)
@@ -161,8 +169,8 @@ def summarize_night(
     hosts = _hosts(history, dates, pack or load_rules())
     return NightSummary(
         date=date,
-        began=began,
-        found=found,
+        began=stored["began"],
+        found=stored["found"] if found is None else found,
         waiting=waiting,
         unlisted=tuple(unlisted),
         tonight=next((each for each in calendar if each.date == date), NightCounts(date)),

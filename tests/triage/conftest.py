@@ -34,7 +34,9 @@ class Desk(NamedTuple):
 
     def call(self, *more: str, now: str = NOW) -> int:
         """`mwms-triage` on the root; its exit status."""
-        return main([str(self.runs), "-o", str(self.out), "--now", now, "--processes", "1", *more])
+        return main(
+            [str(self.runs), "-o", str(self.out), "--now", now, "--processes", "1", "--wait", "0", *more]
+        )
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from analyzer.cli.triage import main
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import RUNS
 from tests.recordings import ROOT
@@ -45,7 +46,7 @@ def test_only_what_is_new_or_changed_is_examined(desk: Desk, capsys: pytest.Capt
     assert found["good"][0] != "failed"
     assert "empty" in found["broken"][1]
     reports = state(desk.out / "reports")
-    assert len(reports) == 2
+    assert len(reports) == 1, "a healthy run has a row, and no report"
 
     assert desk.call() == 0
     log = desk.runs / "bad" / "worker-0.log"
@@ -124,6 +125,20 @@ def test_usage_is_told_before_anything_is_written(desk: Desk, capsys: pytest.Cap
     assert desk.call("--timeout", "soon") == 2
     assert desk.call("--history", "oracle://u:hunter2@h/x") == 2
     assert "hunter2" not in capsys.readouterr().err
+    assert desk.call("--history", "mysql://u:hunter2@h/x") == 2
+    told = capsys.readouterr().err
+    assert "hunter2" not in told
+    assert "postgresql+psycopg://" in told
+    assert desk._replace(out=desk.runs).call() == 2
+    assert main(["ftp://host/runs", "-o", str(desk.out)]) == 2
+    assert main([str(desk.runs), "-o", "s3://bucket/triage"]) == 2
+    told = capsys.readouterr().err
+    assert "name another one" in told
+    assert "s3:// or gs://" in told
+    assert "--history postgresql" in told
+    assert not Path("s3:").exists()
+    with pytest.raises(SystemExit, match="2"):
+        desk.call("--processes", "-3")
     assert desk.call("--since", "2026-11-20") == 0
     assert desk.call("--since", "99999d") == 0
 

@@ -19,6 +19,7 @@ from sqlalchemy import func, select
 
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import RUNS
+from analyzer.triage.locks import WaitPolicy
 from tests.recordings import ROOT, SAMPLE_RUNS, expected
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
@@ -44,6 +45,9 @@ def free_port() -> int:
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An S3 server on the loopback; its address."""
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -167,7 +171,8 @@ def test_a_database_server_keeps_the_same_history(
     assert desk.call("--history", postgres) == 0
     with open_history(postgres) as history:
         assert history.rows(select(func.count().label("n")).select_from(RUNS)) == [{"n": 4}]
-        assert desk._replace(out=desk.out.parent / "third").call("--history", postgres) == 2
+        with history.exclusive(WaitPolicy()):
+            assert desk._replace(out=desk.out.parent / "third").call("--history", postgres) == 2
     assert "another mwms-triage" in capsys.readouterr().err
     assert not (desk.out / "history.sqlite").exists()
 
@@ -217,3 +222,49 @@ def test_a_scheduler_that_is_not_there_is_told(desk: Desk, capsys: pytest.Captur
     desk.write("bad", "KeyError: 1")
     assert desk.call("--scheduler", "nonsense://x") == 2
     assert "--scheduler" in capsys.readouterr().err
+
+
+def test_a_scheduler_without_workers_is_told_at_once(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """No run is counted as broken, and the command that starts a worker is named."""
+    desk.write("bad", "KeyError: 1")
+    address = f"tcp://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=ROOT) as scheduler:
+        try:
+            assert desk.call("--scheduler", address) == 2
+        finally:
+            scheduler.kill()
+    assert "it has no workers; start one with: dask worker" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("store")
+def test_outputs_go_to_an_object_store(desk: Desk, postgres: str) -> None:
+    """Pages, reports and lines, with their content types; the history lies in the database."""
+    import s3fs
+
+    system = s3fs.S3FileSystem(anon=False, skip_instance_cache=True)
+    system.mkdir("pages")
+    desk.write("bad", "KeyError: 1")
+    from analyzer.cli.triage import main
+
+    call = [
+        str(desk.runs),
+        "-o",
+        "s3://pages/triage",
+        "--history",
+        postgres,
+        "--now",
+        NOW,
+        "--processes",
+        "1",
+    ]
+    assert main(call) == 1
+    assert main(call) == 0
+    written = {key.removeprefix("pages/triage/") for key in system.find("pages/triage")}
+    (report,) = {name for name in written if name.startswith("reports/")}
+    assert {"index.html", "digest.md", "runs.jsonl", "metrics.prom", "nights/2026-11-21.html"} <= written
+    assert f'href="{report}"' in system.cat_file("pages/triage/index.html").decode()
+    system.invalidate_cache()
+    assert system.info("pages/triage/index.html")["ContentType"].startswith("text/html")
+    assert not Path("s3:").exists()

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -12,12 +12,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from analyzer.model.errors import UsageError
-from analyzer.triage.database.schema import ABOUT, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
+from analyzer.triage.database.schema import ABOUT, EVENTS, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
 from analyzer.triage.examine.run_task import ExaminedRun, Host
+from analyzer.triage.locks import WaitPolicy, acquire, file_lock
 from analyzer.triage.restarts import job_of
 
 MAX_TRIES = 3
 """Maximum number of nights on which a run with a transient problem is examined."""
+_BUSY_MILLISECONDS = 30_000
+"""Maximum time that a transaction of SQLite waits for another one."""
 _ADVISORY_LOCK = 0x6D776D73
 """Key of the advisory lock on a database server ("mwms" in ASCII)."""
 
@@ -34,20 +37,51 @@ class KnownRun(NamedTuple):
         return stamp == self.stamp and not 0 < self.tries < MAX_TRIES
 
 
+class UnreportedRun(NamedTuple):
+    """Columns of a run that decide the exit status."""
+
+    verdict: str | None
+    problem: str
+    fingerprint: str | None
+
+
 class History:
     """Open history; each method is one transaction, and leaving the `with` block closes it."""
 
-    def __init__(self, engine: sa.Engine, guard: sa.Connection | None = None) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
-        self._guard = guard
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._guard is not None:
-            self._guard.close()
         self.engine.dispose()
+
+    def exclusive(self, policy: WaitPolicy) -> AbstractContextManager[None]:
+        """Keep other calls of mwms-triage from writing to the history during the `with` block.
+
+        PostgreSQL holds an advisory lock, SQLite one on a file beside the database.
+
+        Raises:
+            UsageError: another call holds the lock longer than `policy` allows.
+
+        """
+        url = self.engine.url
+        if self.engine.dialect.name == "postgresql":
+            return _advisory_lock(self.engine, policy)
+        if self.engine.dialect.name == "sqlite" and url.database and url.database != ":memory:":
+            file = Path(url.database)
+            return file_lock(file.with_name(f".{file.name}.lock"), f"--history {url}", policy)
+        return nullcontext()
+
+    def is_first_call(self) -> bool:
+        """Return True until a call has come to its end."""
+        return not self.rows(sa.select(NIGHTS.c.date).where(NIGHTS.c.ended.is_not(None)).limit(1))
+
+    def dates(self, until: str) -> list[str]:
+        """Return the dates of all nights with examined runs up to a date, in order."""
+        nights = sa.select(RUNS.c.night).distinct().where(RUNS.c.latest, RUNS.c.night <= until)
+        return [row["night"] for row in self.rows(nights.order_by(RUNS.c.night))]
 
     def begin(self, date: str, now: float) -> None:
         """Create the row of a night unless it exists; `now` is in seconds since the epoch."""
@@ -82,20 +116,33 @@ class History:
             for each, report in examined:
                 _store_run(connection, date, each, {"report": report, "address": address})
 
-    def unreported(self) -> list[tuple[str | None, str]]:
-        """Return (verdict, problem) of each run that no exit status has reported yet."""
-        wanted = sa.select(RUNS.c.verdict, RUNS.c.problem).where(RUNS.c.told.is_(False), RUNS.c.latest)
-        return [(row["verdict"], row["problem"]) for row in self.rows(wanted)]
+    def unreported(self) -> list[UnreportedRun]:
+        """Return the runs that no exit status has reported yet."""
+        of = (RUNS.c.verdict, RUNS.c.problem, RUNS.c.fingerprint)
+        rows = self.rows(sa.select(*of).where(RUNS.c.told.is_(False), RUNS.c.latest))
+        return [UnreportedRun(**row) for row in rows]
 
-    def expired_reports(self, before: str) -> list[str]:
-        """Return the report paths of runs last examined before a date (`YYYY-MM-DD`)."""
-        old = sa.select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.night < before, RUNS.c.latest)
-        return [row["report"] for row in self.rows(old)]
+    def reports(self) -> set[str]:
+        """Return the report paths of all runs."""
+        rows = self.rows(sa.select(RUNS.c.report).where(RUNS.c.report.is_not(None), RUNS.c.latest))
+        return {row["report"] for row in rows}
 
-    def forget_reports(self, before: str) -> None:
-        """Clear the report paths of all nights before a date (`YYYY-MM-DD`)."""
+    def forget_reports(self, before: str) -> list[tuple[str, str]]:
+        """Clear the report paths of nights before a date (`YYYY-MM-DD`); return (night, path) of each."""
+        expired = sa.and_(RUNS.c.night < before, RUNS.c.report.is_not(None))
+        found = self.rows(sa.select(RUNS.c.night, RUNS.c.report).where(expired, RUNS.c.latest))
         with self.engine.begin() as connection:
-            connection.execute(sa.update(RUNS).where(RUNS.c.night < before).values(report=None))
+            connection.execute(sa.update(RUNS).where(expired).values(report=None))
+        return [(row["night"], row["report"]) for row in found]
+
+    def forget_runs(self, before: str) -> None:
+        """Delete the runs, nights and events before a date (`YYYY-MM-DD`)."""
+        old = sa.select(RUNS.c.id).where(RUNS.c.night < before)
+        with self.engine.begin() as connection:
+            connection.execute(HOSTS.delete().where(HOSTS.c.run.in_(old)))
+            connection.execute(RUNS.delete().where(RUNS.c.night < before))
+            connection.execute(NIGHTS.delete().where(NIGHTS.c.date < before))
+            connection.execute(EVENTS.delete().where(EVENTS.c.night < before))
 
     def rows(
         self, statement: sa.Select[Any], values: Mapping[str, Any] | None = None
@@ -109,24 +156,26 @@ def open_history(url: str) -> History:
     """Return the history at an SQLAlchemy URL, created or upgraded if necessary.
 
     Raises:
-        UsageError: the database cannot be reached, is of a later version, or is locked by another process.
+        UsageError: the database cannot be reached, or is of a later version.
 
     """
     try:
         engine = sa.create_engine(make_url(url))
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
-        hint = "; the extra [postgres] brings the driver" if "postgres" in url else ""
-        raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}{hint}") from error
+    except (NoSuchModuleError, ImportError) as error:
+        advice = "; use sqlite:///FILE, or postgresql+psycopg://… and the extra [postgres]"
+        told = f"there is no driver for it ({_error_text(error)})"
+        raise UsageError(f"--history {_url_without_password(url)}: {told}{advice}") from error
+    except ArgumentError as error:
+        raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}") from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _configure_sqlite)
         sa.event.listen(engine, "begin", _begin_at_once)
     try:
-        guard = _acquire_lock(engine)
         with engine.begin() as connection:
             _upgrade(connection)
     except SQLAlchemyError as error:
         raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}") from error
-    return History(engine, guard)
+    return History(engine)
 
 
 @contextmanager
@@ -217,22 +266,30 @@ def _upgrade(connection: sa.Connection) -> None:
         connection.execute(sa.update(ABOUT).values(version=VERSION))
 
 
-def _acquire_lock(engine: sa.Engine) -> sa.Connection | None:
-    """Return a connection that holds an advisory lock (PostgreSQL), or None for other databases."""
-    if engine.dialect.name != "postgresql":
-        return None
-    connection = engine.connect()
-    if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar():
-        connection.close()
-        raise UsageError("--history: another mwms-triage is writing to it")
-    connection.commit()
-    return connection
+@contextmanager
+def _advisory_lock(engine: sa.Engine, policy: WaitPolicy) -> Iterator[None]:
+    """Hold an advisory lock of PostgreSQL, which the server releases if the connection is lost."""
+    with engine.connect() as connection:
+        asked = sa.select(sa.func.pg_try_advisory_lock(_ADVISORY_LOCK))
+
+        def try_lock() -> bool:
+            held = bool(connection.execute(asked).scalar())
+            connection.commit()
+            return held
+
+        acquire(try_lock, "--history", policy)
+        try:
+            yield
+        finally:
+            with suppress(SQLAlchemyError):  # a lost connection has lost its lock, too
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(_ADVISORY_LOCK)))
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Disable the driver's own transactions, which exclude table changes; enable foreign keys."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
 
 
 def _begin_at_once(connection: sa.Connection) -> None:

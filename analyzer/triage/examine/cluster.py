@@ -27,7 +27,7 @@ class DaskExaminer:
         """Yield the result of each task as it ends; run as many tasks at once as the cluster has threads.
 
         Raises:
-            UsageError: the scheduler does not answer.
+            UsageError: the scheduler does not answer, or has no workers.
 
         """
         try:
@@ -35,6 +35,9 @@ class DaskExaminer:
         except (OSError, TimeoutError, ValueError) as error:
             raise UsageError(f"--scheduler {self.address}: {error or 'no answer'}") from error
         with client:
+            if not client.nthreads():
+                start = f"start one with: dask worker {self.address} --nthreads 1"
+                raise UsageError(f"--scheduler {self.address}: it has no workers; {start}")
             yield from self._examine_all(client, iter(tasks))
 
     def _examine_all(self, client: Any, tasks: Iterator[Task]) -> Iterator[ExaminedRun]:  # noqa: ANN401 - untyped

@@ -52,6 +52,8 @@ class FoundRun(NamedTuple):
     """Digest of the names, sizes and times (in object stores: ETags) of the run's files."""
     age: float
     """Seconds since the last write to a file of the run, without sign, since clocks may differ."""
+    written: float
+    """Time of the last write to a file of the run, in seconds since the epoch."""
 
 
 class UnlistedDirectory(NamedTuple):
@@ -90,9 +92,9 @@ def find_runs(
             on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
             continue
         if files:
-            yield FoundRun(
-                printable_place(place), place, stamp_of(files), min(abs(now - each.changed) for each in files)
-            )
+            age = min(abs(now - each.changed) for each in files)
+            written = max(each.changed for each in files)
+            yield FoundRun(printable_place(place), place, stamp_of(files), age, written)
 
 
 def enclosing_run(path: str, root: str) -> str | None:

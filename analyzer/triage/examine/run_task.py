@@ -41,6 +41,8 @@ class Task(NamedTuple):
     """Digest of all rules; a process whose cached rules have another digest reloads them."""
     root: str = ""
     """Directory or URL below which the run was found."""
+    written: float = 0.0
+    """Time of the last write to a file of the run, in seconds since the epoch."""
 
 
 class Host(NamedTuple):
@@ -87,7 +89,7 @@ class ExaminedRun(NamedTuple):
     content: str = ""
     summary: RunSummary | None = None
     report: bytes = b""
-    """The HTML report, compressed with zlib; empty without a diagnosis."""
+    """The HTML report, compressed with zlib; empty without a diagnosis, and for healthy runs."""
     problem: str = ""
     transient: bool = False
 
@@ -106,9 +108,8 @@ def examine(task: Task) -> ExaminedRun:
             document, report = _diagnose(path, task)
             if not is_url(task.path) and stamp_of(storage_for(task.path).files(task.path)) != task.stamp:
                 return ExaminedRun(task, "written", content)
-            return ExaminedRun(
-                task, "diagnosed", content, _run_summary(document), zlib.compress(report.encode(), 6)
-            )
+            compressed = zlib.compress(report.encode(), 6) if report else b""
+            return ExaminedRun(task, "diagnosed", content, _run_summary(document), compressed)
     except UserError as error:
         return broken(task, str(error), transient=False)._replace(content=content_digest(task))
     except MemoryError:
@@ -175,11 +176,12 @@ def _safe_part(part: str) -> str:
 
 
 def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
+    """Return the diagnosis of a run and its report; that of a healthy run is empty."""
     from analyzer.pipeline import analyze  # imports polars, which reads POLARS_MAX_THREADS only then
     from analyzer.render import render
 
     document = analyze([path], pack=_cached_rules(task.rules, task.digest)).document
-    return document, render(document, "html")
+    return document, "" if document["verdict"] == "healthy" else render(document, "html")
 
 
 @lru_cache(maxsize=1)

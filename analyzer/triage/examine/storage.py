@@ -70,22 +70,23 @@ class ObjectStorage:
         """Connect to the object store of a URL.
 
         Raises:
-            UsageError: no driver is installed for the URL.
+            UsageError: the protocol is not one of `EXTRAS`, or its driver is not installed.
 
         """
         import fsspec
 
-        self.protocol = url.partition("://")[0]
+        self.protocol: str = url.partition("://")[0]
+        extra = EXTRAS.get(self.protocol)
+        if extra is None:
+            raise UsageError(f"{url}: give a directory, or a URL that begins with s3:// or gs://")
         try:
             self.system, _ = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
-            extra = EXTRAS.get(self.protocol)
-            hint = f"; the extra [{extra}] brings it" if extra else ""
-            raise UsageError(f"{url}: there is no driver for {self.protocol}://{hint}") from error
+            raise UsageError(f"{url}: its driver is not installed; the extra [{extra}] brings it") from error
 
     def listing(self, place: str) -> Listing:
         """Return the entries directly below a key."""
-        found = [each for each in self._entries(place) if not each[0].startswith(".")]
+        found = [each for each in self.entries(place) if not each[0].startswith(".")]
         return Listing(
             tuple(sorted(name for name, what in found if what["type"] == "file")),
             tuple(sorted(name for name, what in found if what["type"] == "directory")),
@@ -94,12 +95,12 @@ class ObjectStorage:
     def files(self, place: str) -> Iterator[File]:
         """Yield every object below a key, or the object with this key."""
         base = self._object_key(place)
-        with _as_os_errors():
+        with as_os_errors():
             found = self.system.find(base, detail=True)
         for key, what in sorted(found.items()):
             name = key[len(base) :].strip("/") or base.rpartition("/")[2]
             if not key.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
-                changed = _changed(what)
+                changed = changed_at(what)
                 version = what.get("ETag") or what.get("etag") or what.get("md5Hash") or changed
                 yield File(name, int(what.get("size") or 0), changed, str(version))
 
@@ -111,15 +112,16 @@ class ObjectStorage:
         """Download the object `name`, as `files(place)` yielded it, to a local path."""
         base = self._object_key(place)
         key = f"{base}/{name}" if self.system.isdir(base) else base
-        with _as_os_errors():
+        with as_os_errors():
             self.system.get_file(key, str(target))
 
     def _object_key(self, place: str) -> str:
         return str(self.system._strip_protocol(place)).rstrip("/")  # noqa: SLF001 - what fsspec's drivers override
 
-    def _entries(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def entries(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield name and fsspec's description of every entry directly below a key."""
         base = self._object_key(place)
-        with _as_os_errors():
+        with as_os_errors():
             found = self.system.ls(base, detail=True, refresh=True)
         for what in found:
             name = str(what["name"]).rstrip("/")[len(base) :].strip("/")
@@ -128,7 +130,7 @@ class ObjectStorage:
 
 
 @contextmanager
-def _as_os_errors() -> Iterator[None]:
+def as_os_errors() -> Iterator[None]:
     """Convert all exceptions of fsspec drivers in the `with` block to OSError."""
     try:
         yield
@@ -164,7 +166,7 @@ def _file(path: str, name: str) -> File:
     return File(name, status.st_size, status.st_mtime, str(status.st_mtime_ns))
 
 
-def _changed(what: Mapping[str, Any]) -> float:
+def changed_at(what: Mapping[str, Any]) -> float:
     """Return the modification time from an fsspec entry, in seconds since the epoch; 0 if unknown."""
     found = next((what[key] for key in ("LastModified", "updated", "mtime", "created") if what.get(key)), 0.0)
     if isinstance(found, str):

@@ -1,8 +1,9 @@
 """Computes the geometry of the calendar and of the trend bars."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.triage.night_summary import CALENDAR_DAYS, NightCounts
 
@@ -41,11 +42,39 @@ def calendar(nights: Sequence[NightCounts], last: str) -> dict[str, Any]:
 
 def _day(x: int, y: int, day: str, night: NightCounts | None) -> dict[str, Any]:
     if night is None or not night.runs:
-        return {"x": x, "y": y, "level": None, "says": f"{day}: no run", "new": False}
+        return {"x": x, "y": y, "level": None, "says": f"{day}: no run", "new": False, "date": day}
     says = f"{day}: {night.bad} of {night.runs} failed or degraded"
     level = 0 if not night.bad else 1 + sum(night.bad / night.runs > each for each in _LEVELS[1:])
     says += f", {night.new} new" if night.new else ""
-    return {"x": x, "y": y, "level": level, "says": says, "new": night.new > 0}
+    return {"x": x, "y": y, "level": level, "says": says, "new": night.new > 0, "date": day}
+
+
+class Week(NamedTuple):
+    """Seven days from a Monday: numbers of runs, failed or degraded runs and new groups, and its nights."""
+
+    monday: str
+    runs: int
+    bad: int
+    new: int
+    nights: tuple[NightCounts, ...]
+
+
+def weeks(nights: Sequence[NightCounts]) -> list[Week]:
+    """Return the weeks with a run, the latest first; their nights are in order."""
+    by_monday: dict[str, list[NightCounts]] = defaultdict(list)
+    for night in nights:
+        day = date.fromisoformat(night.date)
+        by_monday[(day - timedelta(days=day.weekday())).isoformat()].append(night)
+    return [
+        Week(
+            monday,
+            sum(each.runs for each in same),
+            sum(each.bad for each in same),
+            sum(each.new for each in same),
+            tuple(same),
+        )
+        for monday, same in sorted(by_monday.items(), reverse=True)
+    ]
 
 
 def spark(counts: Sequence[int]) -> dict[str, Any]:

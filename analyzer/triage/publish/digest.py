@@ -12,7 +12,7 @@ _MAX_ITEMS = 10
 
 def digest(summary: NightSummary) -> str:
     """Return the digest: new, recurring and resolved failures, accused machines, and unexplained runs."""
-    parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "."]
+    parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "." + _last_night(summary)]
     parts += [
         _section(f"{sign} {name.capitalize()}", _groups(summary, each))
         for each, (sign, name) in STATES.items()
@@ -26,6 +26,15 @@ def digest(summary: NightSummary) -> str:
     if summary.waiting:
         parts.append(f"{plural(summary.waiting, 'run')} still being written, left for the next night.")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _last_night(summary: NightSummary) -> str:
+    """Return a sentence on the last night with runs if this one has none."""
+    last = summary.nights[-1] if summary.nights else None
+    if summary.tonight.runs or last is None:
+        return ""
+    failed = f"{last.bad} of {plural(last.runs, 'run')} failed or degraded"
+    return f" The last night with runs was {last.date}: {failed}."
 
 
 def _groups(summary: NightSummary, state: str) -> Iterator[str]:

@@ -1,46 +1,121 @@
-"""Manages the output directory of a triage: lock, atomic writes, names and removal of reports."""
+"""Reads and writes the output directory of a triage, local or in an object store."""
 
-import fcntl
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Container, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Protocol
 
 from analyzer.model.errors import UsageError
 from analyzer.storage.atomic_write import DRAFT_PREFIX, write_atomically
+from analyzer.triage.examine.storage import ObjectStorage, as_os_errors, changed_at, is_url
+from analyzer.triage.locks import WaitPolicy, file_lock
 
 REPORTS = "reports"
+NIGHTS = "nights"
 _MAX_NAME_CHARACTERS = 80
+_CONTENT_TYPES = {".html": "text/html", ".xml": "application/atom+xml", ".json": "application/json"}
+_TYPE_OPTIONS = {"s3": "ContentType", "s3a": "ContentType", "gs": "content_type", "gcs": "content_type"}
+"""Name of the driver's option for the content type, by URL protocol."""
+_REPORT = re.compile(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html")
+"""Matches the names that `report_path` makes."""
 
 
-@contextmanager
-def directory_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a directory during the `with` block; the kernel releases it if the process dies.
+class Outputs(Protocol):
+    """Interface of an output directory; names are relative, with `/` between their parts."""
 
-    The lock file is never removed, or two processes could lock different files.
+    def lock(self, policy: WaitPolicy) -> AbstractContextManager[None]:
+        """Hold the directory for this call."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file atomically, creating missing directories."""
+
+    def files(self, folder: str) -> dict[str, float]:
+        """Return the times, since the epoch, at which the files directly in one directory were written."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it exists."""
+
+
+class LocalOutputs:
+    """Output directory on a local disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def lock(self, policy: WaitPolicy) -> AbstractContextManager[None]:
+        """Hold the directory for this call; see `file_lock` for errors."""
+        return file_lock(self.folder / ".lock", f"-o {self.folder}", policy)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file atomically, creating missing directories."""
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, content)
+
+    def files(self, folder: str) -> dict[str, float]:
+        """Return the times at which the files in a directory were written; remove drafts of killed calls."""
+        found = {}
+        for path in (self.folder / folder).glob("*"):
+            if path.name.startswith(DRAFT_PREFIX):
+                path.unlink(missing_ok=True)
+            elif path.is_file():
+                found[path.relative_to(self.folder).as_posix()] = path.stat().st_mtime
+        return found
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it exists."""
+        (self.folder / name).unlink(missing_ok=True)
+
+
+class StoredOutputs:
+    """Output directory in an object store, where each write is atomic; the history's lock protects it."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.storage = url.rstrip("/"), ObjectStorage(url)
+
+    def lock(self, policy: WaitPolicy) -> AbstractContextManager[None]:  # noqa: ARG002 - has no lock of its own
+        """Do nothing, because object stores have no locks."""
+        return nullcontext()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write an object.
+
+        Raises:
+            UsageError: the store refuses it.
+
+        """
+        kind = f"{_CONTENT_TYPES.get(Path(name).suffix, 'text/plain')}; charset=utf-8"
+        option: dict[str, str] = {_TYPE_OPTIONS[self.storage.protocol]: kind}
+        try:
+            with as_os_errors():
+                self.storage.system.pipe_file(f"{self.url}/{name}", content, **option)
+        except OSError as error:
+            raise UsageError(f"-o {self.url}: cannot be written to: {error}") from error
+
+    def files(self, folder: str) -> dict[str, float]:
+        """Return the times, since the epoch, at which the objects directly in one directory were written."""
+        try:
+            found = list(self.storage.entries(f"{self.url}/{folder}"))
+        except FileNotFoundError:
+            return {}
+        return {f"{folder}/{name}": changed_at(what) for name, what in found}
+
+    def remove(self, name: str) -> None:
+        """Remove an object if it exists."""
+        with as_os_errors():
+            self.storage.system.rm_file(f"{self.url}/{name}")
+
+
+def outputs_at(folder: str | Path) -> Outputs:
+    """Return the output directory at a path or URL.
 
     Raises:
-        UsageError: another process holds the lock, or the directory is not writable.
+        UsageError: no driver is installed for the URL.
 
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("a", encoding="ascii")
-    except OSError as error:
-        raise UsageError(f"-o {folder}: cannot be written to: {error.strerror}") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"-o {folder}: another mwms-triage is at work there") from None
-        yield
-
-
-def write_output(target: Path, content: bytes) -> None:
-    """Write a file atomically, creating missing directories."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(target, content)
+    return StoredOutputs(str(folder)) if is_url(str(folder)) else LocalOutputs(Path(folder))
 
 
 def report_path(name: str, place: str) -> str:
@@ -50,15 +125,18 @@ def report_path(name: str, place: str) -> str:
     return f"{REPORTS}/{plain}-{digest}.html"
 
 
-def remove_reports(folder: Path, reports: Iterable[str]) -> None:
-    """Remove reports, except names that `report_path` cannot have made."""
-    for report in reports:
-        if re.fullmatch(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html", report):
-            (folder / report).unlink(missing_ok=True)
+def remove_reports(outputs: Outputs, expired: Iterable[tuple[str, str]]) -> set[str]:
+    """Remove reports, given as (night, name), and return their nights; only names of `report_path` count."""
+    nights = set()
+    for night, report in expired:
+        nights.add(night)
+        if _REPORT.fullmatch(report):
+            outputs.remove(report)
+    return nights
 
 
-def remove_drafts(folder: Path) -> None:
-    """Remove temporary files of a killed process; safe only while the directory is locked."""
-    for each in (folder, folder / REPORTS):
-        for draft in each.glob(DRAFT_PREFIX + "*"):
-            draft.unlink(missing_ok=True)
+def remove_orphans(outputs: Outputs, live: Container[str], before: float) -> None:
+    """Remove reports that no run has any more, if they were written before a time (since the epoch)."""
+    for name, written in outputs.files(REPORTS).items():
+        if written < before and name not in live and _REPORT.fullmatch(name):
+            outputs.remove(name)
