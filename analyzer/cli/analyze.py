@@ -27,7 +27,7 @@ from analyzer.render.text import terminal
 _EXIT_CODES = """exit status:
   0    healthy
   1    failed or degraded, and the cause is known; with --verify, a quote is not in the files
-  2    wrong usage, or a rule file is wrong
+  2    wrong usage, a rule file is wrong, or --post failed
   3    failed with an unknown cause, or not enough data
   4    nothing could be read
   70   internal error
@@ -77,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     add("paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input")
     add("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
+    sent = "send the report to a webhook, in the one format of --format (default: json); written only with -o"
+    add("--post", metavar="URL", help=sent)
     lowest = "lowest severity that exits non-zero (default: degraded)"
     add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)
     add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
@@ -97,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    formats = targets.chosen_formats(arguments.format, arguments.output)
+    formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
         if arguments.verify:
             from analyzer.cli.verify import verify
@@ -109,11 +111,36 @@ def _run(arguments: argparse.Namespace) -> int:
             diagnosis = _analyze(arguments, paths, formats)
             _print(render(diagnosis.document, formats[0]))
         else:
+            written = [] if arguments.post and arguments.output is None else formats
             where = targets.resolve_targets(arguments.output, formats, paths)
             diagnosis = _analyze(arguments, paths, (*formats, "text"))
-            _report(diagnosis, formats, where, arguments.color, explained=arguments.explain)
+            _report(diagnosis, written, where, arguments.color, explained=arguments.explain)
     _print_rule_errors(diagnosis)
+    if arguments.post:
+        _post(arguments.post, diagnosis, formats[0])
     return _status(diagnosis, arguments.fail_on)
+
+
+def _formats(arguments: argparse.Namespace) -> list[str]:
+    """Return the formats to render; a webhook gets one, JSON by default."""
+    if not arguments.post:
+        return targets.chosen_formats(arguments.format, arguments.output)
+    from analyzer.cli.webhook import check_webhook
+
+    check_webhook(arguments.post)
+    unnamed = arguments.format is None and arguments.output is None
+    formats = ["json"] if unnamed else targets.chosen_formats(arguments.format, arguments.output)
+    if len(formats) > 1:
+        raise UsageError("--post takes one format")
+    return formats
+
+
+def _post(url: str, diagnosis: Diagnosis, format: str) -> None:  # noqa: A002
+    """Send the report to a webhook, and say so on standard error."""
+    from analyzer.cli.webhook import post, shown
+
+    post(url, render(diagnosis.document, format), format)
+    print(f"mwms-analyze: posted to {shown(url)}", file=sys.stderr)
 
 
 def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequence[str]) -> Diagnosis:

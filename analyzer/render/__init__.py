@@ -32,6 +32,7 @@ class Renderer(NamedTuple):
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {
+        "github": Renderer(".github.txt", "github"),
         "gitlab": Renderer(".gitlab.json", "gitlab"),
         "html": Renderer(".html", "page"),
         "jira": Renderer(".jira", "posts.jira"),

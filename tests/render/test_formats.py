@@ -74,7 +74,9 @@ def test_same_bytes(name: str, diagnosis: Json, kind: str) -> None:
     assert json.dumps(diagnosis) == before
 
 
-@pytest.mark.parametrize("kind", ["gitlab", "html", "jira", "junit", "markdown", "sarif", "slack", "text"])
+@pytest.mark.parametrize(
+    "kind", ["github", "gitlab", "html", "jira", "junit", "markdown", "sarif", "slack", "text"]
+)
 def test_nothing_invisible(name: str, kind: str) -> None:
     """No control or bidirectional character of a run reaches the reader."""
     assert not CONTROL.search(rendered(name, kind))
@@ -83,6 +85,7 @@ def test_nothing_invisible(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "most"),
     [
+        ("github", 20_000),
         ("gitlab", 60_000),
         ("html", 1_000_000),
         ("jira", 60_000),

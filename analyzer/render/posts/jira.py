@@ -11,8 +11,10 @@ from analyzer.render.posts import MAX_EXCERPT, post
 from analyzer.render.sanitize import one_line, visible
 
 _MAX_TEXT = 500
-_MARKUP = re.compile(r"[\\*_\-+^~!|{}\[\]?#]|\((?=[!?/*+\-xyin]|on\)|off\)|flag)|(?<=[:;])[()DPp]")
-"""Characters that begin markup, macros, links, images, mentions or emoticons."""
+_MARKUP = re.compile(r"[*_\-+^~!|{}\[\]?@]|\((?=[!?/*+\-xyin]|on\)|off\)|flag)|(?<=[:;])[()]")
+"""Characters that begin markup, macros, links, images, mentions or emoticons; a backslash escapes them."""
+_BACKSLASH = "&#92;"
+"""Two backslashes would be a line break."""
 _MACRO = re.compile(r"\{(?=noformat)", re.IGNORECASE)
 
 
@@ -28,7 +30,7 @@ class _Jira:
     bullet = "*"
 
     def prose(self, text: str) -> str:
-        line = one_line(text, _MAX_TEXT).replace("@", "＠")
+        line = one_line(text, _MAX_TEXT).replace("\\", _BACKSLASH)
         return _MARKUP.sub(lambda found: f"\\{found[0]}", line)
 
     def code(self, text: str) -> str:

@@ -1,0 +1,51 @@
+"""Renders a diagnosis as annotations of GitHub Actions: one workflow command a line, for standard output."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analyzer.render.finding_order import fired_findings, unique_evidence
+from analyzer.render.posts import headline
+from analyzer.render.sanitize import one_line
+
+Json = Mapping[str, Any]
+_MAX_TEXT, _MAX_TITLE = 1_000, 120
+_MAX_ANNOTATIONS = 10
+"""GitHub shows at most ten annotations of a kind in each step."""
+_COMMANDS = {"healthy": "notice", "failed": "error"}
+
+
+def render(diagnosis: Json) -> str:
+    """Return the verdict's annotation, then those of the other causes and symptoms as warnings."""
+    d = diagnosis
+    found = [f for _, f in fired_findings(d) if f["role"] in {"cause", "symptom"} or f["rule"] == d["rule"]]
+    own = next((f for f in found if f["rule"] == d["rule"]), None)
+    verdict, said = headline(d)
+    title = f"{verdict} · {said}" if said else verdict
+    lines = [_annotation(_COMMANDS.get(d["verdict"], "warning"), title, d["summary"], own)]
+    others = [f for f in found if f is not own][: _MAX_ANNOTATIONS - 1]
+    if d["verdict"] != "healthy":
+        lines += [_annotation("warning", f["title"], f["summary"] or f["title"], f) for f in others]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(command: str, title: str, message: str, finding: Json | None) -> str:
+    """Return a workflow command, with file and line of the finding's first evidence."""
+    evidence = unique_evidence(finding["evidence"]) if finding else []
+    place = next((each for each in evidence if each["source"] is not None), None)
+    properties = {"title": one_line(title, _MAX_TITLE)}
+    if place:
+        properties["file"] = one_line(place["source"], _MAX_TEXT)
+    if place and place["line"]:
+        properties["line"] = str(place["line"])
+    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{command} {told}::{_message(one_line(message, _MAX_TEXT))}"
+
+
+def _message(text: str) -> str:
+    """Escape what ends a command, or begins an escape."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Escape what ends a property, too."""
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
