@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from recorded import Recorder
+from recorded import RECORDER, Recorder
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.processes, pytest.mark.xdist_group("tensorflow")]
 PROGRAM = str(Path(__file__).with_name("programs.py"))
@@ -65,6 +66,50 @@ def test_a_custom_loop_is_described(recorder: Recorder) -> None:
     assert recording.last("finished")["steps"] == 30
     assert recording.last("sample")["progress"][0]["steps"] == 30
     assert recording.last("seed")["at"]["function"] == "main"
+
+
+PIPELINES = """
+import json, sys
+import numpy as np, tensorflow as tf
+from mwms_recorder.inside.pipelines import described
+def made(seed=3, rows=0, shard=0, scale=2.0):
+    values = np.random.RandomState(rows).rand(32, 4).astype("float32")
+    dataset = tf.data.Dataset.from_tensor_slices(values).shuffle(32, seed=seed)
+    return dataset.map(lambda value: value * scale).shard(2, shard).batch(4)
+other = dict(seed=dict(seed=4), rows=dict(rows=1), shard=dict(shard=1), map=dict(scale=3.0))
+found = {name: described(tf, made(**changed)) for name, changed in other.items()}
+found.update(first=described(tf, made()), unseeded=described(tf, made(seed=None)))
+python = tf.data.Dataset.from_generator(lambda: iter([1]), output_types=tf.int32)
+tf.io.write_file(sys.argv[1], "a\\n")
+found.update(python=described(tf, python), files=described(tf, tf.data.TextLineDataset(sys.argv[1])))
+again = made()
+before = [batch.numpy().tolist() for batch in again]
+found.update(same=described(tf, again))
+print(json.dumps([found, before == [batch.numpy().tolist() for batch in made()]]))
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_pipeline_is_told_from_another_without_reading_it(tmp_path: Path) -> None:
+    """In another process, too; what calls Python code has no digest."""
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", PIPELINES, str(tmp_path / "lines.txt")],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(RECORDER)},
+        )
+        for _ in range(2)
+    ]
+    (found, unread), (again, _) = (json.loads(run.stdout.splitlines()[-1]) for run in runs)
+    assert unread
+    assert found == again
+    digests = {name: row.get("graph_sha256") for name, row in found.items()}
+    assert digests["first"] == digests["same"]
+    assert digests.pop("python") is None
+    assert len({*digests.values()}) == len(digests) - 1
+    assert [name for name, row in found.items() if row["unseeded"]] == ["unseeded"]
+    assert [name for name, row in found.items() if row["reads_files"]] == ["files"]
 
 
 REPLICAS = """

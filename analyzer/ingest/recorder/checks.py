@@ -12,9 +12,11 @@ class CheckReader:
 
     def __init__(self, output: SourceRows) -> None:
         self._output = output
+        self._first_dataset = True
         self.events: Mapping[str, Sequence[ReadEvent]] = {
             "weights": [self._read_weights],
             "batch": [self._read_batch],
+            "dataset": [self._read_dataset],
             "reach": [self._read_reach],
         }
 
@@ -28,6 +30,20 @@ class CheckReader:
     def _read_batch(self, number: int, event: Event) -> None:
         name = f"iterator {event.get('iterator', 0)}"
         self._add(number, event, "batch", int(event["index"]), name, event["sha256"])
+
+    def _read_dataset(self, number: int, event: Event) -> None:
+        """Add the digest of the first dataset, which trains, unless the strategy shards it after all."""
+        pipeline, at = event.get("pipeline", {}), event.get("at", {})
+        first, self._first_dataset = self._first_dataset, False
+        if not first or event.get("auto_shard_policy") != "OFF" or "graph_sha256" not in pipeline:
+            return
+        name = f"dataset distributed at {at.get('file')}:{at.get('line')}"
+        self._add(number, event, "pipeline", 0, name, pipeline["graph_sha256"])
+        self._output.add(
+            "facts", line=number, time=float(event["time"]),
+            key="unsharded_from_files" if pipeline["reads_files"] else "unsharded_from_memory",
+            value="each in an order of its own" if pipeline["unseeded"] else "in the same order",
+        )  # fmt: skip
 
     def _add(self, number: int, event: Event, kind: str, step: int, name: str, digest: str) -> None:
         self._output.add(

@@ -6,6 +6,7 @@ import hashlib
 from itertools import count
 from typing import TYPE_CHECKING, Any, Iterator
 
+from mwms_recorder.inside import pipelines
 from mwms_recorder.inside.phases import phase
 from mwms_recorder.inside.watch import caller, watch, wrap
 from mwms_recorder.progress import INPUT
@@ -50,7 +51,13 @@ class _Inputs:
         policy = options.experimental_distribute.auto_shard_policy
         deterministic = getattr(options, "deterministic", None)
         known = {"auto_shard_policy": policy.name, "deterministic": deterministic}
-        return {**known, "element": str(dataset.element_spec)[:500]}
+        return {**known, "element": str(dataset.element_spec)[:500], **self._pipeline(dataset)}
+
+    def _pipeline(self, dataset: Any) -> dict[str, Any]:
+        with self.hook.guarded("pipeline"):
+            if self.hook.settings.fingerprint_data and self.tf.executing_eagerly():
+                return {"pipeline": pipelines.described(self.tf, dataset)}
+        return {}
 
     def iterated(self, iterator: Any, *_dataset: Any) -> Any:
         """Watch or wrap `__next__` in the class of a new iterator, and return the iterator."""
