@@ -15,7 +15,7 @@ from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
 from analyzer.derive.reachability import reachability
-from analyzer.derive.recordings import with_running_workers, with_whole_stalls
+from analyzer.derive.recordings import in_progress, with_running_workers, with_whole_stalls
 from analyzer.derive.replicas import replicas
 from analyzer.derive.resources import resources
 from analyzer.derive.series import series
@@ -43,6 +43,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     told = series(read["scalars"])
     pace = paces(training, read["sources"])
     met, traced = collectives(read["spans"]), steps(read["spans"])
+    runs = in_progress(read["facts"], read["sources"], read["stalls"])
     accused = accusations(read["records"], read["facts"], lives, messages)
     return {
         **read,
@@ -67,5 +68,5 @@ def derive(read: Tables, messages: Messages) -> Tables:
         "resources": resources(read["scalars"]),
         "reachability": reachability(read["reach"]),
         "cluster": cluster(read["facts"], tasks),
-        "job": job(tasks, lives, quiet, read["records"], read["facts"], accused),
+        "job": job(tasks, lives, quiet, read["records"], read["facts"], accused, runs),
     }

@@ -26,8 +26,9 @@ def job(
     records: pl.DataFrame,
     facts: pl.DataFrame,
     accusations: pl.DataFrame,
+    in_progress: bool,
 ) -> pl.DataFrame:
-    """Return a table of one row, the summary of the job."""
+    """Return a table of one row, the summary of the job; a job in progress is neither stalled nor waiting."""
     tasks, lives = workers.to_dicts(), lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
     members = [task for task in tasks if task["expected"] and task["role"] != "evaluator"]
@@ -50,8 +51,9 @@ def job(
         "all_finished": bool(training) and finished == len(training),
         "stepped": _count(training, "phase", "training", "finished") > 0,
         "joined": _count(training, "phase", "joined", "training", "finished"),
-        "stalled": _stalled(training, silences),
-        "never_assembled": waiting > 0 and not _count(training, "phase", "training"),
+        "in_progress": in_progress,
+        "stalled": not in_progress and _stalled(training, silences),
+        "never_assembled": not in_progress and waiting > 0 and not _count(training, "phase", "training"),
         "waiting": waiting,
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),

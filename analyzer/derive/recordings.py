@@ -35,6 +35,14 @@ def with_whole_stalls(stalls: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFra
     return joined.with_columns(seconds=seconds.round(1)).select(stalls.columns)
 
 
+def in_progress(facts: pl.DataFrame, sources: pl.DataFrame, stalls: pl.DataFrame) -> bool:
+    """Return True if a recording goes on and none notes a stall: the job trains, or is about to."""
+    recorded = sources.filter(pl.col("kind") == "recording")["source"].to_list()
+    going_on = (pl.col("key") == "exit_code") & (pl.col("value") == "running")
+    runs = facts.filter(going_on & pl.col("source").is_in(recorded)).height > 0
+    return runs and stalls.filter(~pl.col("resumed")).is_empty()
+
+
 def last_events(sources: pl.DataFrame) -> pl.DataFrame:
     """Return the last event of each recorded worker's last attempt: worker, attempt, source, last_time."""
     recorded = (pl.col("kind") == "recording") & pl.col("worker").is_not_null()

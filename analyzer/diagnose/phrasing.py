@@ -23,6 +23,8 @@ def summary(decision: Decision, tables: Tables) -> str:
         return f"Nothing failed: {whose} reached the planned end."
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
+    if job["in_progress"]:
+        return "The job still ran when its files were collected, and no recording notes a stall."
     return "The collected files do not show how the job ended."
 
 

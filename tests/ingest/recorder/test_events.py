@@ -173,3 +173,15 @@ def test_a_job_that_still_hangs_is_said_to_run(tmp_path: Path) -> None:
     assert {worker["ended"]["how"] for worker in document["workers"]} == {"running"}
     assert (document["cause"], document["culprits"]) == ("hang.collective_stalled", ["worker:1"])
     assert any("still ran" in why for why in document["why"])
+
+
+def test_a_job_that_runs_and_does_not_stall_has_not_failed(tables_of: TablesOf) -> None:
+    """Its files look like those of one that hangs, but its recorder would have noted a stall."""
+    samples = lines(*({"event": "sample", "resident_bytes": 2**30} for _ in range(3)))
+    stall = lines({"event": "stall", "steps": 3, "seconds": 60.0, "phase": "other"})
+    for recording, runs in (
+        (lines({"event": "reach", "reason": "start", "targets": []}), True),
+        (stall, False),
+    ):
+        given = {"worker-0/samples.jsonl": samples, "worker-0/recording.jsonl": recording}
+        assert tables_of(given)["job"]["in_progress"].to_list() == [runs]
