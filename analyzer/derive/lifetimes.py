@@ -45,6 +45,8 @@ class Life:
     times: tuple[float | None, float | None] = (None, None)
     """First and last time in its files, on the common clock."""
     joined: float | None = None
+    torn_down: bool = False
+    """Whether a launcher reports the end of another worker before its own."""
 
     def fact(self, key: str) -> str | None:
         """Return the last value stated for a key; None if there is none."""
@@ -98,9 +100,11 @@ def _last_attempts(
     clock: CommonClock,
     messages: Messages,
 ) -> list[Life]:
-    attempts = _attempts(tables)
+    attempts, torn_down = _attempts(tables), _reported_later(tables)
     lives = {
-        row["worker"]: Life(row["worker"], row, attempts.get(row["worker"], 0))
+        row["worker"]: Life(
+            row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
+        )
         for row in workers.iter_rows(named=True)
     }
     for table in ("facts", "records"):
@@ -128,6 +132,18 @@ def _last_attempts(
     for task in _seen_by_peers(list(lives.values()), tables["facts"]):
         lives[task].seen_by_peers = True
     return list(lives.values())
+
+
+def _reported_later(tables: Mapping[str, pl.DataFrame]) -> set[str]:
+    """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
+    logs = tables["sources"].filter(pl.col("kind") == "log")["source"]
+    bad = tables["facts"].filter(
+        (pl.col("key") == "exit_code")
+        & ~pl.col("value").is_in(["0", "running"])
+        & pl.col("source").is_in(logs.implode())
+    )
+    first = pl.col("line").min().over(pl.col("source").str.split("#").list.first())
+    return set(bad.filter(pl.col("line") > first)["worker"].drop_nulls())
 
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
@@ -181,7 +197,8 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
 
 def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
     if code < 0:
-        torn_down = bool(life.facts["sigterm"]) or (life.exception is not None and not life.exception["own"])
+        aborted = life.exception is not None and not life.exception["own"]
+        torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
         return ("stopped" if torn_down else "signal"), True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end

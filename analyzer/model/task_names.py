@@ -22,6 +22,9 @@ _DATE = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
     r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
 )
+_LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096})")
+_MAX_LISTED = 4_096
+"""Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _ATTEMPT = re.compile(
@@ -75,6 +78,15 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
         return named
     bare = _BARE_INDEX.search(PurePosixPath(name).stem)
     return f"worker:{int(bare[1])}" if bare else None
+
+
+def listed_workers(names: str) -> list[str]:
+    """Return the tasks that a launcher lists: `task 3`, `rank 1`, or Slurm's `tasks 0,2-3`."""
+    if not (several := _LIST.fullmatch(names)):
+        return [task] if (task := worker_of(names)) else []
+    ranges = (part.partition("-") for part in several[1].split(","))
+    ends = [(int(first), int(last or first)) for first, _, last in ranges]
+    return [f"worker:{index}" for first, last in ends for index in range(first, last + 1)[:_MAX_LISTED]]
 
 
 def _tasks(part: str) -> Iterator[str]:

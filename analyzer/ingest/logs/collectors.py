@@ -49,12 +49,12 @@ class CollectedLine(NamedTuple):
     """Time of printing as text, empty if the prefix has none."""
 
 
-def _regex_style(expression: str) -> Callable[[str], CollectedLine | None]:
-    """Return the style of a regex with the group text and perhaps key, time, channel and part."""
-    compiled = re.compile(expression)
+def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
+    """Return the style of one or more regexes with the group text and perhaps key, time, channel and part."""
+    compiled = [re.compile(expression) for expression in expressions]
 
     def read(line: str) -> CollectedLine | None:
-        match = compiled.match(line)
+        match = next(filter(None, (each.match(line) for each in compiled)), None)
         if not match:
             return None
         named = match.groupdict("")
@@ -96,10 +96,10 @@ def _has_line_break(line: str) -> bool:
 
 
 def _origin(entry: structured.Entry) -> str | None:
-    for key in ("kubernetes", "resource", "labels"):
+    for key in ("kubernetes", "resource", "labels", "fields"):
         nested = entry.get(key)
         labels = nested.get("labels", nested) if isinstance(nested, dict) else {}
-        for name in ("pod_name", "task_name", "ml.googleapis.com/task_name", "container_name"):
+        for name in ("pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name"):
             if isinstance(labels, dict) and isinstance(labels.get(name), str):
                 return str(labels[name])
     stream = entry.get("logStreamName")
@@ -165,7 +165,10 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _journal_line,
     _regex_style(_LAUNCHER),
     _job_stream_line,
-    _regex_style(rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$"),
+    _regex_style(
+        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$",
+        r"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{1,5}) exited with code \d{1,3}(?: \(restarting\))?)$",
+    ),
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )

@@ -24,7 +24,7 @@ MAX_YAML_BYTES = 4 << 20
 """YAML is read about 50 times slower than JSON; larger files are read as lines."""
 
 _OPENING_BYTES = 4_000
-_ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:')
+_ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
 _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
 _YAML = re.compile(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""

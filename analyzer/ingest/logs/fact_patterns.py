@@ -18,8 +18,10 @@ _SIGNALS = {
     "Aborted": 6,
     "Bus error": 7,
     "Floating point exception": 8,
+    "Killed": 9,
     "Out Of Memory": 9,
     "Segmentation fault": 11,
+    "Terminated": 15,
 }
 """Slurm's description of a crashed or killed task → number of the signal."""
 _UNFINISHED = re.compile(r"_temp/|tempstate")
@@ -53,8 +55,8 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield from ((key, task) for task in tasks_in(value))
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
-    elif key == "crashed":
-        yield "exit_code", str(-_SIGNALS[value])
+    elif key in {"crashed", "signal"}:
+        yield "exit_code", str(-(_SIGNALS.get(value) or int(value)))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":

@@ -15,7 +15,7 @@ from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.messages import Message
 from analyzer.model.schema import LARGEST_INT
-from analyzer.model.task_names import worker_of
+from analyzer.model.task_names import listed_workers
 
 EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""
@@ -125,11 +125,11 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | 
             captures=json.dumps(dict(hit.captures)),
         )  # fmt: skip
     elif announced.in_errors or record.level not in {"W", "E", "F"}:
-        of_task = hit.captures.get("of_task")
-        other = {"worker": worker_of(of_task)} if of_task else {}
+        others = [{"worker": task} for task in listed_workers(hit.captures.get("of_task", ""))]
         for key, value in fact_patterns.facts(hit, announced):
             line = _line_naming(record, value) if key == "awaits" and value else piece.number
-            output.add("facts", line=line, time=record.time, key=key, value=value, **other)
+            for other in others or [{}]:
+                output.add("facts", line=line, time=record.time, key=key, value=value, **other)
 
 
 def _line_naming(record: Record, task: str) -> int:

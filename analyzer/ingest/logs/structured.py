@@ -15,7 +15,7 @@ from analyzer.ingest.logs.text import storable
 
 Entry = Mapping[str, Any]
 
-MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message")
+MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message", "line")
 LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "severity")
 TIME_KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "asctime", "receiveTimestamp", "created",
              "__REALTIME_TIMESTAMP")  # fmt: skip
@@ -29,11 +29,11 @@ _GROUP_KEYS = frozenset({"extra", "fields", "context", "data", "metrics", "error
 """Objects whose members count as fields of the entry itself."""
 _SERVICE_KEYS = frozenset({
     *MESSAGE_KEYS, *LEVEL_KEYS, *TIME_KEYS, *_LOGGER_KEYS, *_EXCEPTION_KEYS, *_PAYLOAD_KEYS,
-    "args", "caller", "elapsed", "file", "filename", "func_name", "funcName", "function", "insertId",
-    "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStreamName", "logtag", "module",
-    "msecs", "operation", "pathname", "process", "processName", "relativeCreated", "resource",
-    "sourceLocation", "spanId", "stack_info", "stream", "taskName", "text", "thread", "threadName", "trace",
-    "eventId", "ingestionTime", "_p", "@version",
+    "args", "caller", "container", "elapsed", "file", "filename", "func_name", "funcName", "function",
+    "insertId", "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStreamName", "logtag",
+    "module", "msecs", "namespace", "operation", "pathname", "pod", "process", "processName",
+    "relativeCreated", "resource", "sourceLocation", "spanId", "stack_info", "stream", "taskName", "text",
+    "thread", "threadName", "trace", "eventId", "ingestionTime", "_p", "@version",
 })  # fmt: skip
 """Fields about the entry, not about the training."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200

@@ -187,3 +187,16 @@ def test_ranks_of_sagemaker_are_those_of_mpirun() -> None:
     """With the host behind the rank."""
     found = streams("[1,mpirank:3,algo-2]<stderr>:a\n[1,mpirank:0,algo-1]<stdout>:b\n")
     assert found == {"3": ["a"], "0": ["b"]}
+
+
+def test_compose_says_how_a_container_ended() -> None:
+    """Without the bar that separates a container's name from its output."""
+    found = streams("web-0-1  | step 1\nweb-1-1  | step 1\nweb-1-1 exited with code 137\nweb-0-1  | step 2\n")
+    assert found == {"web-0-1": ["step 1", "step 2"], "web-1-1": ["step 1", "web-1-1 exited with code 137"]}
+
+
+@pytest.mark.parametrize("labels", ["labels", "fields"])
+def test_loki_tells_the_pod_of_a_line(labels: str) -> None:
+    """As `logcli` and Grafana export it."""
+    lines = [json.dumps({"line": f"step {n}", labels: {"pod": f"job-worker-{n}"}}) for n in range(2)]
+    assert streams("\n".join(lines)) == {"job-worker-0": ["step 0"], "job-worker-1": ["step 1"]}

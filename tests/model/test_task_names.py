@@ -1,0 +1,27 @@
+"""How launchers name the tasks of a job."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.model.task_names import listed_workers
+
+
+@pytest.mark.parametrize(
+    ("names", "tasks"),
+    [
+        ("task 3", ["worker:3"]),
+        ("tasks 0,2-3", ["worker:0", "worker:2", "worker:3"]),
+        ("workerpool1-1", ["worker:1"]),
+        ("rank 7", ["worker:7"]),
+        ("somebody", []),
+    ],
+)
+def test_a_launcher_names_one_task_or_lists_some(names: str, tasks: list[str]) -> None:
+    """Slurm joins those that ended alike."""
+    assert listed_workers(names) == tasks
+
+
+def test_an_endless_list_is_cut() -> None:
+    """A damaged line must not fill the memory."""
+    assert len(listed_workers("tasks 0-999999")) == 4_096
