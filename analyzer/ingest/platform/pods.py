@@ -24,6 +24,8 @@ _FACTS = {
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
+"""Regex for a line of `kubectl get events` that is about a pod."""
 _EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?P<value>\d{1,3})\b")
 """Regex for the event with which a training operator reports an exit code."""
 _BLANKS = re.compile(r"\s*")
@@ -72,7 +74,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         for key, pattern in _FACTS.items():
             if (stated := pattern.match(line)) and current.worker:
                 output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
-        add_matches(output, matcher, number, line, wanted.get(place, ()), worker=current.worker)
+        about = worker_of(pod["value"]) if (pod := _EVENT.match(line)) else current.worker
+        add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
         if pod.codes and pod.worker:
             code, at = pod.codes.get(False) or pod.codes[True]
