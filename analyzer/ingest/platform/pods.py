@@ -74,7 +74,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         for key, pattern in _FACTS.items():
             if (stated := pattern.match(line)) and current.worker:
                 output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
-        about = worker_of(pod["value"]) if (pod := _EVENT.match(line)) else current.worker
+        about = worker_of(event_of["value"]) if (event_of := _EVENT.match(line)) else current.worker
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
         if pod.codes and pod.worker:
