@@ -17,6 +17,7 @@ from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
+from analyzer.diagnose.readings import readings_by_worker
 from analyzer.diagnose.recipes import recipes
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
@@ -181,6 +182,7 @@ def _workers(
     for owner, source in read.iter_rows():
         sources.setdefault(owner, []).append(source)
     curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
+    readings = readings_by_worker(tables["scalars"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
     rows: list[contract.WorkerReport] = []
     for worker in tables["workers"].iter_rows(named=True):
@@ -204,6 +206,7 @@ def _workers(
                 "last_seen": life["last_seen"],
                 "pauses": paused.get(name, []),
                 "sources": sources.get(name, []),
+                "readings": readings.get(name, []),
                 "curves": curves.get(name, []),
             }
         )

@@ -91,6 +91,15 @@ class PauseInterval(TypedDict):
     source: str
 
 
+class DrawnReading(TypedDict):
+    """Dated readings of a worker's machine, thinned to the highest of each stretch."""
+
+    tag: str
+    kept: int
+    total: int
+    points: list[list[Any]]
+
+
 class DrawnCurve(TypedDict):
     """Values of one metric of a worker, thinned to `kept` of `total` points."""
 
@@ -117,6 +126,7 @@ class WorkerReport(TypedDict):
     last_seen: float | None
     pauses: NotRequired[list[PauseInterval]]
     sources: list[str]
+    readings: NotRequired[list[DrawnReading]]
     curves: list[DrawnCurve]
 
 

@@ -42,7 +42,7 @@ class Limits(NamedTuple):
 
 def trim(diagnosis: Mapping[str, Json], limits: Limits) -> "Trimmed":
     """Return the diagnosis within the limits, preferring culprits, fired findings and errors."""
-    curves = sum(len(w["curves"]) for w in diagnosis["workers"])
+    curves = sum(len(w["curves"]) + len(w.get("readings", ())) for w in diagnosis["workers"])
     result = Trimmed(limits, max(limits.points // max(curves, 1), 4))
     result.diagnosis = result.value("", diagnosis)
     return result

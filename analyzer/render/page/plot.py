@@ -68,7 +68,7 @@ def plots(diagnosis: Json) -> list[dict[str, Any]]:
             if curve["points"]:
                 tags.setdefault(curve["tag"], []).append(_series(worker, curve))
     moments = _moments(diagnosis)
-    return [_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MAX_PLOTS]]
+    return [drawn_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MAX_PLOTS]]
 
 
 def undrawn(diagnosis: Json) -> list[str]:
@@ -111,7 +111,7 @@ def _moment(made: Sequence[Series], moments: Mapping[str, str]) -> tuple[int, st
     return min(ends, default=None)
 
 
-def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> dict[str, Any]:
+def drawn_plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> dict[str, Any]:
     """Return the template's variables for one plot; the last of the `layers` is drawn on top."""
     steps = [s for one in made for s, _, _ in one.points]
     values = [value for one in made for value in one.finite] or [0.0, 1.0]
@@ -124,6 +124,7 @@ def _plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> dict[
     return {
         **_FRAME,
         "tag": tag,
+        "axis": "step",
         "series": drawn,
         "layers": sorted(drawn, key=lambda s: s.part in {"culprit", "suspect"}),
         "log": log,

@@ -6,7 +6,7 @@ from typing import Any
 
 from analyzer.render import decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
-from analyzer.render.page import cluster, coverage, evidence, plot, timeline, trace
+from analyzer.render.page import cluster, coverage, evidence, plot, resources, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
 
@@ -55,6 +55,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "rules": _rules(diagnosis["findings"], anchors),
         "plots": plot.plots(diagnosis),
         "undrawn": plot.undrawn(diagnosis),
+        "resource_plots": resources.resource_plots(diagnosis),
         "facts": cluster.facts(diagnosis),
         "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
         "trace": trace.trace(diagnosis),
@@ -145,12 +146,18 @@ def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
         yield "against", "Against it"
     if diagnosis.get("against"):
         yield "good-run", "Good run"
-    if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
-        yield "curves", "Curves"
+    yield from _plotted(diagnosis)
     yield "cluster", "Cluster"
     if diagnosis.get("trace"):
         yield "trace", "Trace"
     yield from (("rules", "Rules"), ("sources", "Files"), ("made", "Made with"))
+
+
+def _plotted(diagnosis: Json) -> Iterator[tuple[str, str]]:
+    if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
+        yield "curves", "Curves"
+    if any(worker.get("readings") for worker in diagnosis["workers"]):
+        yield "resources", "Resources"
 
 
 def _long(run: Json) -> bool:
