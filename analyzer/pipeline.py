@@ -95,7 +95,8 @@ def diagnose_tables(
     from analyzer.diagnose.provenance import made_with
     from analyzer.engine.evaluate import match
 
-    return diagnose(name, match(pack, tables), tables, made_with(pack.described, command), baseline)
+    made = made_with(pack.described, command)
+    return diagnose(name, match(pack, tables), tables, made, baseline, pack.renamed)
 
 
 def _baseline(paths: Sequence[Path], pack: RulePack) -> BaselineRun | None:

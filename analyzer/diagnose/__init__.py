@@ -1,6 +1,7 @@
 """Builds the diagnosis from the findings: relates causes and effects, decides the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
 from analyzer.diagnose.decide import capped, decide
@@ -17,8 +18,12 @@ def diagnose(
     tables: Tables,
     made_with: MadeWith,
     good: BaselineRun | None = None,
+    renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagnosis:
-    """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions."""
+    """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions.
+
+    `renamed` has former ids of causes and rules with the present ones.
+    """
     related = relate(findings)
     shown, decision = capped(related, decide(related, tables), tables)
-    return Diagnosis(document(name, decision, shown, tables, made_with, good))
+    return Diagnosis(document(name, decision, shown, tables, made_with, good, renamed))

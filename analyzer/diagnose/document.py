@@ -1,7 +1,7 @@
 """Builds the output document that `reports/diagnosis.schema.json` specifies."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, cast
 
 import polars as pl
@@ -13,6 +13,7 @@ from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.finding_reports import finding_reports
+from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
@@ -23,7 +24,6 @@ from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model import contract
 from analyzer.model.findings import Action, Finding, Outcome, Verdict
-from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
@@ -39,8 +39,12 @@ def document(
     tables: Tables,
     made_with: contract.MadeWith,
     good: BaselineRun | None = None,
+    renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> contract.DiagnosisDocument:
-    """Return the whole diagnosis; independent of the current time and the run's location."""
+    """Return the whole diagnosis; independent of the current time and the run's location.
+
+    `renamed` has former ids of causes and rules with the present ones, so that fingerprints stay equal.
+    """
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
     events, left_out = timeline(tables, parts, paused)
@@ -67,7 +71,7 @@ def document(
             {"text": step.text, "command": step.command} for step in phrasing.next_steps(decision, tables)
         ],
         "action": _action(decision, tables),
-        "fingerprint": _fingerprint(decision, tables),
+        "fingerprint": fingerprint(decision, tables, renamed),
         "workers": _workers(tables, parts, paused),
         "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
@@ -160,18 +164,6 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     if action.checkpoint:
         taken["checkpoint"] = cast(Literal["earlier"], action.checkpoint)
     return taken
-
-
-def _fingerprint(decision: Decision, tables: Tables) -> str:
-    """Return 16 hexadecimal digits that identify a kind of failure, whatever the worker, host or time.
-
-    They are a digest of verdict, cause, rule and the workers' own exceptions.
-    """
-    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
-    parts = {f"{row['type']}|{template_of(row['message'][:200])}" for row in raised.iter_rows(named=True)}
-    rule = decision.chosen.rule if decision.chosen else ""
-    text = "\n".join([decision.verdict.value, decision.cause or "", rule, *sorted(parts)])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _workers(

@@ -128,7 +128,7 @@ class RulePack(NamedTuple):
     machine_causes: tuple[str, ...] = ()
     """Causes that a faulty machine can produce."""
     renamed: Mapping[str, str] = MappingProxyType({})
-    """Former id of a cause → its id."""
+    """Former id of a cause or rule → its present id."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

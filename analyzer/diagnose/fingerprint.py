@@ -1,0 +1,76 @@
+"""Identifies kinds of failures: equal for failures that one action would end, whatever the worker or time.
+
+A kind is the cause and the role of the culprit. Where the cause names no action by itself, it is also the
+frame of the user's code that raised, the directory of the files that failed, or the rule that explains it.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from analyzer.diagnose.decide import Decision
+from analyzer.model.log_template import template_of
+from analyzer.model.run import Tables
+from analyzer.model.task_names import split_task
+
+_BY_FRAME = frozenset({"user.exception", "data.pipeline_error", "unknown"})
+_BY_DIRECTORY = frozenset(
+    {"data.missing_file", "data.corrupt_record", "storage.unreachable", "storage.access_denied"}
+)
+_BY_RULE = frozenset({"hang.at_startup", "peer.vanished"})
+"""Parents of other causes: the cause says nothing about what to do, and the rule does."""
+_TRAINING_ROLES = frozenset({"worker", "chief"})
+_FRAME = re.compile(r"(?:.*/)?(?P<file>[^/]*?)(?::\d+)? in (?P<function>.*)", re.DOTALL)
+_PATH = re.compile(r"((?:[\w.@+=-]*/)+)[\w.@+=*-]")
+_MAX_CHARACTERS = 200
+
+
+def fingerprint(decision: Decision, tables: Tables, renamed: Mapping[str, str]) -> str:
+    """Return 16 hexadecimal digits that identify the kind of failure.
+
+    `renamed` has former ids of causes and rules with the present ones; the first id ever is what counts.
+    """
+    former = {present: past for past, present in renamed.items()}
+    text = "\n".join(_first_id(part, former) for part in _parts(decision, tables))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _first_id(part: str, former: Mapping[str, str]) -> str:
+    for _ in former:
+        part = former.get(part, part)
+    return part
+
+
+def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
+    cause, chosen = decision.cause or "", decision.chosen
+    yield cause
+    yield from sorted(_roles(chosen.culprits) - _TRAINING_ROLES) if chosen else ()
+    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
+    if cause in _BY_FRAME:
+        yield from sorted({_frame(kind, frame) for kind, frame in raised.select("type", "frame").iter_rows()})
+    if cause in _BY_DIRECTORY:
+        yield from sorted({_directory(message) for message in raised["message"]} - {""})
+    if cause in _BY_RULE and chosen:
+        yield chosen.rule
+    if chosen is None:
+        yield decision.verdict.value
+        yield from sorted(set(tables["lifetimes"]["ended"].drop_nulls()))
+        yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in raised["message"]})
+
+
+def _roles(workers: Sequence[str]) -> set[str]:
+    return {split_task(worker)[0] for worker in workers}
+
+
+def _frame(kind: str, frame: str | None) -> str:
+    """Return exception class, file and function; not the line, which every edit of the file moves."""
+    match = _FRAME.fullmatch(frame or "")
+    return f"{kind} {match['file']}:{match['function']}" if match else kind
+
+
+def _directory(message: str) -> str:
+    """Return the directory of the first path in a message, with numbers masked."""
+    found = _PATH.search(message)
+    return re.sub(r"\d+", "#", found[1]) if found else ""
