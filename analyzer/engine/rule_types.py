@@ -1,5 +1,6 @@
 """Data types of the rule language; `docs/rules.md` explains it to authors."""
 
+import hashlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -135,6 +136,11 @@ class RulePack(NamedTuple):
         """Return the patterns that the rules search for in logs."""
         signals = (signal for rule in self.rules for signal in rule.signals.values())
         return tuple(signal.pattern for signal in signals if signal.pattern)
+
+    def rule_digest(self, rule: str | None) -> str | None:
+        """Return 16 hexadecimal digits that change with what a rule does; None if there is no such rule."""
+        found = next((each for each in self.rules if each.id == rule), None)
+        return found and hashlib.sha256(repr(found._replace(cases=())).encode()).hexdigest()[:16]
 
     @property
     def directories(self) -> list[str]:

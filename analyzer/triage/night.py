@@ -106,7 +106,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
         history.exclusive(order.wait),
         as_usage_errors(),
     ):
-        touched = _examine_all(order, roots, engine, outputs, history, result)
+        touched = _examine_all(order, roots, engine, outputs, history, result, pack)
         _publish(order, outputs, history, result, touched, pack)
         result.unreported = history.unreported()
         history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
@@ -123,19 +123,20 @@ def _examine_all(
     outputs: Outputs,
     history: History,
     result: TriageResult,
+    pack: RulePack,
 ) -> set[str]:
     """Examine and record all runs, and return the nights that got a run."""
     touched = {result.date}
     own_nights = order.backfill or history.is_first_call()
     history.begin(result.date, order.now)
-    tasks = _tasks(order, roots, history, result)
+    tasks = _tasks(order, roots, history, result, pack)
     for batch in _batches_by_time(engine.examined(tasks), _COMMIT_SECONDS):
         by_night: dict[str, list[tuple[ExaminedRun, str | None]]] = defaultdict(list)
         for each in batch:
             if each.outcome == "written":
                 result.waiting += 1
                 continue
-            night = night_of(each, order.now) if own_nights else result.date
+            night = each.task.night or (night_of(each, order.now) if own_nights else result.date)
             by_night[night].append((each, _write_report(outputs, each)))
         for night, runs in by_night.items():
             history.begin(night, min(order.now, midnight(night)))
@@ -145,9 +146,9 @@ def _examine_all(
 
 
 def _tasks(
-    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult
+    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult, pack: RulePack
 ) -> Iterator[Task]:
-    """Yield a task for each run to examine: new or changed, complete, and within `--limit`."""
+    """Yield a task for each run to examine: new, changed or affected by new rules, and within `--limit`."""
     out = os.path.realpath(order.folder)
     since = max(order.since, order.now - (order.keep_history or math.inf))
     every = (
@@ -160,7 +161,8 @@ def _tasks(
         known = history.known([each.place for _, each in batch])
         for root, each in batch:
             before = known.get(each.place)
-            if (before and before.is_current(each.stamp)) or order.now - each.age < since:
+            again = bool(before and before.is_current(each.stamp))
+            if (again and not (before and before.is_outdated(pack))) or order.now - each.age < since:
                 continue
             if each.age < order.settle:
                 result.waiting += 1
@@ -168,9 +170,16 @@ def _tasks(
                 result.left += 1
             else:
                 result.examined += 1
-                content = before.content if before and not before.tries else ""
                 yield Task(
-                    each.place, each.path, each.stamp, content, order.rules, order.digest, root, each.written
+                    each.place,
+                    each.path,
+                    each.stamp,
+                    before.content if before and not before.tries and not again else "",
+                    order.rules,
+                    pack.digest,
+                    root,
+                    each.written,
+                    before.night if before and again else "",
                 )
 
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from analyzer.engine import RulePack
 from analyzer.model.errors import UsageError
 from analyzer.triage.database.schema import ABOUT, EVENTS, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
 from analyzer.triage.examine.run_task import ExaminedRun, Host
@@ -31,6 +32,18 @@ class KnownRun(NamedTuple):
     stamp: str
     content: str
     tries: int
+    night: str
+    verdict: str | None
+    rule: str | None
+    rules: str | None
+    """Digest of all rules that examined it; None in histories of former versions."""
+    rule_digest: str | None
+
+    def is_outdated(self, pack: RulePack) -> bool:
+        """Return True if other rules may explain the run: it has no cause, or its rule has changed."""
+        if self.rules == pack.digest or self.verdict in {None, "healthy"}:
+            return False
+        return self.rule is None or pack.rule_digest(self.rule) != self.rule_digest
 
     def is_current(self, stamp: str) -> bool:
         """Return True if a run with this stamp need not be examined again."""
@@ -99,11 +112,12 @@ class History:
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
         """Return the stored state of each given run (path or URL) that was examined before."""
-        wanted = sa.select(RUNS.c.place, RUNS.c.stamp, RUNS.c.content, RUNS.c.tries).where(
+        columns = [RUNS.c[name] for name in KnownRun._fields]
+        wanted = sa.select(RUNS.c.place, *columns).where(
             RUNS.c.latest, RUNS.c.place.in_(sa.bindparam("places", expanding=True))
         )
         rows = self.rows(wanted, {"places": list(places)})
-        return {row["place"]: KnownRun(row["stamp"], row["content"], row["tries"]) for row in rows}
+        return {row.pop("place"): KnownRun(**row) for row in rows}
 
     def record(
         self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]], address: str = ""
@@ -216,15 +230,25 @@ def _store_run(
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
     values = _run_values(examined) | {"place": place, "night": date, "tries": tries, **report}
     (run,) = connection.execute(sa.insert(RUNS).values(values)).inserted_primary_key or (0,)
+    if examined.summary:
+        _adopt(connection, values)
     if hosts := examined.summary.hosts if examined.summary else ():
         connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
+
+
+def _adopt(connection: sa.Connection, values: Mapping[str, Any]) -> None:
+    """Move runs of the same name or job and cause, which a former version grouped, into a run's group."""
+    same = RUNS.c.name == values["name"]
+    same = sa.or_(same, RUNS.c.job == values["job"]) if values["job"] else same
+    former = sa.and_(RUNS.c.rules.is_(None), RUNS.c.cause == values["cause"], same)
+    connection.execute(sa.update(RUNS).where(former).values(fingerprint=values["fingerprint"]))
 
 
 def _run_values(examined: ExaminedRun) -> dict[str, Any]:
     task, summary = examined.task, examined.summary
     values: dict[str, Any] = {
         "latest": True,
-        "told": False,
+        "told": bool(task.night),
         "root": task.root,
         "stamp": task.stamp,
         "content": examined.content,

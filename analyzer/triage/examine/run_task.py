@@ -43,6 +43,8 @@ class Task(NamedTuple):
     """Directory or URL below which the run was found."""
     written: float = 0.0
     """Time of the last write to a file of the run, in seconds since the epoch."""
+    night: str = ""
+    """Night of the last examination, if the run is examined again for new rules only."""
 
 
 class Host(NamedTuple):
@@ -75,6 +77,10 @@ class RunSummary(NamedTuple):
     started: float | None
     ended: float | None
     hosts: tuple[Host, ...]
+    rules: str | None = None
+    """Digest of all rules."""
+    rule_digest: str | None = None
+    """Digest of the rule that explains the run."""
 
 
 class ExaminedRun(NamedTuple):
@@ -109,7 +115,7 @@ def examine(task: Task) -> ExaminedRun:
             if not is_url(task.path) and stamp_of(storage_for(task.path).files(task.path)) != task.stamp:
                 return ExaminedRun(task, "written", content)
             compressed = zlib.compress(report.encode(), 6) if report else b""
-            return ExaminedRun(task, "diagnosed", content, _run_summary(document), compressed)
+            return ExaminedRun(task, "diagnosed", content, _run_summary(document, task), compressed)
     except UserError as error:
         return broken(task, str(error), transient=False)._replace(content=content_digest(task))
     except MemoryError:
@@ -191,8 +197,8 @@ def _cached_rules(rules: tuple[str, ...], _digest: str) -> RulePack:
     return load_rules([Path(each) for each in rules])
 
 
-def _run_summary(document: Mapping[str, Any]) -> RunSummary:
-    run = document["run"]
+def _run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
+    run, pack = document["run"], _cached_rules(task.rules, task.digest)
     same = {name: document[name] for name in ("verdict", "cause", "rule", "fingerprint")}
     return RunSummary(
         **same,
@@ -204,6 +210,8 @@ def _run_summary(document: Mapping[str, Any]) -> RunSummary:
         started=run["started"],
         ended=run["ended"],
         hosts=_hosts(document["workers"]),
+        rules=pack.digest,
+        rule_digest=pack.rule_digest(document["rule"]),
     )
 
 
