@@ -3,113 +3,68 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer import __version__
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.triage_options import as_toml, parsed, seconds, since, timestamp
 from analyzer.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from analyzer.triage.layout import Layout
     from analyzer.triage.night import RunExaminer, TriageResult
-
-_EXIT_CODES = """exit status:
-  0    nothing new failed
-  1    a run that is new or changed failed or is degraded
-  2    wrong usage, a rule file is wrong, or another mwms-triage is at work
-  3    nothing new failed, but a new run is inconclusive or could not be examined
-  4    no run was found
-  70   internal error
-  130  interrupted; the next call goes on from there"""
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_command("mwms-triage", lambda: _run(_parser().parse_args(argv)))
+    """Run the command, or `mwms-triage ack`, and return its exit status."""
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == ["ack"]:
+        return run_command("mwms-triage", lambda: _acknowledge(given[1:]))
+    return run_command("mwms-triage", lambda: _run(parsed(given)))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mwms-triage",
-        description="Diagnoses the runs that are new since the last call; lists new and recurring failures.",
-        epilog=_EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
-    add("roots", nargs="+", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
-    add(
-        "-o",
-        "--output",
-        metavar="DIR",
-        required=True,
-        help="reports, index page, history; or s3://… or gs://…",
-    )
-    add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
-    add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
-    add(
-        "--backfill",
-        action="store_true",
-        help="file runs under the date of their end, as the first call does",
-    )
-    add(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        help="examine at most N runs; the next call goes on",
-    )
-    add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
-    add(
-        "--settle", metavar="TIME", default="10m", help="skip runs written to within this time (default: 10m)"
-    )
-    add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
-    add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: for ever)")
-    add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
-    add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
-    add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
-    add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
-    add("--processes", metavar="N", type=_positive, help="default: one for each core")
-    add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
-    add(
-        "--fail-on",
-        choices=("failed", "degraded"),
-        default="degraded",
-        help="lowest severity that exits with 1 (default: degraded)",
-    )
-    add("--now", help=argparse.SUPPRESS)
-    add("--version", action="version", version=f"mwms-triage {__version__}")
-    return parser
+def _acknowledge(argv: Sequence[str]) -> int:
+    _require_modules("triage", "sqlalchemy")
+    from analyzer.cli.triage_ack import acknowledge_group
+
+    write_stdout(acknowledge_group(argv))
+    return 0
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.print_config:
+        write_stdout(as_toml(arguments))
+        return 0
     _require_modules("triage", "sqlalchemy", "pebble", "fsspec", "prometheus_client")
     from analyzer.triage.locks import WaitPolicy
     from analyzer.triage.night import TriageOptions, triage
+    from analyzer.triage.notify.delivery import channels
 
-    now = _timestamp(arguments.now) if arguments.now else time.time()
+    now = timestamp(arguments.now) if arguments.now else time.time()
     rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
     order = TriageOptions(
         roots=arguments.roots,
         folder=arguments.output,
         history=arguments.history or _default_history(arguments.output),
         now=now,
-        since=_since(arguments.since, now) if arguments.since else 0.0,
+        since=since(arguments.since, now) if arguments.since else 0.0,
         limit=arguments.limit,
-        settle=_seconds("--settle", arguments.settle),
-        keep=_seconds("--keep", arguments.keep),
-        keep_history=_seconds("--keep-history", arguments.keep_history) if arguments.keep_history else None,
+        settle=seconds("--settle", arguments.settle),
+        keep=seconds("--keep", arguments.keep),
+        keep_history=seconds("--keep-history", arguments.keep_history) if arguments.keep_history else None,
         reports_url=(arguments.reports_url or "").rstrip("/"),
         backfill=arguments.backfill,
-        wait=WaitPolicy(_seconds("--wait", arguments.wait), _warn),
+        wait=WaitPolicy(seconds("--wait", arguments.wait), _warn),
         pattern=arguments.runs,
         rules=rules,
         digest=_digest(rules),
+        layout=_layout(arguments),
+        digest_by=arguments.digest_by or "",
+        channels=tuple(channels(arguments.notify, arguments.on_new)),
     )
     night = triage(order, _engine(arguments))
     write_stdout(_summary_line(night))
@@ -124,10 +79,17 @@ def _engine(arguments: argparse.Namespace) -> RunExaminer:
         _require_modules("cluster", "distributed")
         from analyzer.triage.examine.cluster import DaskExaminer
 
-        return DaskExaminer(arguments.scheduler, _seconds("--timeout", arguments.timeout))
+        return DaskExaminer(arguments.scheduler, seconds("--timeout", arguments.timeout))
     return ProcessPoolExaminer(
-        arguments.processes or available_cores(), _seconds("--timeout", arguments.timeout)
+        arguments.processes or available_cores(), seconds("--timeout", arguments.timeout)
     )
+
+
+def _layout(arguments: argparse.Namespace) -> Layout:
+    from analyzer.triage.layout import Layout, pattern_regex
+
+    pattern_regex(arguments.layout or "")
+    return Layout(arguments.layout or "", arguments.owners)
 
 
 def _default_history(folder: str) -> str:
@@ -140,13 +102,6 @@ def _default_history(folder: str) -> str:
 
 def _warn(text: str) -> None:
     print(f"mwms-triage: {text}", file=sys.stderr)
-
-
-def _positive(given: str) -> int:
-    """Return a whole number above 0; argparse reports other text."""
-    if (number := int(given)) < 1:
-        raise argparse.ArgumentTypeError(f"{given}: give a whole number above 0")
-    return number
 
 
 def _digest(rules: Sequence[str]) -> str:
@@ -181,30 +136,6 @@ def _directory(name: str) -> Path:
     if not Path(name).is_dir():
         raise UsageError(f"--rules {name}: no such directory")
     return Path(name)
-
-
-def _seconds(option: str, given: str) -> float:
-    """Return a duration in seconds, given as `90`, `90s`, `15m`, `12h`, `3d` or `2w`."""
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhdw]?)", given)
-    if not match:
-        raise UsageError(f"{option} {given}: give a length of time, such as 90s, 15m, 12h or 3d")
-    return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def _since(given: str, now: float) -> float:
-    return now - _seconds("--since", given) if given[-1] in _UNITS else _timestamp(given)
-
-
-def _timestamp(given: str) -> float:
-    try:
-        return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _date_timestamp(given)
-    except ValueError:
-        raise UsageError(f"{given}: give a length of time such as 3d, or a date such as 2026-11-20") from None
-
-
-def _date_timestamp(given: str) -> float:
-    moment = datetime.fromisoformat(given)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 if __name__ == "__main__":

@@ -14,12 +14,15 @@ from typing import NamedTuple, Protocol, TypeVar
 from analyzer.engine import RulePack
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.pipeline import load_rules
+from analyzer.triage.database.acknowledgements import acknowledgements
 from analyzer.triage.database.history import History, UnreportedRun, as_usage_errors, open_history
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.storage import is_url
+from analyzer.triage.layout import Layout
 from analyzer.triage.locks import WaitPolicy
+from analyzer.triage.notify.delivery import Channel, deliver
 from analyzer.triage.publish.output_files import (
     Outputs,
     outputs_at,
@@ -27,7 +30,7 @@ from analyzer.triage.publish.output_files import (
     remove_reports,
     report_path,
 )
-from analyzer.triage.publish.publication import CallCounts, publish
+from analyzer.triage.publish.publication import Publication, publish
 
 T = TypeVar("T")
 _QUERY_SIZE = 200
@@ -61,6 +64,10 @@ class TriageOptions(NamedTuple):
     backfill: bool = False
     """True files each run under the night of its end, as the first call always does."""
     wait: WaitPolicy = WaitPolicy()
+    layout: Layout = Layout()
+    digest_by: str = ""
+    """Field of a run (team, job or owner) for each value of which a digest is written."""
+    channels: tuple[Channel, ...] = ()
 
 
 class RunExaminer(Protocol):
@@ -108,12 +115,18 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     ):
         touched = _examine_all(order, roots, engine, outputs, history, result, pack)
         _publish(order, outputs, history, result, touched, pack)
-        result.unreported = history.unreported()
+        result.unreported = _unreported(history, result.date)
         history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
     if not result.found:
         why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
         raise NothingReadable(why or f"{', '.join(order.roots)}: there is no run below it")
     return result
+
+
+def _unreported(history: History, date: str) -> list[UnreportedRun]:
+    """Return the runs that no exit status has reported, except those of acknowledged groups."""
+    held = {name for name, said in acknowledgements(history).items() if said.holds(date)}
+    return [each for each in history.unreported() if each.fingerprint not in held]
 
 
 def _examine_all(
@@ -219,8 +232,10 @@ def _publish(
     remove_orphans(outputs, history.reports(), kept_since)
     if order.keep_history is not None:
         history.forget_runs(date_of(order.now - order.keep_history))
-    counts = CallCounts(result.date, result.found, result.waiting, tuple(result.unlisted))
-    publish(outputs, history, counts, touched | nights, pack)
+    counts = result.date, result.found, result.waiting, tuple(result.unlisted)
+    call = Publication(*counts, pack, order.layout, order.reports_url, order.digest_by)
+    publish(outputs, history, call, touched | nights)
+    deliver(history, order.channels, result.date, order.now, order.wait.notify)
 
 
 def _check_output_folder(folder: Path | str, root: str) -> None:

@@ -13,7 +13,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from analyzer.cli.triage import _parser
+from analyzer.cli.triage_options import parser
 from tests.recordings import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -52,7 +52,7 @@ def test_the_manifest_is_valid() -> None:
 @pytest.mark.parametrize("where", ["cron", "systemd", "kubernetes"])
 def test_every_command_line_is_understood(where: str) -> None:
     """By the command itself."""
-    parsed = _parser().parse_args(commands()[where])
+    parsed = parser().parse_args(commands()[where])
     assert parsed.roots
     assert parsed.output
 

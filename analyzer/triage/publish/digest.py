@@ -1,23 +1,29 @@
 """Renders a night as Markdown for a chat post; text from runs is escaped."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from analyzer.render.formatting import plural
 from analyzer.render.markdown import code, prose
-from analyzer.triage.night_summary import NightSummary
-from analyzer.triage.publish.phrasing import STATES, guilt, headline, when
+from analyzer.triage.night_summary import Group, NightSummary
+from analyzer.triage.publish.context import NO_CONTEXT, PageContext
+from analyzer.triage.publish.links import absolute
+from analyzer.triage.publish.phrasing import STATES, acknowledged, guilt, headline, when
 
 _MAX_ITEMS = 10
 
 
-def digest(summary: NightSummary) -> str:
-    """Return the digest: new, recurring and resolved failures, accused machines, and unexplained runs."""
+def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
+    """Return the digest: new, recurring and resolved failures, accused machines, and unexplained runs.
+
+    Muted groups are left out; their number is stated.
+    """
     parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "." + _last_night(summary)]
     parts += [
-        _section(f"{sign} {name.capitalize()}", _groups(summary, each))
+        _section(f"{sign} {name.capitalize()}", _groups(summary, each, context))
         for each, (sign, name) in STATES.items()
     ]
     accused = (f"- {code(each.suspect.host)}: {prose(guilt(each))}" for each in summary.suspects[:_MAX_ITEMS])
+    parts.append(_section("First failure of the job in 30 nights", _first(context)))
     parts.append(_section("Machines", accused))
     parts.append(_section("No rule explains these", _unknown(summary)))
     broken = [run for run in summary.runs if run.problem and run.night == summary.date]
@@ -25,6 +31,20 @@ def digest(summary: NightSummary) -> str:
     parts.append(_section("Not listed", _broken(summary.unlisted)))
     if summary.waiting:
         parts.append(f"{plural(summary.waiting, 'run')} still being written, left for the next night.")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def digest_for(whose: str, summary: NightSummary, context: PageContext, fingerprints: Container[str]) -> str:
+    """Return the digest of one owner, team or job: the given groups of the night only."""
+    parts = [f"### Runs of {summary.date} for {prose(whose)}"]
+    theirs = summary._replace(
+        groups=tuple(each for each in summary.groups if each.fingerprint in fingerprints),
+        states={each: state for each, state in summary.states.items() if each in fingerprints},
+    )
+    parts += [
+        _section(f"{sign} {name.capitalize()}", _groups(theirs, each, context))
+        for each, (sign, name) in STATES.items()
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -37,14 +57,39 @@ def _last_night(summary: NightSummary) -> str:
     return f" The last night with runs was {last.date}: {failed}."
 
 
-def _groups(summary: NightSummary, state: str) -> Iterator[str]:
-    groups = summary.in_state(state)
+def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:
+    groups = [each for each in summary.in_state(state) if not context.is_muted(each.fingerprint)]
     for group in groups[:_MAX_ITEMS]:
         runs = plural(group.status.tonight or group.status.runs, "run")
         known = f" A restart {prose(group.restart.says)}." if group.restart else ""
         what = f"**{prose(group.cause)}**, {runs}, {when(group)}: {prose(group.run.summary)}"
-        yield f"- {what} ({code(group.run.name)}).{known}"
+        yield f"- {what} ({code(group.run.place)}).{known}{_about(group, context)}"
     yield from _omitted_count(summary.count(state) - len(groups[:_MAX_ITEMS]))
+
+
+def _about(group: Group, context: PageContext) -> str:
+    """Return whose job it was, the hosts, the first run, the report and what somebody said, as sentences."""
+    details, said = context.details.get(group.fingerprint), context.acknowledgement(group.fingerprint)
+    told = [f"{prose(whose[0].upper() + whose[1:])}." if (whose := context.whose(group.run)) else ""]
+    if details:
+        hosts = ", ".join(code(host.name) for host in details.hosts)
+        more = (
+            f" and {details.host_count - len(details.hosts)} more"
+            if details.host_count > len(details.hosts)
+            else ""
+        )
+        told.append(f"Hosts: {hosts}{more}." if hosts else "")
+        told.append(f"First run: {code(details.first.place)} on {details.first.night}.")
+    told.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
+    told.append(f"{prose(acknowledged(said, context.today))}." if said else "")
+    return "".join(f" {each}" for each in told if each)
+
+
+def _first(context: PageContext) -> Iterator[str]:
+    for run in context.first_failures[:_MAX_ITEMS]:
+        name = context.job(run).job or run.name
+        yield f"- {code(name)}: **{prose(run.cause or 'unknown')}** ({code(run.place)})"
+    yield from _omitted_count(len(context.first_failures[_MAX_ITEMS:]))
 
 
 def _unknown(summary: NightSummary) -> Iterator[str]:

@@ -14,6 +14,7 @@ from analyzer.triage.locks import WaitPolicy, file_lock
 
 REPORTS = "reports"
 NIGHTS = "nights"
+DIGESTS = "digests"
 _MAX_NAME_CHARACTERS = 80
 _CONTENT_TYPES = {".html": "text/html", ".xml": "application/atom+xml", ".json": "application/json"}
 _TYPE_OPTIONS = {"s3": "ContentType", "s3a": "ContentType", "gs": "content_type", "gcs": "content_type"}

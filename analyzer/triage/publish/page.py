@@ -5,17 +5,12 @@ from analyzer.render.decision import wording
 from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark, weeks
-from analyzer.triage.publish.links import Links
-from analyzer.triage.publish.phrasing import STATES, chance, guilt, headline, rate, when
-
-NO_LINKS = Links()
+from analyzer.triage.publish.context import NO_CONTEXT, PageContext
+from analyzer.triage.publish.phrasing import STATES, acknowledged, chance, guilt, headline, rate, when
 
 
-def page(summary: NightSummary, links: Links = NO_LINKS, today: str = "") -> str:
-    """Return the index page, or the page of a night, as HTML; its size is bounded for any history.
-
-    `today` is the date of the call; the index page states it if the night shown is an earlier one.
-    """
+def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
+    """Return the index page, or the page of a night, as HTML; its size is bounded for any history."""
     night = summary.tonight
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")
@@ -29,8 +24,10 @@ def page(summary: NightSummary, links: Links = NO_LINKS, today: str = "") -> str
             "headline": headline(summary),
             "verdicts": wording()["verdicts"],
             "states": STATES,
-            "links": links,
-            "quiet": today if today > summary.date else "",
+            "c": context,
+            "links": context.links,
+            "quiet": context.today if context.today > summary.date and not context.links.night else "",
+            "acknowledged": acknowledged,
             "weeks": weeks(summary.nights),
             "calendar": calendar(summary.nights, summary.date),
             "sparks": [spark(cause.by_night) for cause in summary.causes],

@@ -1,6 +1,7 @@
 """Builds the sentences that index page, digest and terminal share."""
 
 from analyzer.render.formatting import plural
+from analyzer.triage.database.acknowledgements import Acknowledgement
 from analyzer.triage.hosts import HostRate
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
 
@@ -72,3 +73,15 @@ def when(group: Group) -> str:
     if seen.state == "gone":
         return f"not since {seen.last}"
     return f"since {seen.first}, on {plural(seen.nights, 'night')}"
+
+
+def acknowledged(said: Acknowledgement, date: str) -> str:
+    """Return what somebody said about a group as a clause: `acknowledged until 2026-12-01: note`."""
+    parts = []
+    if said.created is not None:
+        kind = ("muted" if said.muted else "acknowledged") if said.holds(date) else "acknowledgement ended"
+        until = f" until {said.until}" if said.until else ""
+        parts.append(f"{kind}{until}" + (f": {said.note}" if said.note else ""))
+    if said.ticket:
+        parts.append(f"ticket {said.ticket}")
+    return "; ".join(parts)

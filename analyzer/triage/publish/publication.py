@@ -1,28 +1,53 @@
 """Writes all outputs of a call, and the pages of the nights that it changed."""
 
+import hashlib
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from analyzer.engine import RulePack
+from analyzer.triage.database.events import latest_events, record_events
 from analyzer.triage.database.history import History
-from analyzer.triage.night_summary import runs_of_night, summarize_night
-from analyzer.triage.publish import digest, lines, metrics, page
+from analyzer.triage.layout import Layout
+from analyzer.triage.night_summary import NightSummary, Run, runs_of_night, summarize_night
+from analyzer.triage.notify.events import events
+from analyzer.triage.publish import digest, feed, lines, metrics, page
+from analyzer.triage.publish.context import PageContext, context_of
 from analyzer.triage.publish.links import Links
-from analyzer.triage.publish.output_files import NIGHTS, REPORTS, Outputs
+from analyzer.triage.publish.output_files import DIGESTS, NIGHTS, REPORTS, Outputs
+
+_MAX_FEED_EVENTS = 50
+_MAX_NAME_CHARACTERS = 60
 
 
-class CallCounts(NamedTuple):
-    """Date of a call, and what it counted: runs found, runs still being written, directories not listed."""
+class Publication(NamedTuple):
+    """What one call publishes: its date, counts and rules, and how its outputs are to be made.
+
+    `reports_url` is the URL at which the output directory is served, and `digest_by` the field of a run
+    (team, job or owner) for each value of which a digest is written; both may be empty.
+    """
 
     date: str
     found: int
     waiting: int
     unlisted: tuple[tuple[str, str], ...]
+    pack: RulePack
+    layout: Layout = Layout()
+    reports_url: str = ""
+    digest_by: str = ""
+
+    def summary(self, history: History, date: str) -> NightSummary:
+        """Return the summary of a night; only the night of the call has its counts."""
+        if date == self.date:
+            return summarize_night(history, date, self.found, self.waiting, self.unlisted, self.pack)
+        return summarize_night(history, date, None, 0, (), self.pack)
+
+    def context(self, history: History, summary: NightSummary, links: Links) -> PageContext:
+        """Return the context of a night."""
+        return context_of(history, summary, links, self.layout, self.date)
 
 
-def publish(
-    outputs: Outputs, history: History, call: CallCounts, touched: Iterable[str], pack: RulePack
-) -> None:
+def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:
     """Write the outputs of a call and the pages of the `touched` nights; remove pages without a night.
 
     The index page is written last, because it links to the others. If no run is new or changed, it shows the
@@ -30,21 +55,63 @@ def publish(
     """
     dates = history.dates(call.date)
     links = Links(frozenset(outputs.files(REPORTS)), frozenset(dates))
-    for date in {*touched} & {*dates}:
-        summary = summarize_night(history, date, *_counts(call, date), pack)
-        outputs.write(f"{NIGHTS}/{date}.html", page.page(summary, links._replace(night=date)).encode())
-    for name in {*outputs.files(NIGHTS)} - {f"{NIGHTS}/{date}.html" for date in dates}:
-        outputs.remove(name)
-    tonight = summarize_night(history, call.date, *_counts(call, call.date), pack)
-    runs = runs_of_night(history, call.date)
-    outputs.write("runs.jsonl", lines.lines(runs, tonight).encode())
-    outputs.write("digest.md", digest.digest(tonight).encode())
-    outputs.write("metrics.prom", metrics.metrics(tonight))
+    _write_nights(outputs, history, call, {*touched} & {*dates}, links)
+    tonight = call.summary(history, call.date)
+    context = call.context(history, tonight, links)
+    record_events(history, call.date, events(tonight, context))
+    _write_night_files(outputs, tonight, context, runs_of_night(history, call.date), call.digest_by)
+    latest = latest_events(history, _MAX_FEED_EVENTS)
+    outputs.write("feed.xml", feed.atom(latest, call.date, call.reports_url))
+    outputs.write("feed.json", feed.json_feed(latest, call.reports_url).encode())
     last = (dates or [call.date])[-1]
-    shown = tonight if last == call.date else summarize_night(history, last, *_counts(call, call.date), pack)
-    outputs.write("index.html", page.page(shown, links, call.date).encode())
+    if last != call.date:
+        tonight = call.summary(history, last)
+        context = call.context(history, tonight, links)
+    outputs.write("index.html", page.page(tonight, context).encode())
 
 
-def _counts(call: CallCounts, date: str) -> tuple[int | None, int, tuple[tuple[str, str], ...]]:
-    """Return the counts of a call for the summary of its own night; other nights have none."""
-    return (call.found, call.waiting, call.unlisted) if date == call.date else (None, 0, ())
+def _write_nights(
+    outputs: Outputs, history: History, call: Publication, touched: Iterable[str], links: Links
+) -> None:
+    for date in sorted(touched):
+        summary = call.summary(history, date)
+        context = call.context(history, summary, links._replace(night=date))
+        outputs.write(f"{NIGHTS}/{date}.html", page.page(summary, context).encode())
+    for name in {*outputs.files(NIGHTS)} - {f"{NIGHTS}/{date}.html" for date in links.nights}:
+        outputs.remove(name)
+
+
+def _write_night_files(
+    outputs: Outputs, tonight: NightSummary, context: PageContext, runs: list[Run], digest_by: str
+) -> None:
+    outputs.write("runs.jsonl", lines.lines(runs, tonight, context).encode())
+    outputs.write("groups.json", lines.groups_json(tonight, context).encode())
+    outputs.write("digest.md", digest.digest(tonight, context).encode())
+    outputs.write("metrics.prom", metrics.metrics(tonight))
+    digests = _digests(tonight, context, runs, digest_by) if digest_by else {}
+    for name, text in digests.items():
+        outputs.write(name, text.encode())
+    for name in {*outputs.files(DIGESTS)} - {*digests}:
+        outputs.remove(name)
+
+
+def _digests(tonight: NightSummary, context: PageContext, runs: list[Run], digest_by: str) -> dict[str, str]:
+    """Return the digest for each owner (team, job) with a failure of the night, by file name."""
+    groups: dict[str, set[str]] = {}
+    for run in runs:
+        if run.fingerprint in tonight.states:
+            whose = getattr(context.job(run), digest_by) or "unknown"
+            groups.setdefault(whose, set()).add(run.fingerprint or "")
+    return {
+        f"{DIGESTS}/{_file_name(whose)}.md": digest.digest_for(whose, tonight, context, theirs)
+        for whose, theirs in sorted(groups.items())
+    }
+
+
+def _file_name(whose: str) -> str:
+    """Return a file name for an owner; other ones never share it."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", whose)[:_MAX_NAME_CHARACTERS].strip(".-")
+    same = plain == whose
+    return (
+        plain if same else f"{plain or 'owner'}-{hashlib.blake2b(whose.encode(), digest_size=4).hexdigest()}"
+    )

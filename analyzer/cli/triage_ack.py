@@ -1,0 +1,73 @@
+"""`mwms-triage ack`: acknowledge or mute a group of failures, or link it to a ticket."""
+
+import argparse
+import re
+import time
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from analyzer.model.errors import UsageError
+from analyzer.triage.database.acknowledgements import (
+    Acknowledgement,
+    acknowledge,
+    acknowledgements,
+    find_group,
+    withdraw,
+)
+from analyzer.triage.database.history import as_usage_errors, default_history_url, open_history
+from analyzer.triage.publish.phrasing import acknowledged
+
+
+def acknowledge_group(argv: Sequence[str]) -> str:
+    """Store what the arguments say about a group, and return a line that tells the result.
+
+    Raises:
+        UsageError: an argument is wrong, or the history has no such group.
+
+    """
+    given = _parser().parse_args(argv)
+    until = _date(given.until) if given.until else None
+    if given.ticket and not re.match(r"https?://", given.ticket):
+        raise UsageError(f"--ticket {given.ticket}: give a URL")
+    with open_history(_history(given)) as history, as_usage_errors():
+        group = find_group(history, given.group)
+        if given.clear:
+            withdraw(history, group)
+            return f"{group}: no longer acknowledged\n"
+        ticket = given.ticket or acknowledgements(history).get(group, Acknowledgement(group)).ticket
+        said = Acknowledgement(group, until, given.note, ticket, given.mute, time.time())
+        acknowledge(history, said)
+    return f"{group}: {acknowledged(said, until or '')}\n"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mwms-triage ack",
+        description="Acknowledges a group: it is no longer notified, and no longer sets the exit status.",
+    )
+    add = parser.add_argument
+    add("group", metavar="GROUP", help="the group's identifier on the index page, or its first characters")
+    add("-o", "--output", metavar="DIR", help="output directory of mwms-triage")
+    add("--history", metavar="URL", help="the database, if it is not DIR/history.sqlite")
+    add("--until", metavar="DATE", help="last night for which this holds (default: no end)")
+    add("--note", default="", metavar="TEXT", help="why, shown beside the group")
+    add("--ticket", metavar="URL", help="link to a ticket, shown beside the group")
+    add("--mute", action="store_true", help="also leave the group out of the digests")
+    add("--clear", action="store_true", help="withdraw the acknowledgement")
+    return parser
+
+
+def _history(given: argparse.Namespace) -> str:
+    if given.history:
+        return str(given.history)
+    if not given.output or not (Path(given.output) / "history.sqlite").exists():
+        raise UsageError("give -o DIR with a history.sqlite in it, or --history URL")
+    return default_history_url(Path(given.output))
+
+
+def _date(given: str) -> str:
+    try:
+        return date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise UsageError(f"--until {given}: give a date such as 2026-12-01") from None

@@ -1,0 +1,81 @@
+"""Stores which groups somebody acknowledged, muted or linked to a ticket."""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from analyzer.model.errors import UsageError
+from analyzer.triage.database.history import History, storable_text
+from analyzer.triage.database.schema import ACKNOWLEDGEMENTS, RUNS
+
+_MIN_PREFIX = 4
+
+
+class Acknowledgement(NamedTuple):
+    """What somebody said about a group; `until` is the last night (`YYYY-MM-DD`) for which it holds.
+
+    `created` is in seconds since the epoch; without it, the group has a ticket and nobody acknowledged it.
+    """
+
+    fingerprint: str
+    until: str | None = None
+    note: str = ""
+    ticket: str = ""
+    muted: bool = False
+    created: float | None = None
+
+    def holds(self, date: str) -> bool:
+        """Return True if the group is acknowledged on a date."""
+        return self.created is not None and (self.until is None or date <= self.until)
+
+
+def acknowledgements(history: History) -> dict[str, Acknowledgement]:
+    """Return all acknowledgements by fingerprint."""
+    rows = history.rows(sa.select(ACKNOWLEDGEMENTS))
+    return {row["fingerprint"]: Acknowledgement(**row) for row in rows}
+
+
+def acknowledge(history: History, given: Acknowledgement) -> None:
+    """Store an acknowledgement in place of an earlier one of the group."""
+    values = {
+        name: storable_text(value) if isinstance(value, str) else value
+        for name, value in given._asdict().items()
+    }
+    with history.engine.begin() as connection:
+        connection.execute(ACKNOWLEDGEMENTS.delete().where(_of(given.fingerprint)))
+        connection.execute(sa.insert(ACKNOWLEDGEMENTS).values(values))
+
+
+def withdraw(history: History, fingerprint: str) -> None:
+    """Delete the acknowledgement of a group, if there is one."""
+    with history.engine.begin() as connection:
+        connection.execute(ACKNOWLEDGEMENTS.delete().where(_of(fingerprint)))
+
+
+def link_ticket(history: History, fingerprint: str, ticket: str) -> None:
+    """Store the ticket of a group, and keep what else is known of it."""
+    known = acknowledgements(history).get(fingerprint, Acknowledgement(fingerprint))
+    acknowledge(history, known._replace(ticket=ticket))
+
+
+def find_group(history: History, prefix: str) -> str:
+    """Return the only fingerprint of a failure in the history that begins with `prefix`.
+
+    Raises:
+        UsageError: there is no such group, or more than one, or the prefix is too short.
+
+    """
+    if len(prefix) < _MIN_PREFIX:
+        raise UsageError(f"{prefix}: give at least {_MIN_PREFIX} characters of the group")
+    like = RUNS.c.fingerprint.startswith(prefix, autoescape=True)
+    found = history.rows(sa.select(RUNS.c.fingerprint).distinct().where(like, RUNS.c.verdict != "healthy"))
+    if len(found) != 1:
+        many = ", ".join(sorted(row["fingerprint"] for row in found)[:5])
+        raise UsageError(
+            f"{prefix}: {f'several groups: {many}' if found else 'no such group in the history'}"
+        )
+    return str(found[0]["fingerprint"])
+
+
+def _of(fingerprint: str) -> sa.ColumnElement[bool]:
+    return ACKNOWLEDGEMENTS.c.fingerprint == fingerprint

@@ -1,0 +1,1 @@
+"""Reports events, such as a new group of failures, to webhooks, Slack, e-mail and commands."""
