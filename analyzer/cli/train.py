@@ -19,8 +19,9 @@ from analyzer.trainer import catalogue
 from analyzer.trainer.gpus.shares import require_gpus
 from analyzer.trainer.jobs import interpreter
 from analyzer.trainer.jobs.leftovers import remove_leftovers
-from analyzer.trainer.jobs.programs import ReferenceProgram, UserProgram
+from analyzer.trainer.jobs.programs import UserProgram
 from analyzer.trainer.jobs.rank import Rank
+from analyzer.trainer.jobs.workloads import program_of
 from analyzer.trainer.matrix import cells, missing
 from analyzer.trainer.record import Recorder, run_program
 from analyzer.trainer.scoring import holdout_results
@@ -167,7 +168,7 @@ def _worker(args: argparse.Namespace) -> int:
     program: Program = UserProgram(tuple(args.program or ()), args.directory.resolve())
     if not args.program:
         python = interpreter.ask(args.python)
-        program = ReferenceProgram(dict.fromkeys(range(rank.count), python), args.communication)
+        program = program_of(scenario, dict.fromkeys(range(rank.count), python), args.communication)
     try:
         return run_task(scenario, rank, program, SilentObserver(), args.shared.resolve(), args.host)
     except KeyboardInterrupt:  # the scheduler says so itself

@@ -62,7 +62,7 @@ class Slurm:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._running: list[subprocess.Popen[bytes]] = []
-        ports = dict(zip(("sql", "dbd", "control", "node"), _free_ports(4), strict=True))
+        ports = dict(zip(("sql", "dbd", "control", "node"), free_ports(4), strict=True))
         host = socket.gethostname().partition(".")[0]
         self._ports = ports
         values = {"folder": folder, "host": host, "cpus": os.cpu_count(), **ports}
@@ -81,11 +81,11 @@ class Slurm:
         """
         self._start_database()
         self._daemon("slurmdbd", "-D")
-        _wait_for(lambda: _listens(self._ports["dbd"]), "slurmdbd")
+        wait_for(lambda: _listens(self._ports["dbd"]), "slurmdbd")
         self._run("sacctmgr", "--immediate", "add", "cluster", "recorded")
         self._daemon("slurmctld", "-D", "-i")
         self._daemon("slurmd", "-D")
-        _wait_for(lambda: "idle" in self._run("sinfo", "--noheader", "--format=%T"), "an idle node")
+        wait_for(lambda: "idle" in self._run("sinfo", "--noheader", "--format=%T"), "an idle node")
 
     def stop(self) -> None:
         """End the daemons, the last one first."""
@@ -102,7 +102,7 @@ class Slurm:
         job = self._run("sbatch", "--parsable", f"--chdir={folder}", str(script)).strip()
         asked = ("sacct", f"--jobs={job}", "--allocations", "--noheader", "--format=State,End")
         ended = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_ME+"}
-        _wait_for(lambda: bool(ended & set(self._run(*asked).split())), f"the end of job {job}")
+        wait_for(lambda: bool(ended & set(self._run(*asked).split())), f"the end of job {job}")
         return job
 
     def _start_database(self) -> None:
@@ -113,7 +113,7 @@ class Slurm:
             "--bind-address=127.0.0.1", f"--socket={data}/s", f"--pid-file={data}/pid", "--skip-grant-tables",
             "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=16M",
         )  # fmt: skip
-        _wait_for(lambda: _listens(port), "mariadbd")
+        wait_for(lambda: _listens(port), "mariadbd")
 
     def _write(self, name: str, text: str) -> Path:
         path = self._folder / name
@@ -135,7 +135,8 @@ class Slurm:
         return done.stdout
 
 
-def _wait_for(happened: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_for(happened: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    """Wait until something happened; raise TimeoutError if it does not within `seconds`."""
     end = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > end:
@@ -148,7 +149,8 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _free_ports(count: int) -> Sequence[int]:
+def free_ports(count: int) -> Sequence[int]:
+    """Return different ports of this machine on which nobody listens."""
     probes = [socket.socket() for _ in range(count)]
     for probe in probes:
         probe.bind(("127.0.0.1", 0))

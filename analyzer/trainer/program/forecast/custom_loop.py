@@ -26,9 +26,7 @@ def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any, A
         norm = own_value()
     row_loss = loss_function(args)
 
-    def replica_step(windows: Any, loads: Any, repeats: Any) -> Any:
-        if repeats is not None:
-            windows, loads = tf.repeat(windows, repeats, axis=0), tf.repeat(loads, repeats, axis=0)
+    def replica_step(windows: Any, loads: Any) -> Any:
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(row_loss(loads, model(windows, training=True)))
         gradients = tape.gradient(loss, model.trainable_variables)
@@ -37,8 +35,8 @@ def make_step(args: argparse.Namespace, strategy: Any) -> tuple[Any, Any, Any, A
             norm.assign(tf.linalg.global_norm(gradients))
         return loss
 
-    def train_step(batch: Any, repeats: Any = None) -> tuple[Any, Any]:
-        losses = strategy.run(replica_step, args=(*batch, repeats))
+    def train_step(batch: Any) -> tuple[Any, Any]:
+        losses = strategy.run(replica_step, args=batch)
         return strategy.reduce(tf.distribute.ReduceOp.MEAN, losses, axis=None), losses
 
     return model, optimizer, tf.function(train_step), norm
@@ -95,7 +93,7 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
     keeper = Keeper(args, strategy, model=model, optimizer=optimizer)
     schedule, statistics = Schedule(args.schedule), Statistics(args.statistics, args.refresh_every)
     writer = tf.summary.create_file_writer(args.logdir) if args.logdir else tf.summary.create_noop_writer()
-    device_work = DeviceWork(args)
+    device_work = DeviceWork(args, strategy)
     batches = iter(distribute(args, strategy))
     mean, done = float("nan"), keeper.done()
     if done:
@@ -113,8 +111,8 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
             if args.log_batches:
                 reporter.batch(step, args.batch_size)
             tf.keras.backend.set_value(optimizer.learning_rate, schedule.rate(step))
-            device_work.before(step)
-            loss, losses = train_step(batch, device_work.repeats(step))
+            batch = device_work.before(step, batch)
+            loss, losses = train_step(batch)
             mean, local = float(loss), float(strategy.experimental_local_results(losses)[0])
             tf.summary.scalar("loss", mean, step=step)
             if args.watch_gradients:

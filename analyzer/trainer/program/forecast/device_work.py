@@ -17,28 +17,29 @@ ROWS = 65_536
 class DeviceWork:
     """Work on the device before a step, as the command line asks for it."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: argparse.Namespace, strategy: Any) -> None:
+        self.strategy = strategy
         self.growth, self.keep = args.batch_growth, args.keep_windows
         self.calibrate_at, self.tolerance = args.calibrate_at, args.tolerance
         self.draw = random.Random(3)  # noqa: S311
         self.kept: List[Any] = []  # noqa: UP006 (Python 3.8)
 
-    def before(self, step: int) -> None:
-        """Keep more windows, and calibrate once."""
+    def before(self, step: int, batch: Any) -> Any:
+        """Keep more windows, calibrate once, and return the batch, larger with each step if it grows."""
         if self.keep:
             self._keep_windows(step)
         if step == self.calibrate_at:
             calibrate(tf.constant(self.tolerance))
+        if not self.growth:
+            return batch
+        times = 1 + step // self.growth
+        return self.strategy.run(lambda *parts: [tf.repeat(part, times, axis=0) for part in parts], batch)
 
     def _keep_windows(self, step: int) -> None:
         """Keep windows of a random number that rises with the step; drop every other once there are many."""
         self.kept.append(tf.zeros([self.draw.randrange(1, 1 + step) * ROWS, WINDOW]))
         if len(self.kept) > self.keep:
             self.kept = self.kept[::2]
-
-    def repeats(self, step: int) -> Any:
-        """Return how many times a step trains on its batch; None for once."""
-        return tf.constant(1 + step // self.growth) if self.growth else None
 
 
 @tf.function  # type: ignore[untyped-decorator]
