@@ -7,17 +7,24 @@ the time without revealing one.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
-    r"pass(?:word|wd|phrase|code)|(?<=db_)pass|(?<=smtp_)pass|(?<=mysql_)pass|(?<=redis_)pass|(?<=user_)pass"
-    r"|pwd|secret|credentials?|(?:api|access|secret|private|account|auth|encryption|signing|master)[_.-]?key"
+    r"pass(?:word|wd|phrase|code)|pwd|secret|credentials?|(?:card|user|sim|login)_pin"
+    r"|(?:api|access|secret|private|account|auth|encryption|signing|master|licen[sc]e)[_.-]?key"
 )
 _WEAK = r"token|(?<![a-z])_?auth"
+_SHORT = (
+    r"(?<![a-z])(?:pass|pw)|(?<=_)(?:signing|salt|pepper|pat)|(?<=--)key"
+    r"|(?:hmac|fernet|ssh|ssl|tls|cipher|crypto|deploy|webhook|session|shared|storage|service|client|jwt|application"
+    r"|consumer|admin|root|gpg|aes|data|fastly)[_.-]?key"
+)
+"""Names that other things have too: their value must not be a word or a number."""
 _NAME = (
-    rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))"
+    rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK})|(?P<short>{_SHORT}))"
     r"(?:[_-]?\d{1,2}|[_-](?:prod|dev|staging|test|base|value|plain|hex|b64|base64|string))?"
 )
 _TYPE = r"(?:\s?:\s?(?:str|bytes|Optional\[str\])(?:\s?\|\s?None)?(?=\s?=))?"
@@ -41,7 +48,7 @@ _NAMED = re.compile(
 _BEFORE = re.compile(r"[\w.\-]{0,80}\Z")
 _SPECIAL_TOKEN = re.compile(
     r"(?:^|[_.\-])(?:pad|eos|bos|mask|unk|sep|cls|oov|start|end|stop|next|special|last|first|per|each|image|audio"
-    r"|prompt|completion|input|output|target|page|cancellation|step|xla|control)[_.\-]*$|[a-z]s_$",
+    r"|prompt|completion|input|output|target|page|cancellation|step|xla|control)[_.\-]*$|[a-rt-z]s_$",
     re.IGNORECASE,
 )
 _SPOKEN_OF = re.compile(
@@ -81,23 +88,30 @@ class _Named(NamedTuple):
     is_bare: bool
     is_option: bool
     is_environment: bool
-    is_weak: bool
+    strength: str
 
 
 def find_named(text: str) -> Iterator[SecretSpan]:
     """Yield the values in a text that are secrets, judged by their name and form."""
     at = 0
     while match := _NAMED.search(text, at):
-        at = match.end("strong") if match["strong"] else match.end("weak")
+        at = match.end(_strength(match))
         named = _read(text, match)
         if named and _is_assigned(text, named) and _is_secret(named):
-            kind = "token" if named.is_weak else _kind(match["strong"].lower())
-            yield SecretSpan(named.start, named.start + len(named.value), kind)
+            yield SecretSpan(named.start, named.start + len(named.value), _kind(named))
             at = max(at, named.start + len(named.value))
 
 
-def _kind(word: str) -> str:
-    if word.startswith("pass") or word == "pwd":
+def _strength(match: re.Match[str]) -> str:
+    """Return the group of the name: strong, weak or short."""
+    return next(group for group in ("strong", "weak", "short") if match[group])
+
+
+def _kind(named: _Named) -> str:
+    if named.strength == "weak":
+        return "token"
+    word = named.match[named.strength].lower()
+    if word.startswith("pass") or word in ("pwd", "pw"):
         return "password"
     return "key" if word.endswith("key") else "secret" if word == "secret" else "credential"
 
@@ -108,11 +122,11 @@ def _read(text: str, match: re.Match[str]) -> _Named | None:
     before = found[0] if found else ""
     group = "inner" if match["escaped"] else "quoted" if match["quote"] else "bare"
     start, value = match.start(group), match[group]
-    is_environment = (before + (match["strong"] or match["weak"])).isupper()
+    strength = _strength(match)
+    is_environment = (before + match[strength]).isupper()
     named = _Named(
-        before, match, start, value, group == "bare", before.startswith("--"), is_environment,
-        match["weak"] is not None,
-    )  # fmt: skip
+        before, match, start, value, group == "bare", before.startswith("--"), is_environment, strength
+    )
     if not named.is_bare:
         return named
     if _is_alone_on_line(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
@@ -131,7 +145,7 @@ def _is_alone_on_line(text: str, match: re.Match[str], named: _Named) -> bool:
     first = (match["bare"] or "").strip(".,:;")
     said = match["between"].strip()
     binds = said == ":" or (said == "=" and named.is_environment)
-    return alone and binds and not named.is_weak and not _NOTHING.fullmatch(first)
+    return alone and binds and named.strength == "strong" and not _NOTHING.fullmatch(first)
 
 
 def _is_assigned(text: str, named: _Named) -> bool:
@@ -150,8 +164,8 @@ def _is_assigned(text: str, named: _Named) -> bool:
 def _is_revealed(named: _Named) -> bool:
     """Return True if a sentence states the value (`with password s3cr3t`), and it is not a plain word."""
     is_odd = re.search(r"\d", named.value) and re.search(r"[A-Za-z]", named.value)
-    least = 20 if named.is_weak else 6
-    said = (named.match["strong"] or "pass").lower().startswith("pass")
+    least = 6 if named.strength == "strong" else 20
+    said = (named.match["strong"] or named.match["weak"] or "").lower().startswith(("pass", "token"))
     return said and bool(is_odd) and len(named.value) >= least
 
 
@@ -164,7 +178,8 @@ def _is_secret(named: _Named) -> bool:
         return False
     if named.is_bare and not named.is_environment and not named.is_option and _EXPRESSION.fullmatch(value):
         return False
-    return _is_token(named) if named.is_weak else _is_clear_secret(named)
+    judge = {"strong": _is_clear_secret, "weak": _is_token, "short": _is_unlike_words}
+    return judge[named.strength](named)
 
 
 def _is_clear_secret(named: _Named) -> bool:
@@ -180,6 +195,8 @@ def _is_token(named: _Named) -> bool:
     """Return True if a value named `token` is a credential, not a count or a token of a language model."""
     value, match = named.value, named.match
     spoken = _SPOKEN_OF.search(match.string[max(0, match.start() - 16) : match.start()])
+    if named.is_environment and is_random(value):
+        return True
     if _SPECIAL_TOKEN.search(named.before) or spoken or _NUMBER.fullmatch(value) or len(value) < 6:
         return False
     if re.search(r"\d", value) and re.search(r"[A-Za-z]", value) and not re.search(r"\s", value):
@@ -187,3 +204,30 @@ def _is_token(named: _Named) -> bool:
     is_auth = (match["weak"] or "").lower().endswith("auth")
     expected = named.is_environment or named.is_option or (named.is_bare is False and bool(named.before))
     return (expected and not is_auth) or (len(value) >= 20 and not re.search(r"\s", value))
+
+
+def _is_unlike_words(named: _Named) -> bool:
+    """Return True if a value with an ambiguous name is a password or a random key, not a word or a number."""
+    value, name = named.value, named.match["short"].lower()
+    if not (re.search(r"\d", value) and re.search(r"[A-Za-z]", value)) or _NUMBER.fullmatch(value):
+        return False
+    if name not in ("pass", "pw"):
+        return is_random(value)
+    bound = named.is_option or named.is_environment or not named.is_bare or _begins_line(named)
+    return (bound or is_random(value)) and len(value) >= 6 and not re.search(r"[\s/\\]", value)
+
+
+def _begins_line(named: _Named) -> bool:
+    text, begin = named.match.string, named.match.start() - len(named.before)
+    return not text[text.rfind("\n", 0, begin) + 1 : begin].strip(" -\t")
+
+
+def is_random(value: str) -> bool:
+    """Return True if small and capital letters and digits of a long word alternate as in a random one."""
+    letters = re.sub(r"[_-]", "", value)
+    changes = sum(_class(one) != _class(other) for one, other in pairwise(letters))
+    return len(letters) >= 12 and changes >= 0.22 * len(letters) and not re.search(r"\s", value)
+
+
+def _class(char: str) -> int:
+    return char.isdigit() + 2 * char.isupper() + 4 * char.islower()

@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from analyzer.model.placeholders import SECRET
+from analyzer.redact.plain_text import PlainText, plain
 from analyzer.redact.vendors import DETECTORS, SecretSpan
 from analyzer.redact.walk import Replacement, any_of
 
@@ -14,7 +15,8 @@ _MAX_ODD = 400
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
-_NAMES = ("passw", "passp", "passc", "_pass", "pwd", "secret", "credential", "token", "auth", "onkey", *_KEYS)
+_SHORT = ("pass", "pw", "_pin", "_signing", "salt", "pepper", "_pat")
+_NAMES = (*_SHORT, "secret", "credential", "token", "auth", "onkey", *_KEYS)
 """Literals; `named_secrets` runs only on texts that contain one of them."""
 
 
@@ -24,7 +26,8 @@ def _find_named(text: str) -> Iterator[SecretSpan]:
     return find_named(text)
 
 
-_FINDERS = (*((each.literals, each.find) for each in DETECTORS), (_NAMES, _find_named))
+_Finder = tuple[Sequence[str], Callable[[str], Iterator[SecretSpan]]]
+_FINDERS: Sequence[_Finder] = (*((each.literals, each.find) for each in DETECTORS), (_NAMES, _find_named))
 
 
 class Secrets:
@@ -65,17 +68,37 @@ class Secrets:
 
 
 def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
-    """Return the secrets of each text that has any; detectors whose literals are absent do not run."""
-    whole = "\n".join(texts).lower()
-    asked = [(literals, find) for literals, find in _FINDERS if any(literal in whole for literal in literals)]
+    """Return the secrets of each text that has any, as it stands or with its escapes undone."""
+    shown = {text: each for text in texts if (each := plain(text))}
+    asked = _possible("\n".join([*texts, *(each.text for each in shown.values())]).lower())
     found: dict[str, list[SecretSpan]] = {}
     for text in texts:
-        lowered = text.lower()
-        finds = [find for literals, find in asked if any(literal in lowered for literal in literals)]
-        raw = (each for find in finds for each in find(text))
-        if stretches := _merged(_not_masked(text, raw)):
+        spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
+        if stretches := _merged(_not_masked(text, spans)):
             found[text] = stretches
     return found
+
+
+def _possible(whole: str) -> Sequence[_Finder]:
+    """Return the finders of which a literal occurs."""
+    triples = set(zip(whole, whole[1:], whole[2:], strict=False))
+    return [
+        (literals, find)
+        for literals, find in _FINDERS
+        if any((len(each) < 3 or tuple(each[:3]) in triples) and each in whole for each in literals)
+    ]
+
+
+def _spans(text: str, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:
+    lowered = text.lower()
+    for literals, find in asked:
+        if any(literal in lowered for literal in literals):
+            yield from find(text)
+
+
+def _hidden_spans(shown: PlainText, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:
+    for each in _spans(shown.text, asked):
+        yield SecretSpan(*shown.original(each.start, each.end), each.kind)
 
 
 def _not_masked(text: str, stretches: Iterable[SecretSpan]) -> Iterator[SecretSpan]:

@@ -44,12 +44,24 @@ def _detectors(file: Path) -> Iterator[Detector]:
 
 
 def _prefixed(kind: str, prefix: str, characters: str, least: str) -> Detector:
-    """Return a detector for a prefix and `least` or more characters (6 with a digit if the text is cut)."""
-    pattern = (
-        rf"(?<![A-Za-z0-9]){prefix}(?:[{characters}]{{{least},}}+"
-        rf"|(?=[{characters}]*?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z))"
-    )
-    return Detector(kind, (prefix.replace("\\", "").lower(),), pattern)
+    """Return a detector for a prefix and `least` or more characters (6 with a digit if the text is cut).
+
+    `20 mixed` asks for small and capital letters and a digit among them, and for the whole token.
+    """
+    number, _, is_mixed = least.partition(" ")
+    token = rf"[{characters}]{{{number},}}+"
+    if is_mixed:
+        odd = "".join(rf"(?=[{characters}]*?[{needed}])" for needed in ("0-9", "a-z", "A-Z"))
+        token = odd + token
+    else:
+        token += rf"|(?=[{characters}]*?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z)"
+    return Detector(kind, (_literal(prefix),), rf"(?<![A-Za-z0-9]){prefix}(?:{token})")
+
+
+def _literal(prefix: str) -> str:
+    """Return the longest fixed part of a prefix, in small letters."""
+    fixed = re.split(r"\[.*?\]|\(.*\)\??|\{.*?\}|\\\w", prefix.replace("\\.", "."))
+    return max(fixed, key=len).lower()
 
 
 DETECTORS: Sequence[Detector] = tuple(_detectors(Path(__file__).with_name("detectors.tsv")))

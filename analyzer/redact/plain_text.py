@@ -1,0 +1,64 @@
+"""Undoes what hides a secret from patterns: escapes, invisible characters, line breaks inside of a word."""
+
+import re
+from collections.abc import Callable, Mapping
+from html import unescape
+from typing import NamedTuple
+
+_INVISIBLE = (
+    r"\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+_HIDDEN = re.compile(
+    r"\\+u00(?P<u>[0-7][0-9a-fA-F])|\\+x(?P<x>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
+    r"|(?P<html>&(?:#\d{2,3}|#x[0-9a-fA-F]{2,4}|quot|amp|apos|lt|gt);)"
+    r"|\\(?P<letter>[nrt\"'/])"
+    r"|\x1b\[[\d;]{0,12}[A-Za-z]"
+    r"|(?P<wrap>(?<=[\w+/=.~-])\r?\n[ \t]*(?=[^\s\d]*\d)(?=[^\sA-Za-z]*[A-Za-z])"
+    r"(?=[\w+/=.~%:@!$-]{6,200}[\"',;)\]}]{0,3}[ \t]*(?:\n|\Z)))"
+    rf"|[{_INVISIBLE}]"
+)
+_HINT = re.compile(rf"[\\%&\n{_INVISIBLE}]")
+"""A character that every match of `_HIDDEN` holds."""
+_LETTERS: Mapping[str, str] = {"n": "\n", "r": "", "t": "\t"}
+
+
+class PlainText(NamedTuple):
+    """A text without what hid parts of it; for each character, its (start, end) in the original."""
+
+    text: str
+    places: list[tuple[int, int]]
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the original of a span in the plain text, which is not empty."""
+        return self.places[start][0], self.places[end - 1][1]
+
+
+def plain(text: str) -> PlainText | None:
+    """Return the text with escapes and invisible characters undone; None if there are none."""
+    if not (_HINT.search(text) and _HIDDEN.search(text)):
+        return None
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    at = 0
+    for match in _HIDDEN.finditer(text):
+        shown = _shown(match)
+        parts += text[at : match.start()], shown
+        places += zip(range(at, match.start()), range(at + 1, match.start() + 1), strict=True)
+        places += [match.span()] * len(shown)
+        at = match.end()
+    places += zip(range(at, len(text)), range(at + 1, len(text) + 1), strict=True)
+    return PlainText("".join([*parts, text[at:]]), places)
+
+
+_UNDO: Mapping[str, Callable[[str], str]] = {
+    **dict.fromkeys(("u", "x", "percent"), lambda digits: chr(int(digits, 16))),
+    "html": unescape,
+    "letter": lambda letter: _LETTERS.get(letter, letter),
+    "wrap": lambda _: "",
+}
+
+
+def _shown(match: re.Match[str]) -> str:
+    """Return what an escape stands for, or nothing for an invisible character."""
+    return _UNDO[match.lastgroup](match[match.lastgroup]) if match.lastgroup else ""
