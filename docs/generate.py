@@ -316,10 +316,16 @@ def contract() -> str:
     return str(runpy.run_path(str(HERE / "contract.py"))["contract"]())
 
 
+def masking() -> str:
+    """What is masked, and the share of an attacker's secrets."""
+    return str(runpy.run_path(str(HERE / "masking.py"))["masking"]())
+
+
 DOCUMENTS = {
     HERE.parent / "analyzer" / "model" / "contract.py": contract,
     HERE / "collect.md": collect,
     HERE / "formats.md": formats,
+    HERE / "masking.md": masking,
     HERE / "messages.md": messages,
     HERE / "recordings.md": recordings,
     HERE / "scoreboard.md": scores,

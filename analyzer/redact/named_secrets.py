@@ -7,9 +7,9 @@ the time without revealing one.
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
+from analyzer.redact.randomness import is_random
 from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
@@ -220,14 +220,3 @@ def _is_unlike_words(named: _Named) -> bool:
 def _begins_line(named: _Named) -> bool:
     text, begin = named.match.string, named.match.start() - len(named.before)
     return not text[text.rfind("\n", 0, begin) + 1 : begin].strip(" -\t")
-
-
-def is_random(value: str) -> bool:
-    """Return True if small and capital letters and digits of a long word alternate as in a random one."""
-    letters = re.sub(r"[_-]", "", value)
-    changes = sum(_class(one) != _class(other) for one, other in pairwise(letters))
-    return len(letters) >= 12 and changes >= 0.22 * len(letters) and not re.search(r"\s", value)
-
-
-def _class(char: str) -> int:
-    return char.isdigit() + 2 * char.isupper() + 4 * char.islower()

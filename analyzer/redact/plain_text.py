@@ -9,13 +9,14 @@ _INVISIBLE = (
     r"\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
+_WORD = r"[\w+/=.~%:@!$-]"
 _HIDDEN = re.compile(
-    r"\\+u00(?P<u>[0-7][0-9a-fA-F])|\\+x(?P<x>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
+    r"\\{1,4}u00(?P<u>[0-7][0-9a-fA-F])|\\{1,4}x(?P<x>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
     r"|(?P<html>&(?:#\d{2,3}|#x[0-9a-fA-F]{2,4}|quot|amp|apos|lt|gt);)"
     r"|\\(?P<letter>[nrt\"'/])"
     r"|\x1b\[[\d;]{0,12}[A-Za-z]"
-    r"|(?P<wrap>(?<=[\w+/=.~-])\r?\n[ \t]*(?=[^\s\d]*\d)(?=[^\sA-Za-z]*[A-Za-z])"
-    r"(?=[\w+/=.~%:@!$-]{6,200}[\"',;)\]}]{0,3}[ \t]*(?:\n|\Z)))"
+    r"|(?P<wrap>(?<=[\w+/=.~-])\r?\n(?=[ \t]*[^\s\d]{0,200}\d)(?=[ \t]*[^\sA-Za-z]{0,200}[A-Za-z])"
+    rf"(?:[ \t]+(?={_WORD}{{8,200}})|(?={_WORD}{{6,200}}[\"',;)\]}}]{{0,3}}[ \t]*(?:\n|\Z))))"
     rf"|[{_INVISIBLE}]"
 )
 _HINT = re.compile(rf"[\\%&\n{_INVISIBLE}]")
@@ -49,6 +50,12 @@ def plain(text: str) -> PlainText | None:
         at = match.end()
     places += zip(range(at, len(text)), range(at + 1, len(text) + 1), strict=True)
     return PlainText("".join([*parts, text[at:]]), places)
+
+
+def pieces(text: str) -> list[str]:
+    """Return the parts of a text between escapes and invisible characters."""
+    ends = [0, *(at for match in _HIDDEN.finditer(text) for at in match.span()), len(text)]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
 
 
 _UNDO: Mapping[str, Callable[[str], str]] = {

@@ -2,16 +2,22 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from analyzer.model.placeholders import SECRET
-from analyzer.redact.plain_text import PlainText, plain
+from analyzer.redact.plain_text import PlainText, pieces, plain
+from analyzer.redact.randomness import is_random
 from analyzer.redact.vendors import DETECTORS, SecretSpan
 from analyzer.redact.walk import Replacement, any_of
 
 _UNMISTAKABLE = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """Values that cannot be ordinary words: once known as a secret, they are masked wherever they occur."""
 _MAX_ODD = 400
+_REST = re.compile(
+    r"\s{1,12}(?P<word>(?=[^\sA-Z]{0,80}[A-Z])(?=[^\sa-z]{0,80}[a-z])(?=[^\s\d]{0,80}\d)[\w+/=.~-]{10,400})"
+)
+_LEAST_CUT = 12
+"""Characters of a known secret that identify it at the end of a shortened text."""
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
@@ -45,8 +51,8 @@ class Secrets:
             for each in stretches:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
         self._key = _key(kept) if self._kinds else b""
-        again = [value for value in self._kinds if _UNMISTAKABLE.fullmatch(value)][:_MAX_ODD]
-        self._again = re.compile(any_of(again) or "(?!)")
+        self._known = _unmistakable(self._kinds)
+        self._again = re.compile(any_of(self._known) or "(?!)")
 
     @property
     def masked(self) -> int:
@@ -56,15 +62,32 @@ class Secrets:
     def replacements(self, text: str) -> Sequence[Replacement]:
         """Return the replacements that mask the secrets of a text."""
         own = self._spans.get(text, ())
-        again = (SecretSpan(*match.span(), "") for match in self._again.finditer(text))
+        again = (SecretSpan(*match.span(), self._known[match[0]]) for match in self._again.finditer(text))
         return [
             Replacement(each.start, each.end, self._token(text[each.start : each.end], each.kind))
-            for each in _merged([*own, *again])
+            for each in _merged([*own, *again, *self._cut_off(text)])
         ]
+
+    def _cut_off(self, text: str) -> Iterator[SecretSpan]:
+        """Yield the beginning of a known secret at the end of a text that was shortened."""
+        for value in self._known:
+            at = text.rfind(value[:_LEAST_CUT])
+            if at >= 0 and len(value) > _LEAST_CUT and value.startswith(text[at:].rstrip("… ")):
+                yield SecretSpan(at, len(text), self._known[value])
 
     def _token(self, value: str, kind: str) -> str:
         mark = hashlib.blake2b(_bytes(value), key=self._key, digest_size=2).hexdigest()
         return f"[secret:{self._kinds.get(value, kind)}:{mark}]"
+
+
+def _unmistakable(kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the kinds of secrets that are masked everywhere, also with other white space or in parts."""
+    known: dict[str, str] = {}
+    for value, kind in kinds.items():
+        for form in (value, " ".join(value.split()), *value.split(), *pieces(value)):
+            if len(known) < _MAX_ODD and _UNMISTAKABLE.fullmatch(form):
+                known.setdefault(form, kind)
+    return known
 
 
 def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
@@ -93,7 +116,13 @@ def _spans(text: str, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:
     lowered = text.lower()
     for literals, find in asked:
         if any(literal in lowered for literal in literals):
-            yield from find(text)
+            yield from (_continued(text, each) for each in find(text))
+
+
+def _continued(text: str, span: SecretSpan) -> SecretSpan:
+    """Return the span with the next word if that may be the rest of a secret that a line break divides."""
+    rest = _REST.match(text, span.end)
+    return span._replace(end=rest.end()) if rest and is_random(rest["word"]) else span
 
 
 def _hidden_spans(shown: PlainText, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:

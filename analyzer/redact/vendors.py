@@ -44,17 +44,20 @@ def _detectors(file: Path) -> Iterator[Detector]:
 
 
 def _prefixed(kind: str, prefix: str, characters: str, least: str) -> Detector:
-    """Return a detector for a prefix and `least` or more characters (6 with a digit if the text is cut).
+    """Return a detector for a prefix and `least` or more characters.
 
+    Fewer suffice where the text is cut, or where white space, such as a line break, divides the token.
     `20 mixed` asks for small and capital letters and a digit among them, and for the whole token.
     """
     number, _, is_mixed = least.partition(" ")
     token = rf"[{characters}]{{{number},}}+"
     if is_mixed:
-        odd = "".join(rf"(?=[{characters}]*?[{needed}])" for needed in ("0-9", "a-z", "A-Z"))
+        odd = "".join(rf"(?=[{characters}]{{0,80}}?[{needed}])" for needed in ("0-9", "a-z", "A-Z"))
         token = odd + token
     else:
-        token += rf"|(?=[{characters}]*?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z)"
+        begun = rf"(?=[{characters}]{{0,80}}?(?:[0-9]|[a-z][A-Z]))[{characters}]{{3,}}+"
+        token += rf"|{begun}\s{{1,12}}(?=[{characters}]{{0,80}}?[0-9])[{characters}]{{6,}}+"
+        token += rf"|(?=[{characters}]{{0,80}}?[0-9])[{characters}]{{6,}}+(?=\s?…|\Z)"
     return Detector(kind, (_literal(prefix),), rf"(?<![A-Za-z0-9]){prefix}(?:{token})")
 
 

@@ -20,7 +20,7 @@ FindReplacements = Callable[[str], Sequence[Replacement]]
 _TRUSTED_KEYS = frozenset({
     "schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "role", "outcome",
     "scope", "read", "key", "fingerprint", "rules_digest", "mwms_analyze", "id", "points", "guessed",
-    "worker", "claimed", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
+    "worker", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
 })  # fmt: skip
 """Keys whose values come from the schema or the rules, never from a file of the run."""
 
@@ -32,6 +32,8 @@ def texts_of_run(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping):
         if _is_evidence(value):
             yield _joined_lines(value)
+        if isinstance(value.get("text"), str) and isinstance(value.get("excerpt"), str):
+            yield f"{value['text']}\n{value['excerpt']}"
         for key, each in value.items():
             if not (key in _TRUSTED_KEYS or (_is_evidence(value) and key in {"context", "excerpt"})):
                 yield from texts_of_run(each)

@@ -79,8 +79,9 @@ def _parts(secret: str) -> Iterator[str]:
 
 
 def _windows(part: str) -> Iterator[str]:
-    for at in range(max(1, len(part) - WINDOW + 1)):
-        yield part[at : at + WINDOW]
+    """Yield ten characters in a row with a digit: others may be words."""
+    every = [part[at : at + WINDOW] for at in range(max(1, len(part) - WINDOW + 1))]
+    yield from (window for window in every if re.search(r"\d", window) or len(every) == 1)
 
 
 def _made(form: str, seed: str) -> str:

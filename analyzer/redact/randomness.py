@@ -1,0 +1,15 @@
+"""Tells random words, as keys and tokens are, from names."""
+
+import re
+from itertools import pairwise
+
+
+def is_random(value: str) -> bool:
+    """Return True if small and capital letters and digits of a long word alternate as in a random one."""
+    letters = re.sub(r"[_-]", "", value)
+    changes = sum(_class(one) != _class(other) for one, other in pairwise(letters))
+    return len(letters) >= 12 and changes >= 0.22 * len(letters) and not re.search(r"\s", value)
+
+
+def _class(char: str) -> int:
+    return char.isdigit() + 2 * char.isupper() + 4 * char.islower()
