@@ -5,8 +5,13 @@ from typing import NamedTuple
 
 _AGAIN = re.compile(r"[-_.]?(?:attempt|retry|restart(?:ed)?|rerun|again|try)[-_.]?\d{0,4}(?![a-z0-9])")
 _DATE = re.compile(
-    r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
+    r"(?<!\d)20\d\d[-_./]?[01]\d[-_./]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
 )
+_ID = re.compile(
+    r"(?<![a-z0-9])(?:[1-9]\d{3,}(?:[-_.]\d{1,4})?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,40})$"
+)
+"""Number of a scheduler's job (with array task), UUID or digest at the end of a name; `job-17` has none."""
 RESTART_WINDOW_SECONDS = 86_400.0
 """Maximum seconds from the end of a run to the start of its job's next run, to count as a restart."""
 
@@ -30,11 +35,18 @@ class Restart(NamedTuple):
         return f"helped {self.helped} of {self.known} times; {last}"
 
 
-def job_of(place: str) -> str | None:
-    """Return the path without attempt and date, which identifies a job; None if no name is left."""
-    lower = place.lower().rstrip("/")
-    job = re.sub(r"[-_.]+(?=/|$)", "", _DATE.sub("", _AGAIN.sub("", lower)))
-    return job if job.rpartition("/")[2] else None
+def job_of(place: str, root: str = "") -> str | None:
+    """Return the path without attempts, dates and ids, which identifies a job; None if no name is left.
+
+    `bert/48213` and `bert/48240` are lives of `bert`, as are `bert-48213` and `bert/20261121-0100`.
+    """
+    below = _DATE.sub("", place.removeprefix(root.rstrip("/")).lower())
+    names = [name for part in below.split("/") if (name := _job_name(part))]
+    return f"{root.rstrip('/')}/{'/'.join(names)}" if names else None
+
+
+def _job_name(part: str) -> str:
+    return _ID.sub("", _AGAIN.sub("", part).strip("-_.")).strip("-_.")
 
 
 def restart(outcomes: list[tuple[str | None, str | None]], fingerprint: str) -> Restart | None:

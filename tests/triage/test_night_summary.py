@@ -85,7 +85,7 @@ def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
     assert [*after.values()] == [None, None]
     assert job_of("/runs/2026-11-20/bert-attempt-2/run") == job_of("/runs/2026-11-21/bert/run")
     assert job_of("/runs/job-17") != job_of("/runs/job-18")
-    assert job_of("/runs/2026-11-20") is None
+    assert job_of("/runs/2026-11-20", "/runs") is None
 
 
 @pytest.mark.processes

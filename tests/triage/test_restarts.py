@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.triage.restarts import Restart, restart
+from analyzer.triage.restarts import Restart, job_of, restart
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,41 @@ def test_the_last_restart_is_compared_with_the_failure(
 ) -> None:
     """It helped, failed in the same way, or failed in another way."""
     assert restart(outcomes, "this") == told
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("job/20261121-0100", "job/20261121-0300"),
+        ("bert/48213", "bert/48240"),
+        ("unet-48213", "unet"),
+        ("2026-11-20/bert-attempt-2/run", "2026-11-21/bert/run"),
+        ("sweep/48213_7", "sweep/48213_12"),
+        ("gpt-3f2a9c1d7b", "gpt-90ab12cd34"),
+        ("a/7c9e6679-7425-40de-944b-e07fc1f90ae7", "a/1763690400"),
+        ("2026/11/20/bert", "2026/11/21/bert"),
+    ],
+)
+def test_lives_of_one_job(one: str, other: str) -> None:
+    """They differ in attempt, date, or the id that a scheduler gave."""
+    assert job_of(f"/runs/{one}", "/runs") == job_of(f"/runs/{other}", "/runs") is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("job-17", "job-18"),
+        ("team-a/bert", "team-b/bert"),
+        ("resnet50", "resnet101"),
+        ("job-00017", "job-00018"),
+    ],
+)
+def test_different_jobs(one: str, other: str) -> None:
+    """Short numbers and padded ones belong to the name."""
+    assert job_of(f"/runs/{one}", "/runs") != job_of(f"/runs/{other}", "/runs")
+
+
+@pytest.mark.parametrize("place", ["48213", "2026-11-20", "2026-11-20/48213", "attempt-2"])
+def test_no_job_without_a_name(place: str) -> None:
+    """Nothing tells which job it was."""
+    assert job_of(f"/runs/{place}", "/runs") is None

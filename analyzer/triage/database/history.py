@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from analyzer.engine import RulePack
 from analyzer.model.errors import UsageError
+from analyzer.model.log_template import template_of
 from analyzer.triage.database.schema import ABOUT, EVENTS, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
 from analyzer.triage.examine.run_task import ExaminedRun, Host
 from analyzer.triage.locks import WaitPolicy, acquire, file_lock
@@ -230,18 +231,25 @@ def _store_run(
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
     values = _run_values(examined) | {"place": place, "night": date, "tries": tries, **report}
     (run,) = connection.execute(sa.insert(RUNS).values(values)).inserted_primary_key or (0,)
-    if examined.summary:
+    if examined.summary and examined.summary.rules:
         _adopt(connection, values)
     if hosts := examined.summary.hosts if examined.summary else ():
         connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
 
 
 def _adopt(connection: sa.Connection, values: Mapping[str, Any]) -> None:
-    """Move runs of the same name or job and cause, which a former version grouped, into a run's group."""
-    same = RUNS.c.name == values["name"]
-    same = sa.or_(same, RUNS.c.job == values["job"]) if values["job"] else same
-    former = sa.and_(RUNS.c.rules.is_(None), RUNS.c.cause == values["cause"], same)
-    connection.execute(sa.update(RUNS).where(former).values(fingerprint=values["fingerprint"]))
+    """Move groups of a former version into the group of a run with the same cause and job or summary."""
+    former = sa.and_(RUNS.c.rules.is_(None), RUNS.c.cause == values["cause"])
+    columns = (RUNS.c.fingerprint, RUNS.c.job, RUNS.c.summary)
+    said = template_of(values["summary"])
+    same = {
+        fingerprint
+        for fingerprint, job, summary in connection.execute(sa.select(*columns).where(former).distinct())
+        if (job and job == values["job"]) or template_of(summary or "") == said
+    }
+    if same:
+        own = {"fingerprint": values["fingerprint"], "rules": ""}
+        connection.execute(sa.update(RUNS).where(former, RUNS.c.fingerprint.in_(same)).values(own))
 
 
 def _run_values(examined: ExaminedRun) -> dict[str, Any]:
@@ -257,7 +265,7 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
     }
     if summary:
         stated = {name: value for name, value in summary._asdict().items() if name != "hosts"}
-        values |= stated | {"culprits": json.dumps(summary.culprits), "job": job_of(task.place) or None}
+        values |= stated | {"culprits": json.dumps(summary.culprits), "job": job_of(task.place, task.root)}
     return {name: storable_text(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
