@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 from analyzer.storage.disk_cache import cached_yaml
 
 PLACES = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
-"""Environments with shell commands; the code for any other place belongs in the training script."""
+"""Where jobs run that `mwms-collect` collects after their end."""
+ON_WORKER = "On each worker"
+IN_SCRIPT = "In the script"
+WORKER = (
+    "WORKER=$(python -c 'import json, os; "
+    'print("{type}-{index}".format(**json.loads(os.environ["TF_CONFIG"])["task"]))\')'
+)
+"""Shell command that sets the name of a worker, such as `worker-1`, from its TF_CONFIG."""
 
 
 class File(NamedTuple):
@@ -30,7 +37,7 @@ class Command(NamedTuple):
     @property
     def language(self) -> str:
         """Return the language of the command, for syntax highlighting."""
-        return "sh" if self.where in PLACES else "python"
+        return "python" if self.where == IN_SCRIPT else "sh"
 
 
 class Recipe(NamedTuple):
@@ -65,5 +72,5 @@ def recipes() -> Mapping[str, Recipe]:
 def _commands(written: list[dict[str, Any]]) -> Iterator[Command]:
     for each in written:
         files = tuple(File(*file) for file in each.get("files", ()))
-        for where in PLACES if each["where"] == "everywhere" else [each["where"]]:
-            yield Command(where, each["text"], files)
+        named = f"{WORKER}\n" if "$WORKER" in each["text"] else ""
+        yield Command(each["where"], named + each["text"], files)

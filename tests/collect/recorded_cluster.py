@@ -76,14 +76,15 @@ class RecordedCluster:
         if not rest:
             wanted = dict(each.split("=") for each in asked.get("labelSelector", "").split(",") if each)
             found = [each for each in self.objects.get(plural, ()) if wanted.items() <= _labels(each).items()]
-            return 200, {**LIST, "kind": f"{plural.title()}List", "items": found}
+            kind = next(kind for each in _RESOURCES.values() for name, kind in each if name == plural)
+            return 200, {**LIST, "kind": f"{kind}List", "items": found}
         if rest[1:] == ["log"]:
             return self._log(rest[0], asked)
         named = [each for each in self.objects.get(plural, ()) if each["metadata"]["name"] == rest[0]]
         return (200, named[0]) if named else failure(404, "NotFound", f'{plural} "{rest[0]}" not found')
 
     def _log(self, pod: str, asked: Mapping[str, str]) -> Answer:
-        container, previous = asked["container"], asked.get("previous") == "true"
+        container, previous = asked.get("container", "tensorflow"), asked.get("previous") == "true"
         text = self.logs.get((pod, container, previous))
         if text is None:
             return failure(
@@ -173,7 +174,7 @@ def event(name: str, reason: str, message: str) -> Json:
     }  # fmt: skip
 
 
-def trained_by_tfjob(sample: Path) -> RecordedCluster:
+def trained_by_tfjob(sample: Path, **more_labels: str) -> RecordedCluster:
     """Return a cluster on which the TFJob `bert` left what a sample run holds."""
     cluster = RecordedCluster()
     codes = dict(line.split() for line in (sample / "run" / "exit_codes.txt").read_text().splitlines())
@@ -184,6 +185,7 @@ def trained_by_tfjob(sample: Path) -> RecordedCluster:
             "training.kubeflow.org/job-name": "bert",
             "training.kubeflow.org/replica-type": "worker",
             "training.kubeflow.org/replica-index": index,
+            **more_labels,
         }
         given = (sample / "run" / f"tf_config-{index}.json").read_text().strip()
         env = [
