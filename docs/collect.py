@@ -1,0 +1,110 @@
+"""Writes `docs/collect.md`: how to collect a run, from the recipes that reports show."""
+
+from collections.abc import Iterable, Iterator
+
+from analyzer.diagnose.recipes import ON_WORKER, PLACES, WORKER, Command, Recipe, recipes
+
+_OPENING = """\
+# Collect a run
+
+The more of a run lies in one directory, the less has to be guessed.
+What matters most, in this order: **every** worker's complete output, how each process ended, TF_CONFIG,
+event files and traces.
+
+Generated from `analyzer/diagnose/recipes.yaml` by `python docs/generate.py`;
+a report holds the recipes of what its run lacks.
+Words in capitals stand for names of your own.
+
+## After the job has ended
+
+`mwms-collect` asks your platform for what it still has of the job, with your own tools and rights,
+stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
+It only reads; `--dry-run` prints the commands, `--no-analyze` stops before the diagnosis.
+What fails is told in the tool's own words, and the rest goes on.
+Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
+Run it soon: clusters delete pods and forget jobs.
+
+On Kubernetes, `tfjob/JOB`, `jobset/JOB` or `statefulset/JOB` is another kind of job; `-l LABELS` names pods.
+On Slurm, `--logs PATTERN` adds log files that neither Slurm nor their name links to the job.
+
+"""
+_MORE = """\
+### Vertex AI and SageMaker
+
+```sh
+mwms-collect vertex JOBNUMBER --region REGION -o run
+mwms-collect sagemaker JOBNAME --region REGION -o run
+```
+
+Without `mwms-collect`, what your tools print is read as well:
+`kubectl logs --prefix --timestamps`, `kubectl get pods -o json`, `docker compose logs`, `sacct`,
+exports of Cloud Logging and CloudWatch.
+Names tell whose file it is: a role and an index anywhere in the path
+(`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
+Compressed and rotated files, archives, and one file with a prefix before each line are read as they are;
+[formats.md](formats.md) has all that is known.
+With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.
+
+## While the job runs
+
+A container's own files are gone with it, so what nobody else keeps goes into a directory that outlives it:
+`run` stands for a directory on a volume that all workers share.
+This starts a worker, in its batch script or as its container's command, and keeps everything.
+Where TF_CONFIG is not set, as with `SlurmClusterResolver`, name the worker yourself:
+`WORKER=worker-$SLURM_PROCID`.
+
+"""
+_BEFORE = ("tf_config", "environment", "packages", "nvidia_smi")
+_AFTER = ("cgroup", "disks", "kernel_log")
+"""Kinds of sources that a worker keeps before it starts and after it ended."""
+_EXIT = "\nexit $code"
+
+
+def collect() -> str:
+    """How to collect a run, by where it ran and by what is collected."""
+    parts = [line for place in PLACES for line in _place(place)]
+    parts += [_MORE.rstrip("\n"), "", *_worker()]
+    parts += ["## What each thing tells, and how to get it", ""]
+    return _OPENING + "\n".join([*parts, *(line for each in recipes().values() for line in _recipe(each))])
+
+
+def _place(place: str) -> Iterator[str]:
+    """What collects a job of one place, and the files that it gives."""
+    (command,) = {
+        each.text: each
+        for recipe in recipes().values()
+        for each in recipe.commands
+        if each.where == place and each.text.startswith("mwms-collect")
+    }.values()
+    yield from (f"### {place}", "", "```sh", command.text, "```", "", *_files([command]))
+
+
+def _files(commands: Iterable[Command]) -> Iterator[str]:
+    """The files that commands give, as a table."""
+    yield from ("| file | read as | tells |", "|---|---|---|")
+    files = dict.fromkeys(file for each in commands for file in each.files)
+    yield from (f"| `{file.name}` | {file.read_as} | {file.tells} |" for file in files)
+    yield ""
+
+
+def _worker() -> Iterator[str]:
+    """The script that starts a worker and keeps what it leaves, and its files."""
+    before, start, after = _on_worker(*_BEFORE), _on_worker("log"), _on_worker(*_AFTER)
+    commands = [*before, *start, *after]
+    texts = (each.text.removeprefix(f"{WORKER}\n").replace(_EXIT, "") for each in commands)
+    yield from ("```sh", "export PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1", "mkdir -p run", WORKER)
+    yield from (*texts, _EXIT.strip(), "```", "", *_files(commands))
+
+
+def _on_worker(*kinds: str) -> list[Command]:
+    return [each for kind in kinds for each in recipes()[kind].commands if each.where == ON_WORKER]
+
+
+def _recipe(recipe: Recipe) -> Iterator[str]:
+    yield from (f"### {recipe.title}", "", f"{recipe.tells}", f"In short: {recipe.how}.", "")
+    for command in recipe.commands:
+        yield from _command(command)
+
+
+def _command(command: Command) -> Iterator[str]:
+    yield from (f"{command.where}:", "", f"```{command.language}", command.text, "```", "")
