@@ -64,7 +64,7 @@ def test_every_block_is_run_or_has_a_reason() -> None:
 
 
 @pytest.fixture
-def serving() -> Iterator[dict[str, str]]:
+def serving() -> Iterator[dict[str, Any]]:
     """Serve a cluster, an engine and a webhook; return the variables that lead to them."""
     cluster = trained_by_tfjob(SAMPLE, job="train")
     engine = RecordedEngine([(f"worker-{n}", 1) for n in range(3)])
@@ -73,7 +73,7 @@ def serving() -> Iterator[dict[str, str]]:
         "DOCKER_HOST": engine.server.url.replace("http://", "tcp://"),
         "WEBHOOK": webhook.url,
         "CLUSTER": cluster,
-    }  # type: ignore[dict-item]
+    }
     for server in (cluster.server, engine.server, webhook):
         server.close()
 
