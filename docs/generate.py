@@ -72,6 +72,8 @@ On 2026-11-23, twelve were recorded of four programs that are not the load forec
 the rules of commit e9b9942; no rule was changed for them. Two of them needed a second attempt: in one the NaN
 was swallowed by a ReLU, so that nothing failed, and one wrote more than a sample run may hold.
 Six of 2026-11-22 were run by a real Slurm, with several `slurmd` on one machine (`slurm-*`); five are kept.
+Five more of 2026-11-23 have its accounting too: a kill (recorded anew), a node taken down, a step over its
+memory, a time limit and a requeue.
 Seven more were made earlier and are not counted.
 Of five, what they were made for did not happen: TensorFlow 2.13
 lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their

@@ -5,7 +5,9 @@ The workers are small programs: no TensorFlow is needed to see whether a fault s
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import socket
 import sys
 import time
@@ -17,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from analyzer.trainer.faults import FAULTS
+from analyzer.trainer import faults
+from analyzer.trainer.faults import FAULTS, Fault
 from analyzer.trainer.jobs.hosts import Hosts, HostsError
 from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.jobs.workspace import Workspace
@@ -297,6 +300,18 @@ def networks_can_be_made() -> bool:
 def test_every_kind_has_a_harmless_fault() -> None:
     """Whoever adds a kind of fault adds its trial."""
     assert HARMLESS.keys() == FAULTS.keys() - {"none"}
+    assert all(HARMLESS[kind].kind == kind for kind in HARMLESS)
+
+
+def test_no_kind_is_forgotten() -> None:
+    """Each module of faults has its kinds in the list that scenarios can name, with a witness of their own."""
+    found = {Fault}
+    for module in pkgutil.iter_modules(faults.__path__, f"{faults.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, type) and issubclass(value, Fault):
+                found.add(value)
+    assert found == {*FAULTS.values()}
+    assert [kind for kind in found - {Fault} if kind.witness is Fault.witness] == []
 
 
 @pytest.mark.usefixtures("possible")
