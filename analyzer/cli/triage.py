@@ -129,7 +129,7 @@ def _status(night: TriageResult, fail_on: str) -> int:
 
 def _require_modules(extra: str, *modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed; run: pip install 'mwms-analyze[{extra}]'")
+        raise UsageError(f"{', '.join(missing)} not installed; install mwms-analyze with the extra [{extra}]")
 
 
 def _directory(name: str) -> Path:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
 from analyzer.cli.triage_options import parser
+from analyzer.triage.database.history import default_history_url, open_history
+from analyzer.triage.night_summary import summarize_night
+from analyzer.triage.publish.metrics import metrics
 from tests.recordings import ROOT
+from tests.triage.planted import plant, sixty_nights
 
 DEPLOY = ROOT / "deploy"
 
@@ -81,3 +88,25 @@ def test_the_image_serves_both_commands() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert re.search(r"pip install .*'\.\[triage,", text)
     assert "ENV PATH=/opt/mwms/bin:$PATH" in text
+
+
+def test_dashboard_and_alerts_ask_for_metrics_that_exist(tmp_path: Path) -> None:
+    """Every metric and label value of the queries is one that a night writes."""
+    with open_history(default_history_url(tmp_path)) as history:
+        summary = summarize_night(history, plant(history, sixty_nights(3)), 1, 0, [])
+    families = {each.name: each for each in text_string_to_metric_families(metrics(summary).decode())}
+    values = {
+        value for each in families.values() for sample in each.samples for value in sample.labels.values()
+    }
+    board = json.loads((DEPLOY / "monitoring/grafana-dashboard.json").read_text(encoding="utf-8"))
+    rules = yaml.safe_load((DEPLOY / "monitoring/prometheus-rules.yaml").read_text(encoding="utf-8"))
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    queries += [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
+    for query in queries:
+        named = re.findall(r"mwms_triage_\w+", query)
+        assert named
+        assert {*named} <= {*families}, query
+        assert {*re.findall(r'="(\w+)"', query)} <= values, query
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    for rule in rules["groups"][0]["rules"]:
+        assert {"alert", "expr", "labels", "annotations"} <= {*rule}
