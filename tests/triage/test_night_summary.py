@@ -13,7 +13,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import VERSION
-from analyzer.triage.groups import status
 from analyzer.triage.night_summary import NightSummary, summarize_night
 from analyzer.triage.publish.digest import digest
 from analyzer.triage.publish.metrics import metrics
@@ -46,23 +45,6 @@ def test_the_bad_machine_the_regression_and_the_new_failure_are_found(tmp_path: 
     (unknown,) = after.unknown
     assert unknown.cause == "unknown"
     assert shlex.split(unknown.command) == ["mwms-rules", "new", "--from", unknown.run.place]
-
-
-def test_a_failure_is_gone_once_and_comes_back_once() -> None:
-    """One that always came seldom is given more time."""
-    nights = [f"2026-01-{n:02d}" for n in range(1, 32)]
-
-    def states(*seen: int) -> list[str]:
-        counts = {nights[n]: 1 for n in seen}
-        return [
-            status({night: 1 for night in counts if night <= until}, nights[: n + 1]).state
-            for n, until in enumerate(nights)
-            if n >= seen[0]
-        ]
-
-    assert states(0) == ["new", *["known"] * 7, "gone", *["away"] * 22]
-    assert states(0, 20)[19:23] == ["away", "regressed", "known", "known"]
-    assert "regressed" not in states(0, 6, 12, 18, 30), "every six nights is its way"
 
 
 def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
