@@ -15,11 +15,15 @@ from tests.collect.http_server import Answer, HttpServer, Request
 Json = Any
 NAMESPACE = "ml"
 _RESOURCES: Mapping[str, Sequence[tuple[str, str]]] = {
-    "/api/v1": [("pods", "Pod"), ("events", "Event"), ("nodes", "Node")],
+    "/api/v1": [("pods", "Pod"), ("events", "Event"), ("nodes", "Node"), ("namespaces", "Namespace")],
     "/apis/batch/v1": [("jobs", "Job")],
     "/apis/apps/v1": [("statefulsets", "StatefulSet")],
     "/apis/kubeflow.org/v1": [("tfjobs", "TFJob")],
 }
+_KINDS = {plural: kind for each in _RESOURCES.values() for plural, kind in each}
+_OBJECT = re.compile(
+    r"/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/(?P<plural>[a-z]+)(?P<rest>(?:/[^/]+)*)"
+)
 _GROUPS = [path.split("/")[2:] for path in _RESOURCES if path.startswith("/apis/")]
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+")
 _EPOCH = re.compile(r"(?<!\d)1[67]\d{8}\.\d{6}(?!\d)")
@@ -31,7 +35,8 @@ class RecordedCluster:
     """The objects of a namespace and the logs of its pods, behind HTTP on this machine."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, list[Json]] = {}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        self.objects: dict[str, list[Json]] = {"namespaces": [namespace]}
         """Plural, as in `pods` → objects."""
         self.logs: dict[tuple[str, str, bool], str] = {}
         """Pod, container, and whether it is the previous log → text."""
@@ -60,15 +65,12 @@ class RecordedCluster:
             return failure(405, "MethodNotAllowed", "this cluster is a recording")
         if url.path in _RESOURCES or url.path in {"/api", "/apis"}:
             return 200, _discovery(url.path)
-        parts = url.path.removeprefix("/api/v1/").removeprefix("/apis/").split("/")
-        if "namespaces" in parts:
-            parts = parts[parts.index("namespaces") + 2 :]
-        elif parts[0] not in self.objects and len(parts) > 2:
-            parts = parts[2:]
-        return self._objects(parts, asked)
+        found = _OBJECT.fullmatch(url.path)
+        if not found or found["plural"] not in _KINDS:
+            return failure(404, "NotFound", f"the recording has no {url.path}")
+        return self._objects(found["plural"], [each for each in found["rest"].split("/") if each], asked)
 
-    def _objects(self, parts: list[str], asked: Mapping[str, str]) -> Answer:
-        plural, *rest = parts
+    def _objects(self, plural: str, rest: Sequence[str], asked: Mapping[str, str]) -> Answer:
         if plural in self.forbidden:
             return failure(
                 403, "Forbidden", f'{plural} is forbidden: User "dev" cannot list resource "{plural}"'
@@ -76,8 +78,7 @@ class RecordedCluster:
         if not rest:
             wanted = dict(each.split("=") for each in asked.get("labelSelector", "").split(",") if each)
             found = [each for each in self.objects.get(plural, ()) if wanted.items() <= _labels(each).items()]
-            kind = next(kind for each in _RESOURCES.values() for name, kind in each if name == plural)
-            return 200, {**LIST, "kind": f"{kind}List", "items": found}
+            return 200, {**LIST, "kind": f"{_KINDS[plural]}List", "items": found}
         if rest[1:] == ["log"]:
             return self._log(rest[0], asked)
         named = [each for each in self.objects.get(plural, ()) if each["metadata"]["name"] == rest[0]]
@@ -132,7 +133,7 @@ def _discovery(path: str) -> Json:
         return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
     resources = [
         {
-            "name": plural, "singularName": kind.lower(), "kind": kind, "namespaced": kind != "Node",
+            "name": plural, "singularName": kind.lower(), "kind": kind, "namespaced": kind not in {"Node", "Namespace"},
             "verbs": ["get", "list"], "shortNames": [],
         }
         for plural, kind in _RESOURCES[path]

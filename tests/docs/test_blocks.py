@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,12 +14,13 @@ import yaml
 from kubernetes_validate import validate
 
 from analyzer.engine.rule_schema import file_schema
+from analyzer.render import FORMATS
 from tests.collect.conftest import needs
 from tests.collect.http_server import HttpServer
 from tests.collect.recorded_cluster import trained_by_tfjob
 from tests.collect.recorded_engine import RecordedEngine
 from tests.docs.blocks import Block, Shell, blocks
-from tests.recordings import sample_run_named
+from tests.recordings import ROOT, sample_run_named
 
 SAMPLE = sample_run_named("worker-killed")
 ELSEWHERE = {
@@ -97,6 +99,8 @@ def shell(tmp_path: Path, serving: dict[str, Any]) -> Callable[[Block], Shell]:
         (here / "train.py").write_text("print('step 1 loss 0.5')\n")
         if "mwms-collect" in block.text:
             (here / "run").rmdir()
+        if block.page == "docs/ci.md":
+            shutil.copytree(SAMPLE / "run", here / "run", dirs_exist_ok=True)
         cluster = serving["CLUSTER"]
         task = (SAMPLE / "run" / "tf_config-1.json").read_text()
         given = {"KUBECONFIG": str(cluster.kubeconfig(tmp_path)), "HOME": str(tmp_path), "TF_CONFIG": task}
@@ -182,9 +186,24 @@ def test_a_yaml_block_keeps_to_its_schema(block: Block) -> None:
         )
     elif block.page == "docs/messages.md":
         jsonschema.validate(value, file_schema("message"))
+    elif block.page == "docs/ci.md":
+        see_that_ci_fits(value)
     else:
         known = {name for kind in ("rule", "overlay", "pack") for name in keys_of(kind)}
         assert set(value) <= known or all(set(each) <= keys_of("signal") for each in value.values())
+
+
+def see_that_ci_fits(pipeline: Any) -> None:
+    """The action has the inputs that a workflow gives; GitLab finds the files that the command writes."""
+    (job,) = pipeline.get("jobs", {"train": pipeline.get("train")}).values()
+    for step in job.get("steps", ()):
+        if "mwms-analyze" in step.get("uses", ""):
+            assert step["with"].keys() <= yaml.safe_load((ROOT / "action.yml").read_text())["inputs"].keys()
+    for command in job.get("after_script", ()):
+        words = shlex.split(command)
+        kinds = words[words.index("--format") + 1].split(",")
+        written = {f"{words[-1]}mwms-report-{words[1]}{FORMATS[kind].suffix}" for kind in kinds}
+        assert set(job["artifacts"]["reports"].values()) <= written
 
 
 def keys_of(kind: str) -> set[str]:

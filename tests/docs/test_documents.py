@@ -39,6 +39,7 @@ def test_a_generated_document_is_current(path: Path) -> None:
         "docs/notebook.md",
         "docs/triage.md",
         "docs/recorder.md",
+        "docs/ci.md",
         "rules/README.md",
     ],
 )

@@ -84,18 +84,9 @@ def test_nothing_invisible(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "most"),
-    [
-        ("github", 20_000),
-        ("gitlab", 60_000),
-        ("html", 1_000_000),
-        ("jira", 60_000),
-        ("junit", 100_000),
-        ("markdown", 30_000),
-        ("sarif", 300_000),
-        ("slack", 60_000),
-        ("text", 60_000),
-    ],
-)
+    [("github", 20_000), ("gitlab", 60_000), ("html", 1_000_000), ("jira", 60_000), ("junit", 100_000),
+     ("markdown", 30_000), ("sarif", 300_000), ("slack", 60_000), ("text", 60_000)],
+)  # fmt: skip
 def test_small_whatever_the_run(name: str, kind: str, most: int) -> None:
     """No run makes a report that a ticket refuses."""
     assert len(rendered(name, kind).encode()) < most
