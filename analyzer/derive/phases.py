@@ -1,7 +1,7 @@
 """Compares the parts of a step that training scripts time themselves, e.g. `read_s` or `host_s`.
 
 Synchronous steps end together, so the others wait for the worker with the longest input or host time.
-Device times include that wait and are not compared.
+Device times may include that wait: they tell only where a script times its collectives, too.
 """
 
 import re
@@ -17,7 +17,8 @@ from analyzer.tables.builders import frame
 _NAMES: Mapping[str, str] = {
     "input": "read|input|data|fetch|load|loader|next_batch|batch_wait|io",
     "host": "host|prep|preprocess|python|augment|feature|decode",
-    "device": "device|compute|gpu|train|forward|backward|all_?reduce|sync",
+    "collective": "all_?reduce|sync|comm|communication|collective|barrier|grad_?sync|reduce",
+    "device": "device|compute|gpu|train|forward|backward|fwd|bwd|fwd_?bwd",
 }
 """Kind of phase → the words that name it; the first match counts."""
 _KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}

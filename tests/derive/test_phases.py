@@ -33,3 +33,14 @@ def test_one_worker_is_compared_with_nobody() -> None:
     """Nothing to compare with is no excess of zero."""
     (row,) = phases(frame("scalars", values("worker:0", data=0.5))).to_dicts()
     assert (row["kind"], row["longest"], row["excess_share"]) == ("input", False, None)
+
+
+def test_the_time_in_a_collective_is_no_device_time() -> None:
+    """Who computes longest waits least in it."""
+    rows = [
+        *values("worker:0", fwd_bwd=0.2, allreduce=0.8),
+        *values("worker:1", fwd_bwd=0.9, allreduce=0.1),
+    ]
+    found = {(row["worker"], row["kind"]): row for row in phases(frame("scalars", rows)).to_dicts()}
+    assert found["worker:1", "device"]["excess_share"] == pytest.approx(0.7)
+    assert found["worker:1", "collective"]["excess_share"] == pytest.approx(-0.7)

@@ -25,7 +25,7 @@ _STEP = re.compile(
 )
 _LEADING_STEP = re.compile(
     r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter)"
-    r"[\s:=#]{1,3}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
+    r"[\s:=#]{1,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
 _CUSTOM_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
