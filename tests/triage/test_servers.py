@@ -130,7 +130,8 @@ def postgres(tmp_path: Path) -> Iterator[str]:
         "-E",
         "UTF8",
     ]
-    subprocess.run(initdb, check=True, capture_output=True, cwd="/")
+    made = subprocess.run(initdb, check=False, capture_output=True, text=True, cwd="/")
+    assert made.returncode == 0, made.stderr
     options = ["-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", str(home), "-F"]
     with subprocess.Popen(
         [*runner, str(binaries / "postgres"), *options], stderr=subprocess.PIPE, cwd="/"
@@ -268,3 +269,25 @@ def test_outputs_go_to_an_object_store(desk: Desk, postgres: str) -> None:
     system.invalidate_cache()
     assert system.info("pages/triage/index.html")["ContentType"].startswith("text/html")
     assert not Path("s3:").exists()
+
+
+@pytest.mark.usefixtures("store")
+def test_listing_a_store_takes_a_request_per_thousand_objects(caplog: pytest.LogCaptureFixture) -> None:
+    """However many runs they belong to, at whatever depth; the runs are those that a disk would show."""
+    import s3fs
+
+    from analyzer.triage.examine.run_discovery import find_runs
+
+    system = s3fs.S3FileSystem(anon=False, skip_instance_cache=True)
+    system.mkdir("many")
+    caplog.set_level("INFO", logger="werkzeug")
+    for first, requests in ((0, 1), (300, 2)):
+        names = [
+            f"team-{n % 3}/job-{n}/worker-{w}/out.log" for n in range(first, first + 300) for w in (0, 1)
+        ]
+        system.pipe({f"many/runs/{name}": b"step 1 loss 0.5" for name in names})
+        caplog.clear()
+        found = [run.place for run in find_runs("s3://many/runs", time.time(), lambda _: None)]
+        assert len(found) == first + 300
+        assert "s3://many/runs/team-1/job-1" in found
+        assert sum("list-type=2" in record.getMessage() for record in caplog.records) == requests

@@ -2,9 +2,11 @@
 
 import os
 import stat
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,18 +86,11 @@ class ObjectStorage:
         except (ImportError, ValueError) as error:
             raise UsageError(f"{url}: its driver is not installed; the extra [{extra}] brings it") from error
 
-    def listing(self, place: str) -> Listing:
-        """Return the entries directly below a key."""
-        found = [each for each in self.entries(place) if not each[0].startswith(".")]
-        return Listing(
-            tuple(sorted(name for name, what in found if what["type"] == "file")),
-            tuple(sorted(name for name, what in found if what["type"] == "directory")),
-        )
-
     def files(self, place: str) -> Iterator[File]:
         """Yield every object below a key, or the object with this key."""
         base = self._object_key(place)
         with as_os_errors():
+            self.system.invalidate_cache()
             found = self.system.find(base, detail=True)
         for key, what in sorted(found.items()):
             name = key[len(base) :].strip("/") or base.rpartition("/")[2]
@@ -129,6 +124,56 @@ class ObjectStorage:
                 yield name, what
 
 
+class StoredTree:
+    """Tree of the directories below a URL, from one recursive listing: one request per 1,000 objects.
+
+    Listing each directory by itself would take a request per run and night. Methods may raise OSError.
+    """
+
+    def __init__(self, store: ObjectStorage, root: str) -> None:
+        self.store, self.root = store, root.rstrip("/")
+
+    @cached_property
+    def _files(self) -> tuple[list[str], list[File]]:
+        """Return the sorted names of all files below the root, and the files."""
+        found = sorted(self.store.files(self.root))
+        if not found:
+            raise FileNotFoundError(f"there is nothing at {self.root}")
+        return [file.name for file in found], found
+
+    def listing(self, place: str) -> Listing:
+        """Return the entries of a directory."""
+        inside = self._inside(place)
+        cut = len(inside)
+        rests = [file.name[cut:] for file in self._below(inside)]
+        folders = dict.fromkeys(rest.partition("/")[0] for rest in rests if "/" in rest)
+        return Listing(tuple(rest for rest in rests if "/" not in rest), tuple(folders))
+
+    def files(self, place: str) -> Iterator[File]:
+        """Yield every file below a directory, or `place` if it is a file."""
+        inside = self._inside(place)
+        for file in self._below(inside):
+            yield file._replace(name=file.name[len(inside) :])
+        names, files = self._files
+        at = bisect_left(names, inside.rstrip("/"))
+        if inside and at < len(names) and names[at] == inside.rstrip("/"):
+            yield files[at]._replace(name=names[at].rpartition("/")[2])
+
+    def below(self, place: str, name: str) -> str:
+        """Return the URL of an entry of a directory."""
+        return self.store.below(place, name)
+
+    def _inside(self, place: str) -> str:
+        inside = place.rstrip("/")[len(self.root) :].strip("/")
+        return f"{inside}/" if inside else ""
+
+    def _below(self, inside: str) -> list[File]:
+        """Return the files whose names begin with `inside`, which is empty or ends with `/`."""
+        names, files = self._files
+        end = bisect_left(names, f"{inside[:-1]}0") if inside else len(names)  # `0` follows `/`
+        return files[bisect_left(names, inside) : end]
+
+
 @contextmanager
 def as_os_errors() -> Iterator[None]:
     """Convert all exceptions of fsspec drivers in the `with` block to OSError."""
@@ -140,17 +185,17 @@ def as_os_errors() -> Iterator[None]:
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
-Storage = LocalStorage | ObjectStorage
+Storage = LocalStorage | StoredTree
 
 
 def storage_for(root: str) -> Storage:
-    """Return the storage backend for `root`.
+    """Return what lists the directories below `root`.
 
     Raises:
         UsageError: no driver is installed for the URL.
 
     """
-    return ObjectStorage(root) if is_url(root) else LocalStorage()
+    return StoredTree(ObjectStorage(root), root) if is_url(root) else LocalStorage()
 
 
 def is_url(place: str) -> bool:
