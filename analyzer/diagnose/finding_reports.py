@@ -62,8 +62,15 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
 
 def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
     made = cast(EvidencePlace, evidence._asdict())
+    made["excerpt"] = _excerpt(evidence, lines)
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
     made["context"] = [[number, text[:_LINE_CHARACTERS]] for number, text in above]
     return made
+
+
+def _excerpt(evidence: Evidence, lines: Lines) -> str:
+    """Return the excerpt, or its log line if the excerpt is derived from it, such as -9 from 137."""
+    line = lines.at(evidence.source, evidence.line) if evidence.line else ""
+    return evidence.excerpt if evidence.excerpt.split("\n")[0].strip() in line else line or evidence.excerpt
