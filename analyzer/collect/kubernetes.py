@@ -4,13 +4,13 @@ Knows Kubeflow's training operator (TFJob and its relatives), JobSet, Job (index
 selector of pods, such as a StatefulSet. Every request is a `get` or `logs`.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from analyzer.collect.commands import Commands
 from analyzer.collect.masking import masked, variable
+from analyzer.ingest.platform.pods import task_by_labels
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import worker_of
 
@@ -25,12 +25,6 @@ _POD_LABELS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind → labels of its pods that hold its name, as current and earlier versions set them."""
 _PLURALS = {"po": "pod", "sts": "statefulset", "deploy": "deployment", "rs": "replicaset"}
-_ROLES = ("training.kubeflow.org/replica-type", "replica-type", "tf-replica-type")
-_INDEXES = (
-    "training.kubeflow.org/replica-index", "replica-index", "tf-replica-index",
-    "batch.kubernetes.io/job-completion-index", "jobset.sigs.k8s.io/job-index",
-    "apps.kubernetes.io/pod-index",
-)  # fmt: skip
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
@@ -173,9 +167,7 @@ def _task_or_name(pod: Json) -> str:
 def _task(pod: Json) -> str:
     """Return role and index by the labels of the pod's controller, such as `worker-1`; empty if unknown."""
     labels = {**_annotations(pod), **(pod["metadata"].get("labels") or {})}
-    role = next((str(labels[key]).lower() for key in _ROLES if key in labels), "worker")
-    index = next((str(labels[key]) for key in _INDEXES if key in labels), "")
-    return f"{role}-{index}" if re.fullmatch(r"\d+", index) else ""
+    return (task_by_labels(labels) or "").replace(":", "-")
 
 
 def _annotations(pod: Json) -> Json:

@@ -16,6 +16,7 @@ from analyzer.collect.kubernetes import file_stem, job_of
 from analyzer.model.errors import UsageError
 from tests.collect.conftest import needs
 from tests.collect.recorded_cluster import RecordedCluster, event, pod
+from tests.recordings import sample_run_named
 
 kubectl = needs("kubectl")
 processes = pytest.mark.processes
@@ -125,6 +126,28 @@ def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
     ]
     codes = Path("run/exit_codes.txt").read_text().splitlines()
     assert codes == ["bert-0-xk2lp running", "bert-1-zzzzz-attempt-1 1", "bert-1-aaaaa-attempt-2 running"]
+
+
+@kubectl
+@pytest.mark.recordings
+def test_an_indexed_job_whose_name_misleads_is_diagnosed(serve_cluster: Serve, home: Path) -> None:
+    """Nobody is blamed for the number in the name of the job."""
+    sample = sample_run_named("worker-killed") / "run"
+    cluster = RecordedCluster()
+    cluster.objects["pods"] = []
+    for index, code in enumerate((1, 1, 137)):
+        labels = {
+            "batch.kubernetes.io/job-name": "worker-7",
+            "batch.kubernetes.io/job-completion-index": f"{index}",
+        }
+        name = f"worker-7-{index}-xk2lp"
+        cluster.objects["pods"].append(pod(name, code, labels=labels))
+        cluster.logs[name, "tensorflow", False] = (sample / f"worker-{index}.log").read_text()
+    serve_cluster(cluster)
+    assert main(["k8s", "job/worker-7", "-o", "run", "--no-analyze"]) == 0
+    document = analyze("run").document
+    assert (document["cause"], document["culprits"]) == ("peer.killed", ["worker:2"])
+    assert [each["id"] for each in document["workers"]] == ["worker:0", "worker:1", "worker:2"]
 
 
 @kubectl

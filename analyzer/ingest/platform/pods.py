@@ -1,11 +1,13 @@
 """Kubernetes' description of pods → facts and matches, each for the pod's worker.
 
 Reads `kubectl get pods|events -o json|yaml`, `kubectl describe` and the plain table. In all of them a pod's
-name precedes its details, so one pass over the lines assigns each to its worker.
+name precedes its details, so one pass over the lines assigns each to its worker. Labels with which
+controllers state a pod's task take precedence over its name, which begins with that of the job.
 """
 
 import json
 import re
+from collections.abc import Mapping
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
@@ -17,6 +19,18 @@ _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,
 _ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)")
 _WELL = {"Running", "Completed", "Succeeded", "Terminating"}
 """States in the list of pods that do not indicate a failure."""
+_ROLES = ("training.kubeflow.org/replica-type", "replica-type", "tf-replica-type")
+_JOB_OF_SET = "jobset.sigs.k8s.io/job-index"
+_INDEXES = (
+    "training.kubeflow.org/replica-index", "replica-index", "tf-replica-index",
+    "batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+)  # fmt: skip
+"""Labels (of current and of earlier versions) with which controllers state role and index of a pod's task."""
+_KIND = re.compile(r'\s*(?:- )?"?kind"?:\s*"?(?:Pod|PodList|List)"?,?\s*$')
+_LABEL = re.compile(
+    rf'\s*"?(?P<key>{"|".join(map(re.escape, (*_ROLES, *_INDEXES, _JOB_OF_SET)))})"?:'
+    r"\s*[\"']?(?P<value>\d{1,5}|[A-Za-z]{1,20})\b"
+)
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
 _FACTS = {
@@ -30,6 +44,35 @@ _EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?
 """Regex for the event with which a training operator reports an exit code."""
 _BLANKS = re.compile(r"\s*")
 _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
+
+
+def task_by_labels(labels: Mapping[str, str]) -> str | None:
+    """Return the task that a pod's labels or annotations state; None if they state no index.
+
+    A JobSet has several jobs, or one of several pods, so that one of its two indexes is 0.
+    """
+    role = next((labels[key].lower() for key in _ROLES if key in labels), "worker")
+    stated = next((labels[key] for key in _INDEXES if key in labels), "")
+    numbers = [each for each in (stated, labels.get(_JOB_OF_SET, "")) if each.isdecimal()]
+    return worker_of(f"{role}-{sum(map(int, numbers))}") if numbers else None
+
+
+class _Labels:
+    """The labels of one pod; in JSON and YAML they precede its name."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, str] = {}
+        self.worker: str | None = None
+        """The task that they state, once the pod's name has been read; other names are those of its parts."""
+
+    def read_line(self, line: str, named: re.Match[str] | None) -> bool:
+        """Read one line; return True if it is the pod's name, and the labels state its task."""
+        if self.worker:
+            return False
+        if label := _LABEL.match(line):
+            self._labels[label["key"]] = label["value"]
+        self.worker = task_by_labels(self._labels) if named else None
+        return self.worker is not None
 
 
 class _Pod:
@@ -61,11 +104,14 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
+    labels = _Labels()
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
-        worker = worker_of(named["value"]) if named else None
-        if worker and worker != current.worker:
-            current = pods.setdefault(worker, _Pod(worker))
+        labels = _Labels() if _KIND.match(line) else labels
+        if labels.read_line(line, named):
+            current = pods[labels.worker] = _Pod(labels.worker)
+        elif not labels.worker:
+            current = _pod_named(named, current, pods)
         current.read_line(line, number)
         if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
             pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number)
@@ -80,6 +126,12 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         if pod.codes and pod.worker:
             code, at = pod.codes.get(False) or pod.codes[True]
             output.add("facts", worker=pod.worker, line=at, key="exit_code", value=str(negative_signal(code)))
+
+
+def _pod_named(named: re.Match[str] | None, current: _Pod, pods: dict[str | None, _Pod]) -> _Pod:
+    """Return the pod whose name a line holds, known or new; the current one without the name of a worker."""
+    worker = worker_of(named["value"]) if named else None
+    return pods.setdefault(worker, _Pod(worker)) if worker else current
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:

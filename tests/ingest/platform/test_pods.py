@@ -180,3 +180,43 @@ def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:
         ("worker:1", "exit_code", "-11"),
         ("worker:0", "pod_status", "Evicted"),
     }
+
+
+@pytest.mark.parametrize(
+    "dump", [lambda value: json.dumps(value, indent=4, sort_keys=True), json.dumps, yaml.safe_dump]
+)
+@pytest.mark.parametrize(
+    ("labels", "worker"),
+    [
+        ({"batch.kubernetes.io/job-completion-index": "1"}, "worker:1"),
+        ({"name": "bert", "training.kubeflow.org/replica-index": "0", "training.kubeflow.org/replica-type": "Chief"}, "chief:0"),
+        ({"batch.kubernetes.io/job-completion-index": "0", "jobset.sigs.k8s.io/job-index": "3"}, "worker:3"),
+        ({"batch.kubernetes.io/job-completion-index": "3", "jobset.sigs.k8s.io/job-index": "0"}, "worker:3"),
+        ({"app": "bert"}, "worker:7"),
+    ],
+)  # fmt: skip
+def test_labels_of_the_controller_outweigh_names(
+    make_run: MakeRun, dump: Callable[[Any], str], labels: dict[str, str], worker: str
+) -> None:
+    """A job may be called worker-7; its name is that of its pods, and stands among their owners too."""
+    one = pod(0, 1, "Error")
+    one["metadata"] = {
+        "labels": labels,
+        "name": "worker-7-xk2lp",
+        "ownerReferences": [{"kind": "Job", "name": "worker-7"}],
+    }
+    name = "pods.yaml" if dump is yaml.safe_dump else "pods.json"
+    run = make_run({**LOGS, name: dump({"apiVersion": "v1", "items": [one], "kind": "List"})})
+    facts = load_tables(discover([run]), our_rules())["facts"]
+    assert set(facts.filter(facts["source"] == name)["worker"]) == {worker}
+
+
+def test_the_pod_that_a_job_started_anew_counts(make_run: MakeRun) -> None:
+    """Of two pods of one task, the exit code of the last one is that of the worker."""
+    pods = [pod(1, 137, "Error"), pod(1, 0, "Completed")]
+    for each, name in zip(pods, ("bert-1-aaaaa", "bert-1-bbbbb"), strict=True):
+        each["metadata"] = {"labels": {"batch.kubernetes.io/job-completion-index": "1"}, "name": name}
+    run = make_run({**LOGS, "pods.json": json.dumps({"items": pods, "kind": "List"}, indent=4)})
+    facts = load_tables(discover([run]), our_rules())["facts"]
+    codes = facts.filter((facts["key"] == "exit_code") & (facts["source"] == "pods.json"))
+    assert codes.select("worker", "value").rows() == [("worker:1", "0")]
