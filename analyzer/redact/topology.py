@@ -1,106 +1,126 @@
-"""Finds the hosts, addresses, users and directories of one document and gives each a pseudonym."""
+"""Gives the hosts, addresses, people, directories and cloud resources of one document pseudonyms.
+
+Names are learned from the run's own facts (its name, workers, TF_CONFIG) and from where texts state one;
+a learned name that is no ordinary word is replaced wherever it stands.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ipaddress import ip_address
-from itertools import chain
 from typing import Any
 
+from analyzer.redact.directories import find_directories
+from analyzer.redact.node_lists import find_node_lists
+from analyzer.redact.places import Place, find_places, is_address
 from analyzer.redact.walk import Replacement, any_of, texts_of_run
 
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
-_IN_HOST = re.compile(
-    r"(?<![\w.\-])"
-    rf"(?:ip-\d{{1,3}}(?:-\d{{1,3}}){{3}}(?:\.{_LABEL}){{0,6}}"
-    rf"|(?:{_LABEL}\.){{1,7}}(?:local|internal|svc|lan|corp|intra|cluster|home|amazonaws\.com))(?![\w\-])"
-)
-_AT_PLACE = re.compile(
-    rf"(?:\bgrpc://|\bhostname=|\bnode(?:name)?=|\bhost=|\bssh\s|(?<=\w)@)(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}})(?![\w.]*\()"
-    rf"|\"(?P<task>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}\"",
-    re.IGNORECASE,
-)
-_V4 = re.compile(r"(?<![\w.\-])(?<!==)(?<!ersion )\d{1,3}(?:\.\d{1,3}){3}(?![\w\-]|\.\d)")
-_V6 = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?![\w:])")
-_HOME = re.compile(
-    r"(?:/home|/Users|/export/home|\\Users)(?:/|\\{1,2})(?P<user>[A-Za-z0-9_][\w.\-]{0,63})", re.IGNORECASE
-)
-_USER = re.compile(
-    r"(?:\buser(?:name)?|\blogname)[=:]\s?[\"']?(?P<user>[a-z_][a-z0-9_.\-]{1,31})\b", re.IGNORECASE
-)
 _GENERIC = re.compile(
-    r"localhost|(?:ip6-)?loopback|unknown|none|null|host|node|all|secret"
-    r"|(?:worker|chief|ps|evaluator|master|rank|task|node|host|job)[-_.:]?\d*"
-    r"|(?:host|address|user)-\d+",
+    r"localhost|(?:ip6-)?loopback|unknown|none|null|true|false|host|node|all|secret|default|kube-\w+|std|bridge"
+    r"|(?:worker|chief|ps|evaluator|master|rank|task|node|host|job|run|attempt)[-_.:]?\d*|(?:run|logs?)[-_]dir"
+    r"|(?:host|address|user|group|dir|pod|namespace|instance|project|account|resource)-\d+",
     re.IGNORECASE,
 )
-"""Generic names, which identify nobody."""
+"""Generic names, which identify nobody, and pseudonyms."""
 _SYSTEM_USERS = frozenset(
-    {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default"}
+    {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default", "nobody", "admin"}
 )
-
-
 _WITH_HOSTS = frozenset({"cluster_spec", "server_address"})
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
 _WITH_PORT = re.compile(rf"(?<![\w.\-])(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}(?!\d)")
 
 
-_PATH = re.compile(
-    r"(?:(?<![\w./:>~-])|(?<=[\w)\]]:)|\b(?:gs|s3[an]?|hdfs|viewfs|abfss?|wasbs?|file|dbfs|nfs):/)"
-    r"/(?!tensorflow\.|grpc\.)(?P<path>[\w.+@%=~-]+(?:/[\w.+@%=~-]+)+)(?![\w:]*:)/?"
-)
-"""Regex for an absolute path or one in a file store, but not for a device, a gRPC method or a web page."""
-_PLACES = re.compile(
-    r"usr|lib(?:32|64)?|local|s?bin|share|etc|proc|sys|dev|shm|tmp|var|run|logs?|opt|mnt|media|home|users|srv|data"
-    r"|root|workspace|workdir|work|export|\.?venv|envs?|conda|self|fd|cgroup|fs|spool|cache|src|app"
-    r"|checkpoints?|ckpt|tb|tensorboard|secrets|kubernetes\.io|serviceaccount",
-    re.IGNORECASE,
-)
-"""Names of directories that are common everywhere."""
-_LIBRARY = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
-"""Directories whose content belongs to a library, which identifies nobody."""
-_PSEUDONYM = re.compile(r"(?:host|address|user|dir)-\d+")
-
-
 class Topology:
-    """Pseudonyms of hosts, addresses, users and directories, numbered by first mention in the document."""
+    """Pseudonyms of the names in a document, numbered by first mention."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        texts = list(texts_of_run(document))
+        texts = list(dict.fromkeys(texts_of_run(document)))
         declared = [name for name in _declared(document) if _names_machine(name)]
-        told = (name for text in texts for name in _hosts(text) if _is_clearly_host(name))
-        hosts = dict.fromkeys([*declared, *told])
         self._names: dict[str, str] = {}
-        self._name("host", dict.fromkeys(map(_short, hosts)), hosts)
-        users = dict.fromkeys(name for text in texts for name in _users(text))
-        self._name("user", users, users)
-        self._addresses: dict[str, str] = {}
-        for text in texts:
-            for match in _addresses(text):
-                self._addresses.setdefault(match[0].lower(), f"address-{len(self._addresses) + 1}")
-        self._directories: dict[str, str] = {}
-        for text in texts:
-            for start, end in _directories(text):
-                if text[start:end].lower() not in self._names:
-                    self._directories.setdefault(text[start:end], f"dir-{len(self._directories) + 1}")
+        self._counts: dict[str, int] = {}
+        self._places = {text: list(_known_places(text)) for text in texts}
+        self._lists = {text: lists for text in texts if (lists := list(find_node_lists(text)))}
+        for name in [
+            *declared,
+            *(name for lists in self._lists.values() for each in lists for name in each.names),
+        ]:
+            self._learn("host", name)
+        for text, places in self._places.items():
+            for place in places:
+                self._learn(place.kind, text[place.start : place.end])
         words = {name.lower() for name in declared if not _is_clearly_host(name)}
-        self._any = _anywhere([name for name in self._names if name not in words])
+        self._any = _anywhere(
+            [name for name in self._names if name not in words and self._is_distinctive(name)]
+        )
         self._as_host = _as_host(words)
+        self._learn_run(document)
 
-    def _name(self, kind: str, owners: Mapping[str, object], names: Mapping[str, object]) -> None:
-        """Give each owner a pseudonym; the long and short form of a host share one."""
-        given = {owner: f"{kind}-{number}" for number, owner in enumerate(owners, 1)}
-        for name in (*names, *owners):
-            self._names.setdefault(name.lower(), given[_short(name) if kind == "host" else name])
+    def _learn(self, kind: str, name: str) -> None:
+        """Give a name a pseudonym; the long and short form of a host share one."""
+        owner = _owner(name) if kind == "host" else name.lower()
+        if owner not in self._names:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._names[owner] = f"{kind}-{self._counts[kind]}"
+        self._names.setdefault(name.lower(), self._names[owner])
+
+    def _learn_run(self, document: Mapping[str, Any]) -> None:
+        """Give the run's directory a pseudonym."""
+        run = document.get("run")
+        name = run.get("name") if isinstance(run, Mapping) else None
+        self._run = re.compile(r"(?!)")
+        if isinstance(name, str) and len(name) > 2 and not _GENERIC.fullmatch(name):
+            self._learn("dir", name)
+            boundary = (
+                r"(?<![\w\-])(?:{})(?![\w\-])"
+                if re.search(r"[\d\-_.]", name)
+                else r"\A(?:{})\Z|(?<=/)(?:{})(?=/)"
+            )
+            self._run = re.compile(boundary.replace("{}", re.escape(name)))
+
+    def _is_distinctive(self, name: str) -> bool:
+        """Return True if a name may be replaced wherever it stands."""
+        kind = self._names[name].rpartition("-")[0]
+        if kind in ("host", "user"):
+            return len(name) > 2
+        return kind not in ("dir", "address", "group") and len(name) > 4 and bool(re.search(r"[\d\-]", name))
 
     def replacements(self, text: str) -> Sequence[Replacement]:
         """Return the replacements that pseudonymize a text."""
-        addresses = (match for match in _addresses(text) if match[0].lower() in self._addresses)
-        changes = [Replacement(*match.span(), self._addresses[match[0].lower()]) for match in addresses]
-        for pattern in (self._any, self._as_host):
-            changes += [Replacement(*m.span(), self._names[m[0].lower()]) for m in pattern.finditer(text)]
-        for start, end in _directories(text):
-            if name := self._directories.get(text[start:end]):
-                changes.append(Replacement(start, end, name))
+        lists = self._lists.get(text, ())
+        changes = [Replacement(each.start, each.end, self._pseudonyms(each.names)) for each in lists]
+        places = self._places.get(text)
+        for place in _known_places(text) if places is None else places:
+            changes += self._replaced(text, place.start, place.end)
+        for pattern in (self._any, self._as_host, self._run):
+            for match in pattern.finditer(text):
+                changes += self._replaced(text, *match.span())
         return list(_without_overlaps(changes))
+
+    def _replaced(self, text: str, start: int, end: int) -> Iterator[Replacement]:
+        if pseudonym := self._names.get(text[start:end].lower()):
+            yield Replacement(start, end, pseudonym)
+
+    def _pseudonyms(self, names: Sequence[str]) -> str:
+        given = [self._names[name.lower()] for name in names]
+        return ",".join(given) if len(given) <= 8 else f"{given[0]}…{given[-1]}"
+
+
+def _known_places(text: str) -> Iterator[Place]:
+    """Yield the places of a text that identify somebody."""
+    for place in find_places(text):
+        name = text[place.start : place.end]
+        kept = name.rstrip(".-") if place.kind in ("user", "group") else name
+        if _identifies(place.kind, kept):
+            yield place._replace(end=place.start + len(kept))
+    for start, end in find_directories(text):
+        if not _GENERIC.fullmatch(text[start:end]) and text[start:end] not in _SYSTEM_USERS:
+            yield Place(start, end, "dir")
+
+
+def _identifies(kind: str, name: str) -> bool:
+    if kind == "host":
+        return _is_clearly_host(name)
+    if kind in ("user", "group"):
+        return len(name) > 2 and name.lower() not in _SYSTEM_USERS and not _GENERIC.fullmatch(name)
+    return kind == "address" or not _GENERIC.fullmatch(name)
 
 
 def _declared(document: Mapping[str, Any]) -> Iterator[str]:
@@ -120,11 +140,6 @@ def _rows(document: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
     yield from (row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, Mapping))
 
 
-def _hosts(text: str) -> Iterator[str]:
-    yield from (match[0] for match in _IN_HOST.finditer(text))
-    yield from (match["host"] or match["task"] for match in _AT_PLACE.finditer(text))
-
-
 def _is_clearly_host(name: str) -> bool:
     """Return True if a name can only denote a machine: not an address, a role or an ordinary word."""
     return bool(re.search(r"[\d.\-_]", name)) and _names_machine(name)
@@ -135,56 +150,22 @@ def _names_machine(name: str) -> bool:
     generic = _GENERIC.fullmatch(name.partition(".")[0]) and "." not in name
     if len(name) < 3 or generic:
         return False
-    return not _is_address(name) and bool(re.search(r"[A-Za-z]", name))
+    return not is_address(name) and bool(re.search(r"[A-Za-z]", name))
 
 
-def _short(name: str) -> str:
-    return name.partition(".")[0].lower()
-
-
-def _users(text: str) -> Iterator[str]:
-    for pattern in (_HOME, _USER):
-        for match in pattern.finditer(text):
-            name = match["user"].rstrip(".-")
-            if len(name) > 2 and name.lower() not in _SYSTEM_USERS and not _GENERIC.fullmatch(name):
-                yield name
-
-
-def _addresses(text: str) -> Iterator[re.Match[str]]:
-    """Yield addresses that identify a machine, without loopback, which may be the cause of the failure."""
-    for match in chain(_V4.finditer(text), _V6.finditer(text)):
-        if _is_address(match[0]):
-            address = ip_address(match[0])
-            if not (address.is_loopback or address.is_unspecified) and len(match[0]) > 5:
-                yield match
-
-
-def _directories(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of directory names chosen by users, not of file or checkpoint names."""
-    for match in _PATH.finditer(text):
-        at = match.start("path")
-        *folders, last = match["path"].split("/")
-        named = [*folders, *([] if re.search(r"[\d.]", last) and not match[0].endswith("/") else [last])]
-        for name in named:
-            if _LIBRARY.fullmatch(name):
-                break
-            known = _PLACES.fullmatch(name) or _PSEUDONYM.fullmatch(name) or name in _SYSTEM_USERS
-            if not known and len(name) > 1 and re.search(r"[A-Za-z]", name):
-                yield at, at + len(name)
-            at += len(name) + 1
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
+def _owner(host: str) -> str:
+    """Return the short form of a host, which stands for it; the whole name if the short one is common."""
+    short = host.partition(".")[0].lower()
+    return (
+        short
+        if "." not in host or (re.search(r"[\d-]", short) and not _GENERIC.fullmatch(short))
+        else host.lower()
+    )
 
 
 def _anywhere(names: Sequence[str]) -> re.Pattern[str]:
     either = any_of(names) or "(?!)"
-    return re.compile(rf"(?<![A-Za-z0-9_\-])(?:{either})(?![A-Za-z0-9_\-])", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9\-])(?:{either})(?![A-Za-z0-9\-]|\.py\b|\()", re.IGNORECASE)
 
 
 def _as_host(words: Iterable[str]) -> re.Pattern[str]:

@@ -53,6 +53,21 @@ def kinds() -> Sequence[Kind]:
     return [Kind(group, name, line.replace("\\n", "\n"), form) for group, name, line, form in rows]
 
 
+class Shape(NamedTuple):
+    """A line that names machines, people or places; without names, a line that must stay as it is."""
+
+    name: str
+    line: str
+    names: Sequence[str]
+
+
+def shapes() -> Sequence[Shape]:
+    """Return all shapes of `topology_shapes.tsv`."""
+    lines = (HERE / "topology_shapes.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return [Shape(name, line, " ".join(names).split()) for name, line, *names in rows]
+
+
 PLACEMENTS = ("exception", "error", "source", "JSON log")
 
 

@@ -1,0 +1,35 @@
+"""Finds Slurm's node lists, such as `cn[0123-0125,0130]`, and the hosts that they name."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_LIST = re.compile(
+    r"(?<![\w.\-])(?P<prefix>[A-Za-z][A-Za-z0-9\-]{0,40})\[(?P<numbers>\d{1,6}(?:[,\-]\d{1,6}){1,64})\]"
+)
+_MOST = 512
+"""Hosts of one list."""
+
+
+class NodeList(NamedTuple):
+    """A node list in a text: start, end, and the hosts that it names."""
+
+    start: int
+    end: int
+    names: Sequence[str]
+
+
+def find_node_lists(text: str) -> Iterator[NodeList]:
+    """Yield the node lists of a text."""
+    for match in _LIST.finditer(text):
+        names = [
+            f"{match['prefix']}{number}" for part in match["numbers"].split(",") for number in _numbers(part)
+        ]
+        yield NodeList(*match.span(), names[:_MOST])
+
+
+def _numbers(part: str) -> Iterator[str]:
+    """Yield the numbers of `0123-0125`, with their zeros; one number stands for itself."""
+    first, _, last = part.partition("-")
+    final = min(int((last or first).partition("-")[0]), int(first) + _MOST)
+    yield from (str(number).zfill(len(first)) for number in range(int(first), final + 1))
