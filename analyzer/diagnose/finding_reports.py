@@ -1,5 +1,6 @@
 """Converts findings to their form in the output document, with context lines."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
 
 _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
+_NUMBER = re.compile(r"-?\d+")
 
 
 def finding_reports(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
@@ -71,6 +73,7 @@ def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
 
 
 def _excerpt(evidence: Evidence, lines: Lines) -> str:
-    """Return the excerpt, or its log line if the excerpt is derived from it, such as -9 from 137."""
-    line = lines.at(evidence.source, evidence.line) if evidence.line else ""
-    return evidence.excerpt if evidence.excerpt.split("\n")[0].strip() in line else line or evidence.excerpt
+    """Return the excerpt, or its log line where the excerpt is but a number, such as -9 for status 137."""
+    if evidence.line is None or not _NUMBER.fullmatch(evidence.excerpt):
+        return evidence.excerpt
+    return lines.at(evidence.source, evidence.line) or evidence.excerpt

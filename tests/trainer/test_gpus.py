@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.cli.live_table import SilentObserver
 from analyzer.cli.train import main
 from analyzer.trainer.catalogue import all_scenarios
 from analyzer.trainer.gpus.capture import GpuCapture
 from analyzer.trainer.gpus.nvidia_smi import list_gpus
 from analyzer.trainer.gpus.shares import GpuShares, MachineError
+from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.job_monitor import patience
+from analyzer.trainer.jobs.programs import UserProgram
 from analyzer.trainer.witness.evidence import FaultMissedError
 from tests.trainer.test_faults import workspace
 from tests.trainer.test_witness import FAIL, Trial
@@ -179,3 +182,11 @@ def test_scenarios_with_gpus_say_that_they_are_not_recorded() -> None:
     known = [one for one in all_scenarios() if one.needs_gpu]
     assert len(known) >= 14
     assert all("no recording yet" in one.description for one in known)
+
+
+def test_stacks_without_their_tool_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the job runs, not after it."""
+    monkeypatch.setattr("analyzer.trainer.jobs.job.STACK_TOOL", str(tmp_path / "py-spy"))
+    job = workspace(tmp_path / "job", hands_over=("stacks",))
+    with pytest.raises(MachineError, match="py-spy is missing"):
+        run_job(job, UserProgram(("true",), tmp_path), SilentObserver())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sysconfig
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults import EXTERNAL
 from analyzer.trainer.gpus.capture import GpuCapture
-from analyzer.trainer.gpus.shares import GpuShares
+from analyzer.trainer.gpus.shares import GpuShares, MachineError
 from analyzer.trainer.jobs.job_monitor import JobMonitor
 from analyzer.trainer.jobs.launcher import Launcher
 from analyzer.trainer.jobs.processes import WorkerProcesses
@@ -17,12 +18,13 @@ from analyzer.trainer.witness.evidence import Evidence, FaultMissedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.jobs.workspace import Workspace
     from analyzer.trainer.layouts import Chunk
+
+STACK_TOOL = sysconfig.get_path("scripts") + "/py-spy"
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,14 @@ def run_job(
 
     With `only`, start just this worker, since others run elsewhere; the fault is then prepared and proven
     only where it acts.
+
+    Raises:
+        MachineError: the machine lacks GPUs, or py-spy for the stacks that the scenario hands over.
+
     """
     scenario = workspace.scenario
+    if "stacks" in scenario.hands_over and not Path(STACK_TOOL).exists():
+        raise MachineError(f"{scenario.name}: hands over stacks, for which py-spy is missing; it was not run")
     fault = scenario.make_fault()
     gpus = GpuShares.of(scenario) if only is None else GpuShares()
     launcher = Launcher(workspace, fault, program, gpus)
@@ -125,7 +133,7 @@ def _stacks(workspace: Workspace, processes: Mapping[int, int]) -> dict[str, byt
 
 def _stack(process: int) -> bytes:
     """Return the stack of each thread of a process."""
-    command = [sysconfig.get_path("scripts") + "/py-spy", "dump", "--pid", str(process)]
+    command = [STACK_TOOL, "dump", "--pid", str(process)]
     return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603 - our words
 
 
