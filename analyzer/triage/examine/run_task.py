@@ -115,7 +115,7 @@ def examine(task: Task) -> ExaminedRun:
             if not is_url(task.path) and stamp_of(storage_for(task.path).files(task.path)) != task.stamp:
                 return ExaminedRun(task, "written", content)
             compressed = zlib.compress(report.encode(), 6) if report else b""
-            return ExaminedRun(task, "diagnosed", content, _run_summary(document, task), compressed)
+            return ExaminedRun(task, "diagnosed", content, run_summary(document, task), compressed)
     except UserError as error:
         return broken(task, str(error), transient=False)._replace(content=content_digest(task))
     except MemoryError:
@@ -197,7 +197,8 @@ def _cached_rules(rules: tuple[str, ...], _digest: str) -> RulePack:
     return load_rules([Path(each) for each in rules])
 
 
-def _run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
+def run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
+    """Return the parts of a diagnosis that the history stores."""
     run, pack = document["run"], _cached_rules(task.rules, task.digest)
     same = {name: document[name] for name in ("verdict", "cause", "rule", "fingerprint")}
     return RunSummary(
