@@ -1,8 +1,7 @@
 """What the flight recorder costs: `python -m benchmarks.recorder PYTHON …`, each with TensorFlow.
 
-Runs the same job with and without the recorder, in turn. Prints the median of the pairs' differences with
-its interval (the second smallest and second largest of ten: 97.9 % by the sign test); then start, memory and
-bytes of a recording. Take the processor's time when other work runs on the machine.
+Prints what the hook adds to a step (`recorder_job.py`), and what start, memory, processor and bytes the
+processes beside the command need. All but the start is processor time, so it can be had on a busy machine.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 JOB = ROOT / "benchmarks" / "recorder_job.py"
-PAIRS = 10
+ROUNDS = 10
 JOBS = {
-    ("loop", 1): (160, 6_000),
-    ("loop", 50): (900, 200),
-    ("fit", 1): (160, 3_000),
-    ("fit", 50): (900, 200),
+    ("loop", 1): (160, 300),
+    ("loop", 50): (900, 20),
+    ("fit", 1): (160, 300),
+    ("fit", 50): (900, 20),
 }
-"""Kind and milliseconds of a step, roughly → size of its matrices and number of steps."""
+"""Kind and milliseconds of a step, roughly → size of its matrices and steps of a block."""
 
 
 def recorded(out: str, command: list[str]) -> list[str]:
@@ -41,34 +40,25 @@ def output(command: list[str]) -> str:
 
 
 def step_cost(python: str, kind: str, size: int, steps: int) -> str:
-    """Return the recorder's share of a step in percent, of processor and wall time."""
-    command = [python, str(JOB), kind, str(size), str(steps)]
-    pairs = []
-    for number in range(PAIRS):
-        with tempfile.TemporaryDirectory() as out:
-            runs = [command, recorded(out, command)]
-            texts = [output(run) for run in (runs if number % 2 else runs[::-1])]
-        plain, other = texts if number % 2 else texts[::-1]
-        pairs.append(
-            [(float(b) / float(a) - 1) * 100 for a, b in zip(plain.split(), other.split(), strict=True)]
-        )
-    milliseconds = float(plain.split()[1]) * 1e3
-    return f"step {milliseconds:.2f} ms: " + ", ".join(
-        map(interval, ("processor", "wall"), zip(*pairs, strict=True))
-    )
+    """Return what the hook adds to a step, in microseconds and percent of the step's wall time."""
+    with tempfile.TemporaryDirectory() as out:
+        found = json.loads(output(recorded(out, [python, str(JOB), kind, str(size), str(steps)])))
+    added = [(hooked - plain) * 1e6 for hooked, plain in found["pairs"]]
+    share = statistics.median(added) / found["wall"] / 1e4
+    return f"step {found['wall'] * 1e3:.2f} ms: {interval(added)} us of processor time, {share:+.2f} %"
 
 
-def interval(name: str, values: tuple[float, ...]) -> str:
-    """Return the median and its interval."""
+def interval(values: list[float]) -> str:
+    """Return the median of 20 differences with the sixth smallest and largest: 95.9 % by the sign test."""
     ordered = sorted(values)
-    return f"{name} {statistics.median(ordered):+.2f} % ({ordered[1]:+.2f} … {ordered[-2]:+.2f})"
+    return f"{statistics.median(ordered):+.1f} ({ordered[5]:+.1f} ... {ordered[-6]:+.1f})"
 
 
 def start_cost(python: str) -> str:
     """Return how much later a command begins, in milliseconds: the fastest of the rounds."""
     program = [python, "-c", "import time; print(time.time())"]
     delays: dict[bool, list[float]] = {False: [], True: []}
-    for number in range(2 * PAIRS):
+    for number in range(2 * ROUNDS):
         with tempfile.TemporaryDirectory() as out:
             begin = time.time()
             said = output(recorded(out, program) if number % 2 else program)
@@ -76,19 +66,29 @@ def start_cost(python: str) -> str:
     return f"begins {(min(delays[True]) - min(delays[False])) * 1e3:.0f} ms later"
 
 
-def sizes(python: str) -> str:
-    """Return the memory of the recorder and the bytes of a day, from 20 s of a job that sleeps."""
+def beside(python: str) -> str:
+    """Return memory, processor share and bytes a day of the recorder's processes beside an idle job."""
     with tempfile.TemporaryDirectory() as out:
-        command = recorded(out, [python, "-c", "import time; time.sleep(22)"])
+        command = recorded(out, [python, "-c", "import time; time.sleep(62)"])
         process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT / "recorder")})  # noqa: S603
-        time.sleep(20)
+        time.sleep(10)
         start = next(Path(out).rglob("recording.jsonl")).read_text().partition("\n")[0]
         pids = [json.loads(start)[key] for key in ("recorder_pid", "observer_pid")]
-        memory = sum(proportional_bytes(pid) for pid in pids)
+        before = sum(map(processor_seconds, pids))
+        time.sleep(50)
+        used = sum(map(processor_seconds, pids)) - before
+        memory = sum(map(proportional_bytes, pids))
         process.wait()
         lines = next(Path(out).rglob("samples.jsonl")).read_text().splitlines()
     day = statistics.mean(map(len, lines)) * 86_400 / 5
-    return f"{memory / 1e6:.1f} MB of memory, {day / 1e6:.1f} MB of samples a day"
+    share = f"{used / 50 * 100:.2f} % of one core"
+    return f"{memory / 1e6:.1f} MB of memory, {share}, {day / 1e6:.1f} MB of samples a day"
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the user and system time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def proportional_bytes(pid: int) -> int:
@@ -100,7 +100,7 @@ def proportional_bytes(pid: int) -> int:
 def main() -> None:
     """Print the figures of each interpreter."""
     for python in sys.argv[1:] or [sys.executable]:
-        sys.stdout.write(f"{python}: {start_cost(python)}; {sizes(python)}\n")
+        sys.stdout.write(f"{python}: {start_cost(python)}; {beside(python)}\n")
         for (kind, _), (size, steps) in JOBS.items():
             sys.stdout.write(f"  {kind}: {step_cost(python, kind, size, steps)}\n")
 

@@ -68,12 +68,17 @@ class Recorder:
         return {**kept, "PYTHONPATH": str(RECORDER), "TF_CPP_MIN_LOG_LEVEL": "3", **variables}
 
     def run(
-        self, *command: str, options: Sequence[str] = (), **variables: str
+        self,
+        *command: str,
+        options: Sequence[str] = (),
+        seconds: float = 120,
+        typed: bytes | None = None,
+        **variables: str,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command under the recorder to its end."""
-        given = self.command(*command, options=options)
+        """Run a command under the recorder to its end, at most some seconds, with some standard input."""
+        given, variables = self.command(*command, options=options), self.environment(**variables)
         return subprocess.run(
-            given, capture_output=True, env=self.environment(**variables), timeout=120, check=False
+            given, capture_output=True, env=variables, timeout=seconds, check=False, input=typed
         )
 
     def start(self, *command: str, options: Sequence[str] = (), **variables: str) -> subprocess.Popen[bytes]:

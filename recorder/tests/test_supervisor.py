@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recorded import Recorder, interpreters, output, rows
+from recorded import Recorder, interpreters, output
 
 
 def wait_for(path: Path, text: str) -> None:
@@ -187,20 +187,6 @@ def test_the_command_goes_on_when_the_observer_is_killed(recorder: Recorder) -> 
     assert output(process).read() == b"two\n"
     assert process.wait(30) == 0
     assert (recorder.recording().path / "stdout.log").read_bytes() == b"one\ntwo\n"
-
-
-@pytest.mark.processes
-@pytest.mark.slow
-@pytest.mark.parametrize("milliseconds", range(20, 620, 60))
-def test_a_kill_of_everything_leaves_whole_lines(recorder: Recorder, milliseconds: int) -> None:
-    """Every line but the last can be read, whenever all processes were killed at once."""
-    program = "import time\nfor i in range(10_000): print(i, flush=True); time.sleep(.001)"
-    process = recorder.start(sys.executable, "-c", program, options=["--interval", "0.1"])
-    time.sleep(milliseconds / 1000)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(30)
-    for path in recorder.out.rglob("*.jsonl") if recorder.out.exists() else ():
-        rows(path)
 
 
 @pytest.mark.processes

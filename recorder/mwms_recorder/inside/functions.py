@@ -36,9 +36,20 @@ class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run 
     slot: int
     begin: int
     phase: int
+    """Phase of the main thread before the call; -1 in other threads."""
 
     def __del__(self) -> None:
-        self.functions.end(self)
+        """Count the call, and add its duration."""
+        functions, slot, now = self.functions, self.slot, monotonic_ns()
+        words = functions.words
+        words[slot + END] = now
+        words[slot + TOTAL] += now - self.begin
+        words[slot + CALLS] += 1
+        if self.phase >= 0:
+            words[PHASE] = self.phase or OTHER
+        functions.inside.discard(self.thread)
+        if functions.after:
+            functions.tell(slot)
 
 
 class Functions:
@@ -62,34 +73,23 @@ class Functions:
         kind.__call__ = self  # type: ignore[assignment]
 
     def __get__(self, function: Any, owner: type | None = None) -> Any:
-        bound = self.original.__get__(function, owner)
         thread = get_ident()
         if function is None or thread in self.inside:
-            return bound
-        call = FunctionCall(bound)
+            return self.original.__get__(function, owner)
+        call = FunctionCall(self.original, function)
         call.functions, call.thread = self, thread
         call.slot = slot = self.slots.get(id(function)) or self.slot_of(function)
         self.inside.add(thread)
         words = self.words
-        call.phase = words[PHASE]
+        call.phase = -1
         if thread == self.main:
+            call.phase = words[PHASE]
             words[PHASE] = COMPUTE
         call.begin = words[slot + BEGIN] = monotonic_ns()
         return call
 
-    def end(self, call: FunctionCall) -> None:
-        """Count a call that has ended, and add its duration."""
-        words, slot, now = self.words, call.slot, monotonic_ns()
-        words[slot + END] = now
-        words[slot + TOTAL] += now - call.begin
-        words[slot + CALLS] += 1
-        if call.thread == self.main:
-            words[PHASE] = call.phase or OTHER
-        self.inside.discard(call.thread)
-        if self.after:
-            self._tell(slot)
-
-    def _tell(self, slot: int) -> None:
+    def tell(self, slot: int) -> None:
+        """Call the callbacks after a counted call."""
         for after in self.after:
             after(slot, self.words[slot + CALLS])
 
