@@ -23,12 +23,18 @@ def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> N
         if name.startswith("-"):
             raise UsageError(f"{name} is no host or path")
     for host in dict.fromkeys(hosts):
-        folder = re.sub(r"[^\w.-]", "-", host.rpartition("@")[2])
+        folder = folder_of(host)
         for path in paths:
             commands.save_tree(folder, *_rsync(host, path))
         remote = ("ssh", *_OPTIONS, host)
         commands.save(f"{folder}/df.txt", *remote, f"df -h {shlex.join(paths)}")
         commands.save(f"{folder}/kernel.log", *remote, "dmesg --time-format=iso | tail -n 2000")
+
+
+def folder_of(host: str) -> str:
+    """Return the name of a host's directory; `node=3` for the host `node-3`, which need not be worker 3."""
+    name = re.sub(r"[^\w.-]", "-", host.rpartition("@")[2])
+    return re.sub(r"(?i)(?<![a-z])(node|host)[-_.]?(?=\d)", r"\1=", name)
 
 
 def _rsync(host: str, path: str) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
 without any of these gets the next free index of a task that it does not call, await or report as lost. A log
-that several workers wrote without labels gets no worker, but a fact `several_workers`. A log without signs of
-training, such as a kernel log, gets no worker either. Numbers from 1, as docker compose uses, are shifted to
-start at 0. A fact `attributed` records how an unnamed worker was identified.
+that several workers wrote without labels gets no worker, but a fact `several_workers`. A kernel log beside
+other logs gets no worker either, nor does a log without signs of training beside those of named workers.
+Numbers from 1, as docker compose uses, are shifted to start at 0. A fact `attributed` records how an unnamed
+worker was identified.
 """
 
 import json
@@ -22,7 +23,7 @@ from analyzer.identify.statements import NamedSource, Statement, Statements, wit
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, is_numbered, is_task
+from analyzer.model.task_names import Basis, is_kernel_log, is_numbered, is_task
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -55,7 +56,8 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     logs = [source for source in sources if source.is_log]
     known = {source.name: source.worker for source in sources if source.worker}
     known |= {name: claim.worker for name, claim in claims.items()}
-    nameless = with_rows(tables, [log.name for log in logs if not log.worker])
+    unnamed = [log.name for log in logs if not log.worker]
+    nameless = with_rows(tables, [name for name in unnamed if not is_kernel_log(name)] or unnamed)
     others = any(log.name in known for log in logs)
     working = _training_logs(tables, nameless) if others and nameless else nameless
     groups = _groups(log.name for log in logs if log.name in nameless)

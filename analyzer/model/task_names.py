@@ -32,6 +32,7 @@ _ATTEMPT = re.compile(
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
     r"|(?:worker|chief|master|ps|evaluator)-\d{1,6}\.(?P<recording>\d{1,4})/",
 )
+_KERNEL_LOG = re.compile(r"(?:^|[/_-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
@@ -119,6 +120,11 @@ def attempt_of(name: str) -> int | None:
 def is_previous(name: str) -> bool:
     """Return True for the name of a previous attempt's log, as `kubectl logs --previous` writes it."""
     return bool(_PREVIOUS.search(name.lower()))
+
+
+def is_kernel_log(name: str) -> bool:
+    """Return True for the name of a host's kernel log, such as `kernel.log` or `gpu21/dmesg.txt`."""
+    return bool(_KERNEL_LOG.search(name.lower()))
 
 
 def log_of(name: str) -> str:

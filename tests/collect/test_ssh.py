@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from analyzer import analyze
 from analyzer.cli.collect import main
+from analyzer.collect.ssh import folder_of
 from tests.collect.conftest import needs
+from tests.recordings import expected, sample_run_named
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 pytestmark = [
@@ -98,3 +101,36 @@ def test_a_host_is_no_option(home: Path, capsys: Any) -> None:
     """`-oProxyCommand=…` would run a command."""
     assert main(["ssh", "--path", "/x", "-o", "run", "--", "-oProxyCommand=touch pwned"]) == 2
     assert not (home / "pwned").exists()
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize(
+    "names", [("gpu21", "gpu22", "gpu23", "gpu24"), ("node-1", "node-2", "node-3", "node-4")]
+)
+def test_what_hosts_leave_is_diagnosed(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Neither the number of a host nor its kernel log makes a worker; logs of one name are told apart by order."""
+    sample = sample_run_named("worker-exception")
+    for name, log in zip(names, sorted((sample / "run").glob("worker-*.log")), strict=True):
+        folder = tmp_path / "run" / folder_of(name)
+        folder.mkdir(parents=True)
+        shutil.copy(log, folder / "train.log")
+        (folder / "kernel.log").write_text("2026-11-21T01:00:00,000000+00:00 eth0: link becomes ready\n")
+    document = analyze(tmp_path / "run").document
+    assert document["cause"] == expected(sample)["cause"]
+    assert document["culprits"] == expected(sample)["culprits"]
+    assert [each["id"] for each in document["workers"]] == [f"worker:{n}" for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("host", "folder"),
+    [
+        ("gpu21", "gpu21"),
+        ("me@gpu21.example.com", "gpu21.example.com"),
+        ("node-3", "node=3"),
+        ("worker-3", "worker-3"),
+        ("::1", "--1"),
+    ],
+)
+def test_a_directory_is_called_like_its_host(host: str, folder: str) -> None:
+    """Unless that would name a worker by the number of a machine."""
+    assert folder_of(host) == folder
