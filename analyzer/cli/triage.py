@@ -66,6 +66,8 @@ def _run(arguments: argparse.Namespace) -> int:
         digest_by=arguments.digest_by or "",
         channels=tuple(channels(arguments.notify, arguments.on_new)),
     )
+    if order.channels and not order.reports_url:
+        _warn("notifications have no links without --reports-url")
     night = triage(order, _engine(arguments))
     write_stdout(_summary_line(night))
     write_stdout(f"Index: {arguments.output.rstrip('/')}/index.html\n")

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Timer
 
 import psutil
 import pytest
@@ -174,7 +176,13 @@ def test_a_database_server_keeps_the_same_history(
         assert history.rows(select(func.count().label("n")).select_from(RUNS)) == [{"n": 4}]
         with history.exclusive(WaitPolicy()):
             assert desk._replace(out=desk.out.parent / "third").call("--history", postgres) == 2
-    assert "another mwms-triage" in capsys.readouterr().err
+        assert "another mwms-triage" in capsys.readouterr().err
+        with ExitStack() as held:
+            held.enter_context(history.exclusive(WaitPolicy()))
+            Timer(1.0, held.close).start()
+            waiting = desk._replace(out=desk.out.parent / "fourth")
+            assert waiting.call("--history", postgres, "--wait", "1m") == 0
+        assert "waiting up to 60 s" in capsys.readouterr().err
     assert not (desk.out / "history.sqlite").exists()
 
 

@@ -119,10 +119,10 @@ def test_a_quiet_sunday_does_not_hide_saturday(desk: Desk) -> None:
     desk.call()
     assert desk.call(now="2026-11-22T06:00:00") == 0
     index = (desk.out / "index.html").read_text(encoding="utf-8")
-    assert "No run was new or changed on 2026-11-22" in index
+    assert "No runs on 2026-11-22; this is the last night with runs" in index
     assert "1 failure never seen before" in index
     digested = (desk.out / "digest.md").read_text(encoding="utf-8")
-    assert "No run was new or changed" in digested
+    assert "No runs on 2026-11-22" in digested
     assert "2026-11-21" in digested
     assert (desk.out / "runs.jsonl").read_text(encoding="utf-8") == ""
 

@@ -18,7 +18,7 @@ def headline(summary: NightSummary) -> str:
     """Return a one-sentence summary of a night, without a full stop."""
     night = summary.tonight
     if not night.runs:
-        return "No run was new or changed"
+        return f"No runs on {summary.date}"
     said = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
     if not night.bad:
         said = f"{plural(night.runs, 'run')}, and none of them failed"

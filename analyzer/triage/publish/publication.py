@@ -55,9 +55,14 @@ def publish(outputs: Outputs, history: History, call: Publication, touched: Iter
     """
     dates = history.dates(call.date)
     links = Links(frozenset(outputs.files(REPORTS)), frozenset(dates))
-    _write_nights(outputs, history, call, {*touched} & {*dates}, links)
     tonight = call.summary(history, call.date)
     context = call.context(history, tonight, links)
+    for date in {*touched} & {*dates}:
+        own = date == call.date
+        summary = tonight if own else call.summary(history, date)
+        theirs = context if own else call.context(history, summary, links)
+        _write_night(outputs, summary, theirs, links)
+    _remove_nights(outputs, links)
     record_events(history, call.date, events(tonight, context))
     _write_night_files(outputs, tonight, context, runs_of_night(history, call.date), call.digest_by)
     latest = latest_events(history, _MAX_FEED_EVENTS)
@@ -70,13 +75,13 @@ def publish(outputs: Outputs, history: History, call: Publication, touched: Iter
     outputs.write("index.html", page.page(tonight, context).encode())
 
 
-def _write_nights(
-    outputs: Outputs, history: History, call: Publication, touched: Iterable[str], links: Links
-) -> None:
-    for date in sorted(touched):
-        summary = call.summary(history, date)
-        context = call.context(history, summary, links._replace(night=date))
-        outputs.write(f"{NIGHTS}/{date}.html", page.page(summary, context).encode())
+def _write_night(outputs: Outputs, summary: NightSummary, context: PageContext, links: Links) -> None:
+    own = context._replace(links=links._replace(night=summary.date))
+    outputs.write(f"{NIGHTS}/{summary.date}.html", page.page(summary, own).encode())
+
+
+def _remove_nights(outputs: Outputs, links: Links) -> None:
+    """Remove the pages of nights that the history does not have any more."""
     for name in {*outputs.files(NIGHTS)} - {f"{NIGHTS}/{date}.html" for date in links.nights}:
         outputs.remove(name)
 
