@@ -13,6 +13,7 @@ import polars as pl
 
 from analyzer.derive.membership import CLUSTER, SERVICE
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
+from analyzer.derive.others import range_of_others
 from analyzer.derive.progress import Place, comparable, completion_lines, last_places, stepped
 from analyzer.derive.resumed_workers import with_resumed_workers
 from analyzer.derive.workers import cluster_specs, tasks_of
@@ -311,14 +312,14 @@ def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
     orders = _orders([life for life in lives if life.row["trains"]])
+    others = range_of_others(orders)
     for row in rows:
         mine = orders.get(row["worker"])
-        others = [order for worker, order in orders.items() if worker != row["worker"]]
-        if mine is None or not others:
+        if mine is None or row["worker"] not in others:
             continue
-        row["behind_all"] = mine < min(others)
-        row["ahead_of_all"] = mine > max(others)
-        foremost = max(others)
+        rearmost, foremost = others[row["worker"]]
+        row["behind_all"] = mine < rearmost
+        row["ahead_of_all"] = mine > foremost
         if mine[0] == foremost[0]:
             row["behind"] = max(0, foremost[1] - mine[1])
 

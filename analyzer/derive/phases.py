@@ -5,6 +5,7 @@ Device times may include that wait: they tell only where a script times its coll
 """
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -37,24 +38,28 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
         pl.col("value").median().alias("seconds"), pl.len().alias("points")
     )
     rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
-    return frame("phases", (row | _compared(row, rows) for row in rows))
+    times: dict[str, list[float]] = {}
+    steps: dict[str, float] = {}
+    for row in rows:
+        insort(times.setdefault(row["tag"], []), row["seconds"])
+        steps[row["worker"]] = steps.get(row["worker"], 0.0) + row["seconds"]
+    return frame("phases", (row | _compared(row, times[row["tag"]], steps[row["worker"]]) for row in rows))
 
 
 def _kind(tag: str) -> str | None:
     return next((kind for kind, words in _KINDS.items() if words.search(tag)), None)
 
 
-def _compared(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    others = [
-        each["seconds"] for each in rows if each["tag"] == row["tag"] and each["worker"] != row["worker"]
-    ]
-    step = sum(each["seconds"] for each in rows if each["worker"] == row["worker"])
+def _compared(row: Mapping[str, Any], times: Sequence[float], step: float) -> dict[str, Any]:
+    """Compare a phase with those of one tag, whose sorted seconds are `times`; `step` is the worker's sum."""
+    at = bisect_left(times, row["seconds"])
+    others = [*times[:at], *times[at + 1 :]]
     usual = median(others) if others else None
     excess = row["seconds"] - usual if usual is not None else None
     return {
         "share": row["seconds"] / step if step else None,
         "others_seconds": usual,
-        "longest": bool(others) and row["seconds"] > max(others),
+        "longest": bool(others) and row["seconds"] > others[-1],
         "excess_share": excess / step if excess is not None and step else None,
         "percent": round(100 * row["seconds"] / step, 1) if step else None,
     }

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from analyzer.derive.ordering import comes_after, last_progress
+from analyzer.derive.others import range_of_others
 from analyzer.tables.clock_alignment import CommonClock
 
 
@@ -20,24 +21,26 @@ def with_resumed_workers(
 
 def _resumed_workers(
     lifetimes: pl.DataFrame,
-    ends: Mapping[str, float | None],
+    ends: Mapping[str, float],
     records: pl.DataFrame,
     scalars: pl.DataFrame,
     clock: CommonClock,
 ) -> Iterator[tuple[str, float]]:
     """Yield (worker, seconds after the others' end) for each worker that logged again after that end."""
     steps = last_progress(scalars)
+    if None in ends.values():
+        return
+    others = range_of_others(ends)
     for life in lifetimes.filter(
         pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)
     ).to_dicts():
-        worker, others = life["worker"], [end for other, end in ends.items() if other != life["worker"]]
+        worker = life["worker"]
         last = steps.get((worker, max(1, life["attempts"] or 1)), ())
-        known = [end for end in others if end is not None]
-        if not last or not others or len(known) < len(others):
+        if not last or worker not in others or ends[worker] <= others[worker][1]:
             continue
         own = records.filter((pl.col("worker") == worker) & (pl.col("kind") != "progress"))
         behind = (row for row in own.iter_rows(named=True) if all(comes_after(row, step) for step in last))
         times = [clock.time(worker, row["source"], row["time"]) for row in behind if row["time"] is not None]
         spoke = min((time for time in times if time is not None), default=None)
-        if spoke is not None and spoke > max(known):
-            yield worker, spoke - max(known)
+        if spoke is not None and spoke > others[worker][1]:
+            yield worker, spoke - others[worker][1]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.clocks import SAME
+from analyzer.derive.others import range_of_others
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
@@ -36,7 +37,9 @@ def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock)
     training = lifetimes.filter("trains").to_dicts()
     quiet = list(_progress_ends(training, _times(scalars), clock))
     lives = {life["worker"]: life for life in training}
-    return frame("silences", (_row(each, quiet, lives[each.worker]) for each in quiet))
+    comparable = all(each.compared for each in quiet)
+    others = range_of_others({each.worker: each.since for each in quiet}) if comparable else {}
+    return frame("silences", (_row(each, others.get(each.worker), lives[each.worker]) for each in quiet))
 
 
 def _progress_ends(
@@ -79,22 +82,16 @@ def _last_progress(life: Mapping[str, Any], times: Times, clock: CommonClock) ->
     return latest, longest
 
 
-def _row(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd], life: Mapping[str, Any]) -> dict[str, Any]:
+def _row(quiet: _ProgressEnd, others: tuple[float, float] | None, life: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row; `others` holds the first and last time of the others, None without comparable clocks."""
     seconds = max(0.0, quiet.until - quiet.since)
+    clearly_first = others is not None and quiet.since + max(SAME, quiet.pause) < others[0]
     return {
         "worker": quiet.worker,
         "since": quiet.since,
         "seconds": seconds,
         "pause": quiet.pause,
         "silent": seconds >= SHORTEST and seconds > quiet.pause and life["ended"] != "finished",
-        "first": bool(life["behind_all"]) or _is_first(quiet, everyone),
+        "first": bool(life["behind_all"]) or clearly_first,
         "compared": quiet.compared,
     }
-
-
-def _is_first(quiet: _ProgressEnd, everyone: Sequence[_ProgressEnd]) -> bool:
-    """Return True if this worker clearly went silent before all others; False without comparable clocks."""
-    others = [each for each in everyone if each.worker != quiet.worker]
-    if not others or not all(each.compared for each in everyone):
-        return False
-    return quiet.since + max(SAME, quiet.pause) < min(each.since for each in others)

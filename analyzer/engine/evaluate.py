@@ -1,8 +1,9 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -11,6 +12,7 @@ from analyzer.engine.order import Order
 from analyzer.engine.placeholder_texts import Values, fill, is_known, listed
 from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
+from analyzer.engine.truth import distinct, rows_of_scope, truths_of
 from analyzer.model.confidence import LEVELS, level
 from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables
@@ -32,8 +34,10 @@ class Roster(NamedTuple):
     """The workers of the run and how they ended, for binding signals to workers."""
 
     everyone: tuple[str, ...]
-    training: tuple[str, ...]
-    leader: str | None
+    training: Mapping[str, None]
+    """In order; a mapping, for it is asked for each worker."""
+    leader: str
+    """Empty if unknown."""
     lives: Mapping[str, Row]
     job: Row
     mixed: bool = False
@@ -80,10 +84,7 @@ def evaluate(
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
     seen = {subject: _in_order(rule, rows, subject, roster, order) for subject in subjects}
-    truths = {
-        subject: {n: _holds(s, seen[subject][n], subject, roster) for n, s in rule.signals.items()}
-        for subject in subjects
-    }
+    truths = truths_of(rule.signals, seen, roster.training, roster.leader)
     holding = [subject for subject in subjects if rule.holds(truths[subject])]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
@@ -97,11 +98,14 @@ def _in_order(
     rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, roster: Roster, order: Order
 ) -> Mapping[str, RowsByWorker]:
     """Return signal → worker → its rows, without those that violate the signal's `after` or `before`."""
+    if not any(signal.after or signal.before for signal in rule.signals.values()):
+        return rows
     kept = dict(rows)
     for name, signal in rule.signals.items():
         if other := signal.after or signal.before:
-            theirs = _of_scope(rule.signals[other], kept[other], subject, roster)
-            kept[name] = {who: order.kept(signal, own, theirs) for who, own in rows[name].items()}
+            theirs = list(rows_of_scope(rule.signals[other], kept[other], subject, roster.leader))
+            looked_at = [subject] if signal.of == "subject" else rows[name]
+            kept[name] = {who: order.kept(signal, rows[name].get(who, ()), theirs) for who in looked_at}
     return kept
 
 
@@ -110,28 +114,12 @@ def _roster(tables: Tables) -> Roster:
     leader = workers.filter("leader")["worker"].to_list()
     return Roster(
         everyone=tuple(workers["worker"].to_list()),
-        training=tuple(workers.filter("trains")["worker"].to_list()),
-        leader=leader[0] if leader else None,
+        training=dict.fromkeys(workers.filter("trains")["worker"].to_list()),
+        leader=leader[0] if leader else "",
         lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
         job=tables["job"].row(0, named=True),
         mixed="several_workers" in tables["facts"]["key"],
     )
-
-
-def _holds(signal: Signal, rows: RowsByWorker, subject: str, roster: Roster) -> bool:
-    def enough(workers: Iterable[str]) -> bool:
-        return sum(len(rows.get(worker, ())) for worker in workers) >= signal.at_least
-
-    others = [worker for worker in roster.training if worker != subject]
-    tests = {
-        "subject": lambda: enough([subject]),
-        "leader": lambda: enough([roster.leader or ""]),
-        "others": lambda: enough(worker for worker in rows if worker and worker != subject),
-        "anyone": lambda: enough(rows),
-        "every_other": lambda: bool(others) and all(enough([worker]) for worker in others),
-        "everyone": lambda: bool(roster.training) and all(enough([worker]) for worker in roster.training),
-    }
-    return tests[signal.of]()
 
 
 def _fired(
@@ -228,7 +216,7 @@ def _plain(name: str) -> str:
 def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
     """Return the only signal missing for the worker with most signals; None if no worker lacks just one."""
     found = []
-    for subject, truth in truths.items():
+    for subject, truth in distinct(truths):
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
         missed = rule.when.missed(truth)
         if len(missed) == 1 and len(held) > 1:
@@ -254,18 +242,10 @@ def _values(
         "job": roster.job,
     }
     for name, signal in rule.signals.items():
-        own = _of_scope(signal, rows[name], first, roster) if truths[first][name] else []
+        scope = rows_of_scope(signal, rows[name], first, roster.leader)
+        own = list(scope) if truths[first][name] else []
         values[name] = {**(own[0] if own else {}), "count": len(own)}
     return values
-
-
-def _of_scope(signal: Signal, rows: RowsByWorker, subject: str, roster: Roster) -> list[Row]:
-    if signal.of == "subject":
-        return rows.get(subject, [])
-    if signal.of == "leader":
-        return rows.get(roster.leader or "", [])
-    keep_own = signal.of in {"anyone", "everyone"}
-    return [row for worker, own in rows.items() for row in own if keep_own or worker != subject]
 
 
 def _evidence(
@@ -281,7 +261,8 @@ def _evidence(
         idle = rule.when.wanted - rule.when.supporting(truths[subject])
         for name, signal in rule.signals.items():
             if truths[subject][name] and name not in idle and (signal.says or name in rule.when.names):
-                for row in _of_scope(signal, seen[subject][name], subject, roster)[:MOST_EVIDENCE]:
+                shown = rows_of_scope(signal, seen[subject][name], subject, roster.leader)
+                for row in islice(shown, MOST_EVIDENCE):
                     said = {
                         **values,
                         "subject": subject or values["subject"],
@@ -306,10 +287,11 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
 
 
 def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
-    asked = [truth for truth in truths.values() if rule.when.holds(truth)]
+    each = [truth for _, truth in distinct(truths)]
+    asked = [truth for truth in each if rule.when.holds(truth)]
     if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:
         return f"refuted by: {', '.join(_plain(name) for name in refuting)}"
-    missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in truths.values())]
+    missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in each)]
     if missing:
         return "not seen: " + ", ".join(_plain(name) for name in missing[:3])
     return "its conditions do not hold together"

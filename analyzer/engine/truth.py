@@ -1,0 +1,85 @@
+"""Decides which signals hold for a worker, from numbers of rows that are counted once for all workers."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+
+from analyzer.engine.rule_types import Signal
+from analyzer.engine.select import Row, RowsByWorker
+
+
+class Tally:
+    """Numbers of the rows that satisfy one signal, by worker."""
+
+    def __init__(self, signal: Signal, rows: RowsByWorker, training: Collection[str]) -> None:
+        self._least, self._scope, self._training = signal.at_least, signal.of, training
+        self._own = {worker: len(own) for worker, own in rows.items()}
+        self._all = sum(self._own.values())
+        self._named = self._all - self._own.get("", 0)
+
+    @cached_property
+    def _short(self) -> frozenset[str]:
+        """Return the training workers with too few rows."""
+        return frozenset(worker for worker in self._training if not self._enough(worker))
+
+    def _enough(self, worker: str) -> bool:
+        return self._own.get(worker, 0) >= self._least
+
+    def holds(self, subject: str, leader: str) -> bool:
+        """Return whether the signal holds for a worker, given the workers that it is about."""
+        match self._scope:
+            case "subject":
+                return self._enough(subject)
+            case "leader":
+                return self._enough(leader)
+            case "others":
+                return self._named - (self._own.get(subject, 0) if subject else 0) >= self._least
+            case "anyone":
+                return self._all >= self._least
+            case "every_other":
+                return self._short <= {subject} and len(self._training) > (subject in self._training)
+        return bool(self._training) and not self._short
+
+
+def rows_of_scope(signal: Signal, rows: RowsByWorker, subject: str, leader: str) -> Iterator[Row]:
+    """Yield the rows of those workers that the signal is about, seen from `subject`."""
+    if signal.of in {"subject", "leader"}:
+        return iter(rows.get(subject if signal.of == "subject" else leader, ()))
+    keep_own = signal.of in {"anyone", "everyone"}
+    return chain.from_iterable(own for worker, own in rows.items() if keep_own or worker != subject)
+
+
+def truths_of(
+    signals: Mapping[str, Signal],
+    seen: Mapping[str, Mapping[str, RowsByWorker]],
+    training: Collection[str],
+    leader: str,
+) -> dict[str, Mapping[str, bool]]:
+    """Return subject → signal → whether it holds; `seen` maps subjects to the rows of each signal.
+
+    Subjects that share their rows and have none of their own differ in nothing but whether they train.
+    """
+    tallies: dict[tuple[str, int], Tally] = {}
+    idle: dict[tuple[int, bool], Mapping[str, bool]] = {}
+    truths: dict[str, Mapping[str, bool]] = {}
+    for subject, rows in seen.items():
+        key = id(rows), subject in training
+        own = any(subject in by_worker for by_worker in rows.values())
+        if not own and key in idle:
+            truths[subject] = idle[key]
+            continue
+        truth = {}
+        for name, signal in signals.items():
+            place = name, id(rows[name])
+            tally = tallies.get(place) or tallies.setdefault(place, Tally(signal, rows[name], training))
+            truth[name] = tally.holds(subject, leader)
+        truths[subject] = truth if own else idle.setdefault(key, truth)
+    return truths
+
+
+def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Sequence[tuple[str, Mapping[str, bool]]]:
+    """Return the first subject of each set of truth values, in order."""
+    first: dict[tuple[bool, ...], tuple[str, Mapping[str, bool]]] = {}
+    for subject, truth in truths.items():
+        first.setdefault(tuple(truth.values()), (subject, truth))
+    return list(first.values())
