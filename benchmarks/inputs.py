@@ -112,17 +112,17 @@ def write_events(path: Path, scalars: int, *, mixed: bool = False) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        file.write(_framed(Event(wall_time=1.8e9, file_version=b"brain.Event:2").SerializeToString()))
+        file.write(framed(Event(wall_time=1.8e9, file_version=b"brain.Event:2").SerializeToString()))
         if mixed:
-            file.write(_framed(_event(0, "graph", content=b"g" * (4 << 20), rank=1)))
+            file.write(framed(_event(0, "graph", content=b"g" * (4 << 20), rank=1)))
         for number in range(scalars):
             step, tag = divmod(number, 4)
             loss = 1 / (1 + step % 1000) + tag
-            file.write(_framed(_event(step, f"epoch_metric_{tag}", content=struct.pack("<f", loss), rank=0)))
+            file.write(framed(_event(step, f"epoch_metric_{tag}", content=struct.pack("<f", loss), rank=0)))
             if mixed and number % 50 == 0:
-                file.write(_framed(_event(step, "weights", content=bytes(1200), rank=2)))
+                file.write(framed(_event(step, "weights", content=bytes(1200), rank=2)))
             if mixed and number % 5_000 == 0:
-                file.write(_framed(_event(step, "image", content=b"i" * 200_000, rank=1)))
+                file.write(framed(_event(step, "image", content=b"i" * 200_000, rank=1)))
 
 
 def write_event_files(folder: Path, files: int, size: int) -> None:
@@ -148,7 +148,8 @@ def _event(step: int, tag: str, content: bytes, rank: int) -> bytes:
     return written
 
 
-def _framed(payload: bytes) -> bytes:
+def framed(payload: bytes) -> bytes:
+    """A payload as a record of an event file."""
     head = struct.pack("<Q", len(payload))
     return head + _check(head) + payload + _check(payload)
 

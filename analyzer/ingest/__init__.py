@@ -6,6 +6,7 @@ a kind in `analyzer.model.source_kinds`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -61,6 +62,7 @@ def _read_all(
     def scan(log: Source) -> LogScan:
         return scan_log(log, lambda: matcher.prefilter, partial(done.advance, log), budget)
 
+    shares = Counter(source.kind for source in sources)
     outputs: list[SourceRows] = []
     pool = ForkPool(
         large, partial(prepare_log_reader, matcher), partial(read_source, matcher), budget, done.advance
@@ -70,7 +72,8 @@ def _read_all(
             warm_up()
         for source in sources:
             collected = pool.collect(source) if source in pool else None
-            outputs += read_source(matcher, source, scan) if collected is None else collected
+            share = shares[source.kind]
+            outputs += read_source(matcher, source, scan, share) if collected is None else collected
             done.finish(source)
     return outputs
 

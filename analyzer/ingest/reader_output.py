@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from json import JSONDecodeError
-from math import isfinite
 from typing import Any
 
 from analyzer.ingest.logs.text import decode
@@ -18,16 +17,27 @@ Columns = Mapping[str, Sequence[Any]]
 """Column name → cells; all columns have one length, and omitted columns are null."""
 
 
+MAX_TIME = 253_402_300_800.0
+"""The end of the year 9999, in seconds since the epoch."""
 _TIMES = ("time", "near")
 """Columns that hold a time in the tables of logs."""
+
+
+def is_time(seconds: float) -> bool:
+    """Return whether a number of seconds since the epoch is a time up to the year 9999."""
+    return 0 <= seconds < MAX_TIME
 
 
 class SourceRows:
     """The rows of one source by table, and how the source was read."""
 
-    def __init__(self, source: Source, *, thinned: str = "") -> None:
-        """Create without rows; `thinned` describes which lines of a large log are read, empty if all are."""
-        self.source = source
+    def __init__(self, source: Source, *, share: int = 1, thinned: str = "") -> None:
+        """Create without rows.
+
+        `share` is the number of sources of this kind, which divide the rows that a run may hold; `thinned`
+        describes which part of a large source is read, empty if all of it is.
+        """
+        self.source, self.share = source, share
         self.bytes = 0
         self.lines: int | None = None
         self.first_time: float | None = None
@@ -62,7 +72,7 @@ class SourceRows:
 
     def observe_time(self, time: float | None) -> None:
         """Extend the time span that the source covers."""
-        if time is not None and isfinite(time):
+        if time is not None and is_time(time):
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 

@@ -10,15 +10,18 @@ from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
 
-def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -> list[SourceRows]:
+def read_source(
+    matcher: Matcher, source: Source, scan: ScanLog | None = None, share: int = 1
+) -> list[SourceRows]:
     """Return the rows of one source: one item, or for a log with several workers one item for each.
 
-    `scan` selects the lines to read from a log. Raises nothing: errors become the reason of a skipped source.
+    `scan` selects the lines to read from a log; `share` is the number of sources of this kind.
+    Raises nothing: errors become the reason of a skipped source.
     """
     reason = source.skip
     try:
         if not reason:
-            return _read(matcher, source, scan)
+            return _read(matcher, source, scan, share)
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
     except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
@@ -28,8 +31,8 @@ def read_source(matcher: Matcher, source: Source, scan: ScanLog | None = None) -
     return [output]
 
 
-def _read(matcher: Matcher, source: Source, scan: ScanLog | None) -> list[SourceRows]:
-    output = SourceRows(source)
+def _read(matcher: Matcher, source: Source, scan: ScanLog | None, share: int) -> list[SourceRows]:
+    output = SourceRows(source, share=share)
     if source.kind.reader is None:
         output.skip("no reader for this kind of file")
         return [output]

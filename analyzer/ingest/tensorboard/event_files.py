@@ -4,9 +4,9 @@ An event file is a chain of records: length (8 bytes), its checksum (4), an Even
 """
 
 import os
-import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -26,15 +26,19 @@ from analyzer.ingest.tensorboard.record_tables import (
     masked_checksum,
     others,
 )
+from analyzer.ingest.tensorboard.resync import SEARCH_BYTES, find_record
+from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, kept_rows
 
 CHUNK_BYTES = 1 << 19
 """Bytes read at once."""
-MAX_RECORD_BYTES = 8 << 20
+MAX_RECORD_BYTES = 2 << 20
 """Maximum size of a record with scalars; larger ones hold images, audio or graphs."""
 TABLE_FILE_BYTES = 2 << 20
 """Minimum size of a file whose records are decoded as tables, which needs numpy."""
 
-_PLAUSIBLE_HEADER = re.compile(rb".{3}\0{5}.{4}\t", re.DOTALL)
+MAX_DAMAGE = 200
+"""Number of unreadable parts of a file that are reported one by one."""
+_SCATTERED = "many parts that could not be read"
 _CUT_SHORT = "the file ends inside a record: cut short, or still being written"
 _FOREIGN = "not a TensorBoard event file"
 
@@ -47,15 +51,18 @@ class Damage(NamedTuple):
     what: str
 
 
-class EventFile(NamedTuple):
+@dataclass(slots=True)
+class EventFile:
     """The scalars of one event file in file order, as four columns of one length, and its damage."""
 
-    tags: list[str]
-    steps: list[int]
-    times: list[float]
+    tags: list[str] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     """Wall times, in seconds since the epoch."""
-    values: list[float]
-    damage: list[Damage]
+    values: list[float] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    dropped: int = 0
+    """Number of scalars of the file that are not in the columns."""
 
     @property
     def scalars(self) -> list[Scalar]:
@@ -70,6 +77,14 @@ class EventFile(NamedTuple):
             self.times.append(time)
             self.values.append(value)
 
+    def keep(self, rows: Sequence[int]) -> None:
+        """Drop all scalars but those with these numbers."""
+        self.dropped += len(self.tags) - len(rows)
+        self.tags = [self.tags[row] for row in rows]
+        self.steps = [self.steps[row] for row in rows]
+        self.times = [self.times[row] for row in rows]
+        self.values = [self.values[row] for row in rows]
+
     def extend(self, columns: Columns) -> None:
         """Append columns."""
         self.tags.extend(columns.tags)
@@ -78,19 +93,19 @@ class EventFile(NamedTuple):
         self.values.extend(columns.values)
 
 
-def read_scalars(path: Path) -> EventFile:
-    """Read every scalar of an event file, in file order, neither sampled nor purged.
+def read_scalars(path: Path, limit: int = MAX_SCALARS) -> EventFile:
+    """Read the scalars of an event file in file order, thinned only if there are more than `limit`.
 
     Both encodings are read: `simple_value`, and tensors of rank 0 of any real number type. Bad bytes become
     damage, never an exception; everything before them is kept, and reading resumes at the next record.
-    Memory is that of the scalars and of one record of at most `MAX_RECORD_BYTES`.
+    Memory is that of `limit` scalars and of one record of at most `MAX_RECORD_BYTES`.
 
     Raises:
         OSError: the file cannot be read.
 
     """
     with path.open("rb") as file:
-        reader = _Reader(file, os.fstat(file.fileno()).st_size)
+        reader = _Reader(file, os.fstat(file.fileno()).st_size, limit)
         reader.run()
     return reader.found
 
@@ -98,10 +113,10 @@ def read_scalars(path: Path) -> EventFile:
 class _Reader:
     """Reads one file; the next record begins at `buffer[pos]`, which is `base + pos` of the file."""
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
-        self.file, self.size = file, size
+    def __init__(self, file: BinaryIO, size: int, limit: int) -> None:
+        self.file, self.size, self.limit = file, size, limit
         self.buffer, self.base, self.pos = b"", 0, 0
-        self.found = EventFile([], [], [], [], [])
+        self.found = EventFile()
         self.tables = RecordTables() if size >= TABLE_FILE_BYTES else None
 
     def run(self) -> None:
@@ -110,6 +125,8 @@ class _Reader:
         while self._has(1):
             if not (self.tables and self.base + self.pos and self._read_batch(self.tables)):
                 self._read_next()
+            if len(self.found.tags) > self.limit:
+                self.found.keep(kept_rows(self.found.tags, self.found.values, self.limit // 2))
 
     def _has(self, count: int) -> bool:
         """Buffer `count` bytes from `pos` on; return False if the file, as opened, ends before them."""
@@ -206,12 +223,12 @@ class _Reader:
     def _resync(self, start: int) -> None:
         """Skip to the next offset at which a record begins, or to the end."""
         self.pos += 1
-        while self._has(HEADER_BYTES + 1):
-            match = _PLAUSIBLE_HEADER.search(self.buffer, self.pos)
-            self.pos = match.start() if match else len(self.buffer) - HEADER_BYTES
-            if match and self._is_header():
+        while self._has(SEARCH_BYTES):
+            found = find_record(self.buffer, self.pos)
+            if found is not None:
+                self.pos = found
                 break
-            self.pos += bool(match)
+            self.pos = len(self.buffer) - HEADER_BYTES
         else:
             self.pos = len(self.buffer)
         end = self.base + self.pos
@@ -228,8 +245,11 @@ class _Reader:
         self._add_damage(start, length + FRAME_BYTES, "a record fails its checksum")
 
     def _add_damage(self, offset: int, length: int, what: str) -> None:
-        """Add damage, merging it with adjacent damage of the same kind."""
+        """Add damage, merging it with adjacent damage of the same kind, and all after very much of it."""
         damage = self.found.damage
+        if len(damage) >= MAX_DAMAGE:
+            last = damage.pop()
+            offset, length, what = last.offset, offset + length - last.offset, _SCATTERED
         if damage and (last := damage[-1]).what == what and last.offset + (last.length or 0) == offset:
             offset, length = last.offset, length + (last.length or 0)
             damage.pop()

@@ -31,7 +31,8 @@ _WALL_TIME_END = 9
 _MAX_STEP_BYTES = 9
 _EVENT = re.compile(rb"(\t.{8})((?:\x10[\x80-\xff]{0,9}[\x00-\x7f])?)(.*)", re.DOTALL)
 """Regex that splits an Event message of TensorFlow into wall time, step and the rest."""
-_MASK = 0xA282EAD8
+MASK = 0xA282EAD8
+"""Constant that record files add to a rotated checksum."""
 _PROBE = -1.5
 _Array = Any
 """An array of numpy, which is imported only when it is used."""
@@ -44,7 +45,7 @@ def masked_checksum(data: bytes) -> int:
 
 def mask_checksum(check: int) -> int:
     """Rotate a CRC-32C and add the constant of record files."""
-    return ((check >> 15 | check << 17 & 0xFFFFFFFF) + _MASK) & 0xFFFFFFFF
+    return ((check >> 15 | check << 17 & 0xFFFFFFFF) + MASK) & 0xFFFFFFFF
 
 
 class RecordSizes(dict[bytes, int]):
@@ -188,7 +189,7 @@ def _is_sound(table: _Array) -> _Array:
     length = width - FRAME_BYTES
     check = np.array([google_crc32c.value(data[end - length : end]) for end in ends], np.uint32)
     stored = np.ascontiguousarray(table[:, -FOOTER_BYTES:]).view("<u4")[:, 0]
-    return (check >> 15 | check << 17) + np.uint32(_MASK) == stored
+    return (check >> 15 | check << 17) + np.uint32(MASK) == stored
 
 
 def _layout_of(payload: bytes) -> Layout | None:

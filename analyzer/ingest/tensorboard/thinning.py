@@ -1,0 +1,58 @@
+"""Chooses which of too many scalars of an event file are kept."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+MAX_SCALARS = 400_000
+"""Scalars that are kept of all event files of a run: about 200 MB in all later stages."""
+MIN_SCALARS = 400
+"""Scalars that each file may keep, however many files there are."""
+MAX_TAGS = 2_000
+"""Tags of a file that are read; a model with a curve for each of its layers has hundreds."""
+_PER_STRETCH = 6
+_Array = Any
+"""An array of numpy, which is imported only when it is used."""
+
+
+def most_tags(limit: int) -> int:
+    """Return the number of tags that are read of a file that may keep `limit` scalars."""
+    return min(MAX_TAGS, limit // _PER_STRETCH)
+
+
+def kept_rows(tags: Sequence[str], values: Sequence[float], limit: int) -> list[int]:
+    """Return the numbers of the rows to keep, in order: at most about `limit`, of the first tags.
+
+    The values of a tag are cut into stretches of equal length. Of each stretch the first, the last, the
+    least and the largest value are kept, and the first and the last that is not finite.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, tag in enumerate(tags):
+        rows.setdefault(tag, []).append(row)
+    chosen = list(islice(rows.values(), most_tags(limit)))
+    stretches = max(1, limit // _PER_STRETCH // len(chosen))
+    kept = [row for own in chosen for row in _kept_of_tag(own, values, stretches)]
+    return sorted(kept)
+
+
+def _kept_of_tag(rows: Sequence[int], values: Sequence[float], stretches: int) -> Sequence[int]:
+    if len(rows) <= stretches * _PER_STRETCH:
+        return rows
+    import numpy as np
+
+    of_tag, numbers = np.array(rows), np.array([values[row] for row in rows])
+    size = -(-len(rows) // stretches)
+    kept = [
+        of_tag[start + _kept_of_stretch(numbers[start : start + size])] for start in range(0, len(rows), size)
+    ]
+    joined: list[int] = np.concatenate(kept).tolist()
+    return joined
+
+
+def _kept_of_stretch(numbers: _Array) -> _Array:
+    import numpy as np
+
+    odd = np.flatnonzero(~np.isfinite(numbers))
+    finite = np.isfinite(numbers)
+    extremes = [np.where(finite, numbers, np.inf).argmin(), np.where(finite, numbers, -np.inf).argmax()]
+    return np.unique([0, *extremes, *odd[:1], *odd[-1:], len(numbers) - 1])
