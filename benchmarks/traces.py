@@ -13,8 +13,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from analyzer.ingest.profiler.file_window import FileWindow
 from analyzer.ingest.profiler.protobuf_fields import PLANE, SPACE, field_at
 from analyzer.ingest.profiler.xplane_pb2 import Entry, Line
 
@@ -131,9 +132,9 @@ def longer(data: bytes, steps: dict[int, int], times: int) -> bytes:
 
 def fields(data: bytes, known: Mapping[int, int]) -> Iterator[tuple[int, bytes | int]]:
     """Numbers and values of a message's fields."""
-    pos = 0
+    pos, view = 0, cast(FileWindow, memoryview(data))  # which is sliced in the same way
     while pos < len(data):
-        field, pos = field_at(memoryview(data), pos, known)
+        field, pos = field_at(view, pos, known)
         yield field.number, field.value if isinstance(field.value, int) else bytes(field.value)
 
 

@@ -14,16 +14,16 @@ MAX_ADDRESS_SPACE_BYTES = 16 << 30
 """Limit of a case that has no bound at all, so that the test ends before the machine does."""
 _LAUNCHER = """
 import json, os, resource, sys
-limit, *command = sys.argv[1:]
+cpu, space, *command = sys.argv[1:]
 pid = os.fork()
 if not pid:
-    resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (%d, %d))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (int(space), int(space)))
     os.execv(command[0], command)
 _, status, used = os.wait4(pid, 0)
 code = os.waitstatus_to_exitcode(status)
 print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]))
-""" % (MAX_ADDRESS_SPACE_BYTES, MAX_ADDRESS_SPACE_BYTES)
+"""
 """A small process that forks the analyzer: a child's peak memory begins with that of its parent."""
 
 
@@ -40,8 +40,19 @@ class Usage(NamedTuple):
 
 def analyzed(run: Path, report: Path, cpu_limit: int, options: Sequence[str] = ()) -> Usage:
     """Analyze a run, writing JSON and HTML below the directory `report`; the kernel ends a process after `cpu_limit` seconds."""
-    command = [sys.executable, "-m", "analyzer", str(run), "--format", "json,html", "-o", str(report), *options]
-    launched = [sys.executable, "-S", "-E", "-c", _LAUNCHER, str(cpu_limit), *command]
+    command = [
+        sys.executable,
+        "-m",
+        "analyzer",
+        str(run),
+        "--format",
+        "json,html",
+        "-o",
+        str(report),
+        *options,
+    ]
+    limits = [str(cpu_limit), str(MAX_ADDRESS_SPACE_BYTES)]
+    launched = [sys.executable, "-S", "-E", "-c", _LAUNCHER, *limits, *command]
     done = subprocess.run(launched, cwd=ROOT, capture_output=True, text=True, check=False)
     *output, last = done.stdout.splitlines()
     status, cpu_seconds, peak_bytes = json.loads(last)

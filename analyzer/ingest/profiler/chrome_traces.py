@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.ingest.profiler.span_kinds import NOTES, kind_of
-from analyzer.ingest.profiler.spans import Span, Trace, whole_number, with_steps
+from analyzer.ingest.profiler.spans import MAX_SPANS, Span, Trace, spans_left_out, whole_number, with_steps
 from analyzer.ingest.tensorboard.event_files import Damage
 
 _CHUNK_CHARS = 1 << 20
@@ -21,18 +21,20 @@ _EVENTS = re.compile(r'"traceEvents"\s*:\s*\[|\A\s*\[')
 _ENTRY = re.compile(r"[^\s,]|$")
 _IGNORED_KINDS = frozenset({"compute", *NOTES.values()})
 """Kinds of events that yield no spans; the intervals of computing come from xplanes only."""
+_MAX_NAMES = 100_000
+"""Processes and threads whose names are remembered."""
 _MAX_MICROSECONDS = 1e15
 """Largest plausible time in a profile."""
 
 
-def read_chrome_trace(path: Path) -> Trace:
-    """Return the spans of a trace; unreadable parts become damage, and everything before them is kept.
+def read_chrome_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
+    """Return the first `limit` spans of a trace; unreadable parts become damage, what precedes them is kept.
 
     Raises:
         OSError: the file cannot be read.
 
     """
-    reader = _Reader()
+    reader = _Reader(limit)
     for event in _events(path, reader.damage):
         reader.take(event)
     if reader.malformed:
@@ -40,6 +42,8 @@ def read_chrome_trace(path: Path) -> Trace:
     if reader.unpaired:
         what = f"{reader.unpaired} events whose begin and end are apart, which are not read"
         reader.damage.append(Damage(0, None, what))
+    if reader.left_out:
+        reader.damage.append(spans_left_out(limit))
     if not reader.timed and not reader.damage:
         reader.damage.append(Damage(0, path.stat().st_size, "the trace holds no event"))
     return Trace(list(with_steps(reader.spans)), reader.damage, events=reader.timed)
@@ -47,6 +51,7 @@ def read_chrome_trace(path: Path) -> Trace:
 
 @dataclass(slots=True)
 class _Reader:
+    limit: int
     spans: list[Span] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     processes: dict[object, str] = field(default_factory=dict)
@@ -54,6 +59,7 @@ class _Reader:
     timed: int = 0
     malformed: int = 0
     unpaired: int = 0
+    left_out: bool = False
 
     def take(self, event: object) -> None:
         """Read one event; TensorFlow ends the list of events with an empty object."""
@@ -69,6 +75,8 @@ class _Reader:
     def _named(self, event: Mapping[str, Any]) -> None:
         arguments = event.get("args")
         name = str(arguments.get("name", "")) if isinstance(arguments, dict) else ""
+        if len(self.threads) + len(self.processes) > _MAX_NAMES:
+            return
         if event.get("name") == "process_name":
             self.processes[str(event.get("pid"))] = name
         elif event.get("name") == "thread_name":
@@ -92,6 +100,9 @@ class _Reader:
             thread, plane = self.threads.get(place, place[1]), self.processes.get(place[0], "")
             begin, end = round(start * 1000), round((start + length) * 1000)
             instance = whole_number(stats.get("instance_key"))
+            if len(self.spans) == self.limit:
+                self.left_out = True
+                return
             self.spans.append(Span(kind, name, begin, end, thread, plane, step, instance))
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from analyzer.ingest.profiler.file_window import FileWindow
+
 SPACE = {1: 2, 2: 2, 3: 2, 4: 2}
 PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
 """Field number → wire type in an XPlane. Traces have no checksums: other wire types count as damage."""
@@ -13,12 +15,12 @@ class Field(NamedTuple):
     """One field: its number, its value, and the value's offset and length in bytes."""
 
     number: int
-    value: int | memoryview
+    value: int | FileWindow
     offset: int
     length: int
 
 
-def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[Field, int]:
+def field_at(data: FileWindow, pos: int, known: Mapping[int, int]) -> tuple[Field, int]:
     """Return the field at `pos`, and the offset of the next field.
 
     Raises:
@@ -41,7 +43,7 @@ def field_at(data: memoryview, pos: int, known: Mapping[int, int]) -> tuple[Fiel
     return Field(number, data[pos : pos + length], pos, length), pos + length
 
 
-def cut_plane(space: memoryview) -> tuple[int, int] | None:
+def cut_plane(space: FileWindow) -> tuple[int, int] | None:
     """Return the offsets of the plane cut by the end of the file and of its contents; None if none is cut."""
     pos = 0
     try:
@@ -57,7 +59,7 @@ def cut_plane(space: memoryview) -> tuple[int, int] | None:
     return None
 
 
-def _varint(data: memoryview, pos: int) -> tuple[int, int]:
+def _varint(data: FileWindow, pos: int) -> tuple[int, int]:
     value = 0
     for index in range(10):
         byte = data[pos + index]

@@ -5,6 +5,11 @@ from typing import NamedTuple
 
 from analyzer.ingest.tensorboard.event_files import Damage
 
+MAX_SPANS = 150_000
+"""Spans that are read of all traces of a run: about 150 MB in all later stages."""
+MIN_SPANS = 2_000
+"""Spans that are read of each trace, however many there are."""
+
 
 class Span(NamedTuple):
     """One interval on one thread of a worker.
@@ -52,6 +57,11 @@ def with_steps(spans: list[Span]) -> Iterator[Span]:
             current = span
         inside = current is not None and span.start_ns <= (current.end_ns or span.start_ns)
         yield span._replace(step=current.step) if inside and current and span.step is None else span
+
+
+def spans_left_out(limit: int) -> Damage:
+    """Return the damage of a trace with more than `limit` spans."""
+    return Damage(0, None, f"holds more than {limit} spans; those after them are left out")
 
 
 def shifted(span: Span, shift: int) -> Span:

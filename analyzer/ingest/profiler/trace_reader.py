@@ -3,6 +3,7 @@
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
+from analyzer.ingest.profiler.spans import MAX_SPANS, MIN_SPANS
 from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.storage.decompress import decompressed_file
@@ -15,8 +16,9 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     """
     source = output.source
     output.bytes = source.path.stat().st_size
+    limit = max(MIN_SPANS, MAX_SPANS // output.share)
     with decompressed_file(source.path) as (path, broken):
-        trace = read_chrome_trace(path) if is_chrome(source) else read_trace(path)
+        trace = read_chrome_trace(path, limit) if is_chrome(source) else read_trace(path, limit)
     if broken:
         output.add_damage(broken)
     for span in trace.spans:

@@ -1,12 +1,13 @@
 """Profiler traces (`*.xplane.pb`) → the spans that show which worker waited for which.
 
 An XSpace holds planes, a plane holds lines (threads), a line holds events. Their fields are walked here and
-each line is decoded on its own, so that truncation loses only what follows it, and one line besides the file
+each line is decoded on its own, so that truncation loses only what follows it, and one line
 is held in memory. Nine events in ten are irrelevant: recognised by their first bytes, they are not decoded.
 An unfinished operation has no event of its own, only the executor's event of its start; open spans come
 from those.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +17,19 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from analyzer.ingest.profiler.file_window import FileBlocks, FileWindow
 from analyzer.ingest.profiler.protobuf_fields import PLANE, SPACE, Field, cut_plane, field_at
 from analyzer.ingest.profiler.span_kinds import NOTES, computes, kind_of, kind_of_operation
-from analyzer.ingest.profiler.spans import Span, Trace, shifted, stat_text, whole_number, with_steps
+from analyzer.ingest.profiler.spans import (
+    MAX_SPANS,
+    Span,
+    Trace,
+    shifted,
+    spans_left_out,
+    stat_text,
+    whole_number,
+    with_steps,
+)
 from analyzer.ingest.profiler.xplane_pb2 import Brief, Entry, Event, RawLine, Stat
 from analyzer.ingest.tensorboard.event_files import Damage
 from analyzer.tables.intervals import union
@@ -31,6 +42,8 @@ _MIN_EPOCH_NS = 10**17
 _KEY_BYTES = 3
 """First bytes of an event; they hold its metadata id if that is less than 16,384."""
 _NOTE_KINDS = frozenset(NOTES.values())
+_MAX_MESSAGE_BYTES = 24 << 20
+"""Size limit for the events of one thread, which take ten times as much in memory."""
 _MAX_GAP_NS = 20_000
 """Longest gap between two operations that count as one span of computing."""
 _TEXT = re.compile(rb"[\t\n\r\x20-\xff]*")
@@ -60,8 +73,8 @@ class _PlaneNames:
         return found
 
 
-def read_trace(path: Path) -> Trace:
-    """Return the spans of a trace.
+def read_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
+    """Return the first `limit` spans of a trace.
 
     Bad bytes become damage, never an exception, and all lines that can be decoded are kept. A trace without
     events is damage too, for it says nothing about the run.
@@ -70,21 +83,26 @@ def read_trace(path: Path) -> Trace:
         OSError: the file cannot be read.
 
     """
-    data = path.read_bytes()
-    reader = _Reader()
-    reader.read(memoryview(data))
+    reader = _Reader(limit)
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        reader.read(FileWindow(FileBlocks(file.fileno()), 0, size))
     start = reader.start()
     spans = [shifted(span, start or 0) for span in with_steps(reader.spans + reader.open_spans())]
     absolute = bool(spans) and all(span.start_ns >= _MIN_EPOCH_NS for span in spans)
+    if not reader.left:
+        reader.damage.append(spans_left_out(limit))
     if not reader.events and not reader.damage:
-        reader.damage.append(Damage(0, len(data), "the trace holds no event"))
+        reader.damage.append(Damage(0, size, "the trace holds no event"))
     stop = reader.times.get("profile_stop_time")
     return Trace(spans, reader.damage, absolute, reader.events, start, stop)
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
         self.events = 0
+        self.left = limit
+        """Number of spans that may still be read."""
         self.spans: list[Span] = []
         self.damage: list[Damage] = []
         self.times: dict[str, int] = {}
@@ -92,14 +110,14 @@ class _Reader:
         self.ended: Counter[tuple[int, str, str]] = Counter()
         self.clocks: list[int] = []
 
-    def read(self, space: memoryview) -> None:
+    def read(self, space: FileWindow) -> None:
         cut = cut_plane(space)
         for part in self._fields(space[: cut[0]] if cut else space, 0, SPACE):
             if isinstance(part.value, int):
                 continue
             if part.number == 1:
                 self._read_plane(part.value, part.offset)
-            elif not _TEXT.fullmatch(bytes(part.value)):
+            elif not _TEXT.fullmatch(bytes(part.value[:_MAX_MESSAGE_BYTES])):
                 self._add_damage(part.offset, part.length, "a message of the profiler that is no text")
         if cut:
             found = len(self.damage)
@@ -120,10 +138,10 @@ class _Reader:
             left += spans[ended:]
         return left
 
-    def _read_plane(self, plane: memoryview, offset: int) -> None:
+    def _read_plane(self, plane: FileWindow, offset: int) -> None:
         names, lines, stats, name = _PlaneNames(), [], [], ""
         for part in self._fields(plane, offset, PLANE):
-            if not isinstance(part.value, memoryview):
+            if not isinstance(part.value, FileWindow):
                 continue
             if part.number == 2:
                 if name:
@@ -170,7 +188,8 @@ class _Reader:
                     brief = Brief.FromString(raw)
                     start = line.timestamp_ns + brief.offset_ps // 1000
                     own.append((start, start + brief.duration_ps // 1000))
-                elif kind is not None and kind != "compute":
+                elif kind is not None and kind != "compute" and self.left:
+                    self.left -= 1
                     self._read_event(Event.FromString(raw), kind, names, place)
             except DecodeError:
                 broken += 1
@@ -223,6 +242,9 @@ class _Reader:
             self.begun.setdefault((run, name), []).append(at._replace(kind=kind, name=name))
 
     def _parse(self, message: _Message, part: Field) -> _Message:
+        if part.length > _MAX_MESSAGE_BYTES:
+            self._add_damage(part.offset, part.length, "a thread with too many events to be read")
+            return None
         try:
             return message.FromString(bytes(part.value))
         except DecodeError:
@@ -231,7 +253,7 @@ class _Reader:
             )
             return None
 
-    def _fields(self, data: memoryview, offset: int, known: Mapping[int, int]) -> Iterator[Field]:
+    def _fields(self, data: FileWindow, offset: int, known: Mapping[int, int]) -> Iterator[Field]:
         """Yield the complete fields of the message at `offset` of the file; the rest becomes damage."""
         pos = 0
         while pos < len(data):

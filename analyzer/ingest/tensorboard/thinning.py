@@ -40,19 +40,21 @@ def _kept_of_tag(rows: Sequence[int], values: Sequence[float], stretches: int) -
         return rows
     import numpy as np
 
-    of_tag, numbers = np.array(rows), np.array([values[row] for row in rows])
     size = -(-len(rows) // stretches)
-    kept = [
-        of_tag[start + _kept_of_stretch(numbers[start : start + size])] for start in range(0, len(rows), size)
-    ]
-    joined: list[int] = np.concatenate(kept).tolist()
+    numbers = np.array([values[row] for row in rows])
+    padding = np.full(-len(rows) % size, numbers[-1])
+    numbers = np.concatenate([numbers, padding]).reshape(-1, size)
+    kept = np.arange(0, numbers.size, size) + _kept_of_stretches(numbers)
+    joined: list[int] = np.array(rows)[np.unique(kept.clip(max=len(rows) - 1))].tolist()
     return joined
 
 
-def _kept_of_stretch(numbers: _Array) -> _Array:
+def _kept_of_stretches(numbers: _Array) -> _Array:
+    """Return the columns to keep of each row of numbers, one row for each reason."""
     import numpy as np
 
-    odd = np.flatnonzero(~np.isfinite(numbers))
     finite = np.isfinite(numbers)
-    extremes = [np.where(finite, numbers, np.inf).argmin(), np.where(finite, numbers, -np.inf).argmax()]
-    return np.unique([0, *extremes, *odd[:1], *odd[-1:], len(numbers) - 1])
+    last = np.full(len(numbers), numbers.shape[1] - 1)
+    least, largest = np.where(finite, numbers, np.inf), np.where(finite, numbers, -np.inf)
+    first_odd, last_odd = (~finite).argmax(axis=1), last - (~finite)[:, ::-1].argmax(axis=1)
+    return np.array([last * 0, last, least.argmin(axis=1), largest.argmax(axis=1), first_odd, last_odd])
