@@ -229,12 +229,20 @@ def _store_run(
     tries = _tries(connection, examined, place)
     connection.execute(sa.update(RUNS).where(ours, RUNS.c.latest).values(latest=False))
     connection.execute(RUNS.delete().where(ours, RUNS.c.night == date))
+    connection.execute(sa.update(RUNS).where(_is_below(connection, place)).values(latest=False))
     values = _run_values(examined) | {"place": place, "night": date, "tries": tries, **report}
     (run,) = connection.execute(sa.insert(RUNS).values(values)).inserted_primary_key or (0,)
     if examined.summary and examined.summary.rules:
         _adopt(connection, values)
     if hosts := examined.summary.hosts if examined.summary else ():
         connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
+
+
+def _is_below(connection: sa.Connection, place: str) -> sa.ColumnElement[bool]:
+    """Return the condition for parts of a run that were taken for runs before the rest of it arrived."""
+    below = place.rstrip("/") + "/"
+    ordered = RUNS.c.place.collate("C") if connection.dialect.name == "postgresql" else RUNS.c.place
+    return sa.and_(RUNS.c.latest, ordered > below, ordered < below[:-1] + chr(ord("/") + 1))
 
 
 def _adopt(connection: sa.Connection, values: Mapping[str, Any]) -> None:
