@@ -26,7 +26,7 @@ class Journal:
             "monotonic": round(time.monotonic(), 6),
             **values,
         }
-        return self.append_line(json.dumps(row, default=str))
+        return self.append_line(json.dumps(row, default=str, separators=(",", ":")))
 
     def append_line(self, line: str) -> bool:
         """Write one line in one system call, first ending a line cut off before; return False on failure."""

@@ -51,7 +51,7 @@ def _machine() -> dict[str, Any]:
         "throttled_seconds": round(seconds, 3) if throttled else None,
         "memory_available_bytes": memory.get("MemAvailable"),
         "swap_used_bytes": memory.get("SwapTotal", 0) - memory.get("SwapFree", 0),
-        "load": os.getloadavg()[0],
+        "load": round(os.getloadavg()[0], 2),
         "pressure": _pressure(),
     }
     return {name: value for name, value in values.items() if value not in (None, {})}
