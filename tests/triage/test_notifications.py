@@ -125,6 +125,16 @@ def test_what_fails_is_tried_again(desk: Desk, hook: str, capsys: pytest.Capture
     assert len(Hook.posted) == 1
 
 
+def test_a_new_channel_begins_with_the_night(desk: Desk, hook: str) -> None:
+    """It gets no events of earlier nights; a mail without a receiver is refused."""
+    desk.write("bad", "KeyError: 1")
+    desk.call()
+    desk.write("worse", "ValueError: 2")
+    desk.call("--notify", f"http://{hook}/", now="2026-11-22T06:00:00")
+    assert [body["night"] for _, body in Hook.posted] == ["2026-11-22"]
+    assert desk.call("--notify", "smtp://mail.example?from=a@example.com") == 2
+
+
 def test_a_command_makes_a_ticket(desk: Desk, tmp_path: Path) -> None:
     """It gets the event as variables and JSON; the URL that it prints is the group's ticket."""
     text = "KeyError: '$(touch pwned)`touch pwned`; touch pwned'"

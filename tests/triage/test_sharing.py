@@ -81,6 +81,19 @@ def test_no_link_is_dead(desk: Desk) -> None:
         assert [link for link in local if not (page.parent / link).exists()] == []
 
 
+def test_a_night_outlives_its_reports(desk: Desk) -> None:
+    """When the reports of a night expire, its page stays and links them no more."""
+    desk.write("old", "KeyError: 1")
+    desk.call("--keep", "2d")
+    night = desk.out / "nights/2026-11-21.html"
+    assert {link for link in links(night) if "reports/" in link}
+    desk.write("new", "KeyError: 1")
+    desk.call("--keep", "2d", now="2026-11-24T06:00:00")
+    assert not {link for link in links(night) if "reports/" in link}
+    for page in (desk.out / "index.html", *(desk.out / "nights").iterdir()):
+        assert [link for link in links(page) if not (page.parent / link).exists()] == []
+
+
 def links(page: Path) -> set[str]:
     """Return the targets of all links on a page that lead to other files."""
     return set(re.findall(r'<a href="([^"#]+)"', page.read_text(encoding="utf-8")))

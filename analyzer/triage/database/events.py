@@ -38,6 +38,11 @@ def undelivered(history: History, channel: str, since: str) -> list[dict[str, An
     return [json.loads(row["payload"]) for row in rows]
 
 
+def has_deliveries(history: History, channel: str) -> bool:
+    """Return True if an event was ever sent to a channel, or tried to."""
+    return bool(history.rows(sa.select(DELIVERIES.c.event).where(DELIVERIES.c.channel == channel).limit(1)))
+
+
 def record_delivery(history: History, event: str, channel: str, problem: str, now: float) -> None:
     """Store the outcome of one try; an empty `problem` means that the event was delivered."""
     ours = sa.and_(DELIVERIES.c.event == event, DELIVERIES.c.channel == channel)

@@ -9,7 +9,7 @@ from time import sleep
 from typing import NamedTuple
 
 from analyzer.triage.database.acknowledgements import acknowledgements, link_ticket
-from analyzer.triage.database.events import record_delivery, undelivered
+from analyzer.triage.database.events import has_deliveries, record_delivery, undelivered
 from analyzer.triage.database.history import History
 from analyzer.triage.notify.senders import Event, Send, command_sender, printable, sender
 
@@ -48,11 +48,12 @@ def deliver(
 ) -> None:
     """Send each channel the events of the last 7 days that it has not received, unless acknowledged.
 
-    `warn` gets a line for each channel that fails.
+    A new channel begins with the events of this night. `warn` gets a line for each channel that fails.
     """
     held = {name for name, said in acknowledgements(history).items() if said.holds(night)}
-    since = (date.fromisoformat(night) - timedelta(days=_MAX_AGE_DAYS)).isoformat()
+    oldest = (date.fromisoformat(night) - timedelta(days=_MAX_AGE_DAYS)).isoformat()
     for channel in to:
+        since = oldest if has_deliveries(history, channel.key) else night
         waiting = undelivered(history, channel.key, since)
         wanted = [each for each in waiting if each["kind"] in channel.kinds and each["group"] not in held]
         for event in wanted[:MAX_EVENTS_PER_CALL]:

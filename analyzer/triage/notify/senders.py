@@ -39,7 +39,7 @@ def sender(channel: str) -> Send:
     if parts.scheme in {"http", "https"}:
         body = slack_message if url.startswith("slack+") else _as_is
         return lambda event: _post(parts.geturl(), body(event))
-    if parts.scheme in {"smtp", "smtps"} and not url.startswith("slack+"):
+    if parts.scheme in {"smtp", "smtps"} and not url.startswith("slack+") and parse_qs(parts.query).get("to"):
         return lambda event: _mail(parts, event)
     allowed = "https://…, slack+https://… or smtp://HOST?from=…&to=…"
     raise UsageError(f"--notify {printable(channel)}: give {allowed}")
