@@ -160,13 +160,14 @@ def summarize_night(
     `found` is None for a night that is not that of the call; its stored number of runs is used.
     """
     stored = history.rows(select(NIGHTS.c.began, NIGHTS.c.found).where(NIGHTS.c.date == date))[0]
-    counted = history.rows(_by_group(date))
+    pack = pack or load_rules()
+    counted = [_with_present_cause(row, pack) for row in history.rows(_by_group(date))]
     calendar = _calendar(history, date, counted)
     dates = up_to([each.date for each in calendar if each.runs] or [date], date)
     dates = dates if dates and dates[-1] == date else [*dates, date]
     histories = _group_histories(counted, dates)
     ours = [each for each in histories if each.status.tonight or each.status.state == "gone"]
-    hosts = _hosts(history, dates, pack or load_rules())
+    hosts = _hosts(history, dates, pack)
     return NightSummary(
         date=date,
         began=stored["began"],
@@ -205,6 +206,10 @@ def _by_group(date: str) -> Select[Any]:
     of = (RUNS.c.fingerprint, RUNS.c.cause, RUNS.c.rule, RUNS.c.verdict, RUNS.c.night)
     failed = and_(RUNS.c.latest, RUNS.c.verdict.in_(BAD), RUNS.c.night <= date)
     return select(*of, func.count().label("runs")).where(failed).group_by(*of).order_by(*of)
+
+
+def _with_present_cause(row: Mapping[str, Any], pack: RulePack) -> Mapping[str, Any]:
+    return {**row, "cause": pack.renamed.get(row["cause"], row["cause"])}
 
 
 def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]]) -> list[NightCounts]:
@@ -289,7 +294,8 @@ def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | N
 
 
 def _hosts(history: History, dates: Sequence[str], pack: RulePack) -> list[HostRate]:
-    shares = host_shares(history, dates[-TREND_NIGHTS:][0], dates[-1], pack.machine_causes)
+    former = (past for past, present in pack.renamed.items() if present in pack.machine_causes)
+    shares = host_shares(history, dates[-TREND_NIGHTS:][0], dates[-1], [*pack.machine_causes, *former])
     return rank_hosts(shares)
 
 

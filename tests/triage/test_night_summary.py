@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.parser import text_string_to_metric_families
 
+from analyzer.pipeline import load_rules
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import VERSION
 from analyzer.triage.night_summary import NightSummary, summarize_night
@@ -68,6 +69,26 @@ def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
     assert job_of("/runs/2026-11-20/bert-attempt-2/run") == job_of("/runs/2026-11-21/bert/run")
     assert job_of("/runs/job-17") != job_of("/runs/job-18")
     assert job_of("/runs/2026-11-20", "/runs") is None
+
+
+def test_a_renamed_cause_is_one_cause(tmp_path: Path) -> None:
+    """The former name has its trend, and its failures count in the ranking of machines."""
+    runs = [
+        Planted(
+            night,
+            f"job-{night}",
+            ("bad", f"n{night % 5}"),
+            "peer.former" if night < 9 else "peer.killed",
+            "bad",
+        )
+        for night in range(12)
+    ]
+    renamed = load_rules()._replace(renamed={"peer.former": "peer.killed"})
+    with open_history(default_history_url(tmp_path)) as history:
+        after = summarize_night(history, plant(history, runs), 12, 0, [], renamed)
+    (cause,) = after.causes
+    assert (cause.cause, cause.runs) == ("peer.killed", 12)
+    assert after.hosts[0].guilty == 12
 
 
 @pytest.mark.processes
