@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from analyzer.redact import redact
 from analyzer.redact.secrets import Secrets
-from tests.hostile.planting import PLACEMENTS, Kind, kinds, leaks, planted
+from tests.hostile.planting import PLACEMENTS, Kind, kinds, leaks, planted, shapes
 
 TEXT = """\
 # Masking
@@ -36,6 +37,33 @@ A kind counts as masked if fewer than ten characters in a row come out, in none 
 
 """
 
+TOPOLOGY = """\
+
+## Topology
+
+`--redact topology` gives each name a pseudonym, the same one everywhere:
+`host-1`, `address-1`, `user-1`, `group-1`, `dir-1`, `pod-1`, `namespace-1`, `project-1`, `account-1`,
+`instance-1`, `resource-1`.
+Names are learned from the run's own facts (the name of its directory, hosts of workers, TF_CONFIG),
+from event files, prompts, node lists and home directories that the report quotes,
+and by the patterns of `analyzer/redact/places.tsv`.
+A learned host, user or resource is replaced wherever it stands.
+
+`/mnt/acme/train.py` becomes `/mnt/dir-1/train.py`: names of files, and directories that every machine has
+(`/mnt`, `/workspace`, `/data`), stay, and so do roles (`worker:0`), loopback addresses and well-known
+public sites.
+
+"""
+
+NOT_LEARNED = """\
+
+**Out of reach:**
+a host or a user whose name is an ordinary word, outside of the places where one is expected;
+a host without a usual form (`hawk02`), if the report quotes no line that states that it is a host;
+names inside of names of files, models and checkpoints.
+Read the report before it leaves the company.
+"""
+
 LIMITS = """\
 
 **Out of reach:**
@@ -60,7 +88,22 @@ def masking() -> str:
     ]
     rows.append(f"| all | {len(every)} | {masked.total()} | {share_masked(every):.1%} |")
     head = ["| kinds | planted | masked | share |", "|---|---:|---:|---:|"]
-    return TEXT + "\n".join([*head, *rows]) + "\n" + LIMITS
+    return TEXT + "\n".join([*head, *rows]) + "\n" + LIMITS + TOPOLOGY + _shapes() + NOT_LEARNED
+
+
+def _shapes() -> str:
+    """Return a sentence about the shapes in which names are planted."""
+    naming = [shape for shape in shapes() if shape.names]
+    replaced = sum(not any(name in _replaced(shape.line) for name in shape.names) for shape in naming)
+    return (
+        f"Of {len(naming)} shapes in `tests/hostile/topology_shapes.tsv`, {replaced} are replaced "
+        f"({replaced / len(naming):.1%});\n"
+        f"{len(shapes()) - len(naming)} lines that name nobody stay as they are.\n"
+    )
+
+
+def _replaced(line: str) -> str:
+    return str(redact({"why": [line]}, "topology")["why"][0])
 
 
 def share_masked(every: Sequence[Kind]) -> float:

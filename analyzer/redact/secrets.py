@@ -21,8 +21,11 @@ _LEAST_CUT = 12
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
-_SHORT = ("pass", "pw", "_pin", "_signing", "salt", "pepper", "_pat")
-_NAMES = (*_SHORT, "secret", "credential", "token", "auth", "onkey", *_KEYS)
+_SHORT = ("pass=", "pass:", "pass'", 'pass"', "pass =", "pw=", "pw:", "pw'", 'pw"', "pw =", "-pass", "-pw")
+_NAMES = (
+    *_SHORT, "passw", "passp", "passc", "pwd", "_pass", "_pw", "_pin", "_signing", "_salt", "_pepper", "_pat",
+    "secret", "credential", "token", "auth", "onkey", *_KEYS,
+)  # fmt: skip
 """Literals; `named_secrets` runs only on texts that contain one of them."""
 
 
@@ -104,11 +107,11 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
 
 def _possible(whole: str) -> Sequence[_Finder]:
     """Return the finders of which a literal occurs."""
-    triples = set(zip(whole, whole[1:], whole[2:], strict=False))
+    words = " ".join(set(whole.split()))
     return [
         (literals, find)
         for literals, find in _FINDERS
-        if any((len(each) < 3 or tuple(each[:3]) in triples) and each in whole for each in literals)
+        if any(each in (whole if " " in each else words) for each in literals)
     ]
 
 
