@@ -52,6 +52,7 @@ class Owners(NamedTuple):
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters = _clusters(stated)
+    sources = _without_common_numbers(sources, stated, clusters)
     claims, renumbered = _numbered(sources, stated, clusters)
     logs = [source for source in sources if source.is_log]
     known = {source.name: source.worker for source in sources if source.worker}
@@ -69,6 +70,37 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
     claims |= _next_free(unsaid, taken, remote, clusters)
     return Owners(claims, mixed, renumbered)
+
+
+def _without_common_numbers(
+    sources: Sequence[NamedSource], stated: Statements, clusters: Sequence[Cluster]
+) -> list[NamedSource]:
+    """Return the sources without the number in a log's name that logs of other tasks have, too.
+
+    `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name.
+    """
+    numbered: dict[str | None, list[str]] = {}
+    for source in sources:
+        if source.is_log and source.worker and _is_numbered(source.name):
+            numbered.setdefault(source.worker, []).append(source.name)
+    common = {worker for worker, names in numbered.items() if _are_several(names, stated, clusters)}
+    return [
+        source._replace(worker=None)
+        if source.worker in common and source.name in numbered[source.worker]
+        else source
+        for source in sources
+    ]
+
+
+def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
+    """Return True if logs that share a number state different tasks, or else have different servers."""
+    groups = _groups(names)
+    tasks = {claim.worker for group in groups if (claim := _claim(group, stated, clusters))}
+    servers = {
+        tuple(fact.value for fact in _stated_by(group, stated) if fact.key == "server_address")
+        for group in groups
+    }
+    return len(tasks) > 1 or (not tasks and len(servers - {()}) > 1)
 
 
 def _claimed(

@@ -192,3 +192,20 @@ def test_a_log_is_not_of_the_task_that_it_waits_for(make_run: Callable[[Mapping[
     leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
     assert workers_of(make_run({"train.log": waits})) == {"train.log": "worker:1"}
     assert workers_of(make_run({"train.log": leads + waits})) == {"train.log": "worker:0"}
+
+
+def test_a_number_in_the_names_of_all_hosts_is_no_index(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Logs are often named after the machine."""
+    config = 'TF_CONFIG={"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": %d}}\nstep 1 loss 0.5\n'
+    found = workers_of(make_run({"ip-10-0-3-54.log": config % 0, "ip-10-0-3-11.log": config % 1}))
+    assert found == {"ip-10-0-3-54.log": "worker:0", "ip-10-0-3-11.log": "worker:1"}
+
+
+def test_files_of_one_worker_may_share_its_number(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Nothing in them tells two tasks."""
+    found = workers_of(
+        make_run({"run-3-main.log": "step 1 loss 0.5\n", "run-3-extra.log": "step 1 loss 0.5\n"})
+    )
+    assert found == {"run-3-main.log": "worker:3", "run-3-extra.log": "worker:3"}

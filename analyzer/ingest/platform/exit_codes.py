@@ -1,4 +1,7 @@
-"""Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker."""
+"""Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
+
+A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,11 +18,20 @@ _ENTRY = re.compile(
     re.IGNORECASE,
 )
 
+_HEADING = re.compile(
+    r"\W*(?:rank|worker|task|index|replica)\w*\W+(?:\w+\W+)*?\w*(?:exit|code|status|rc)", re.IGNORECASE
+)
+_RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[\s|\"']*$")
+
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the exit code of each worker: a number, negative for a signal, or `running`."""
-    worker = output.source.worker
-    for number, line in enumerate(whole_text(output).split("\n"), 1):
+    worker, lines = output.source.worker, whole_text(output).split("\n")
+    is_table = _HEADING.match(lines[0]) is not None
+    for number, line in enumerate(lines, 1):
+        if is_table and (row := _RANK.match(line)):
+            _add_exit_code(output, number, {"worker": f"worker:{int(row['rank'])}"}, row["code"])
+            continue
         added = [_add_entry(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
             _add_exit_code(output, number, {"worker": worker}, line.strip())
@@ -30,7 +42,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:
     """Add an entry if its name is a worker's; return whether it was."""
     worker, attempt = worker_of(name), attempt_of(name)
-    if worker is None:
+    if worker is None or (len(re.findall(r"\d+", name)) > 2 and not worker_of(name, Kind.EXIT_CODES)):
         return False
     task = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
     _add_exit_code(output, line, task, code)

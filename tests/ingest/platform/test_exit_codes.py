@@ -95,3 +95,14 @@ def test_a_worker_without_a_code_is_damage(line: str, tables_of: TablesOf) -> No
 def test_an_endless_line_takes_no_time(line: str, tables_of: TablesOf) -> None:
     """Neither one of letters nor one of blanks."""
     assert codes(tables_of({"exit_codes.txt": f"{line}\nworker-1 1\n"})) == [("worker:1", 1, "1")]
+
+
+def test_a_table_of_ranks_has_bare_numbers(tables_of: TablesOf) -> None:
+    """Its heading says what they are."""
+    table = "rank\texit_code\n0\t1\n1\t139\n"
+    assert codes(tables_of({"exit_codes.tsv": table})) == [("worker:0", 1, "1"), ("worker:1", 1, "-11")]
+
+
+def test_a_host_is_no_worker(tables_of: TablesOf) -> None:
+    """The numbers of an address are no index."""
+    assert codes(tables_of({"exit_codes.txt": "ip-10-0-3-11 1\n"})) == []
