@@ -30,6 +30,11 @@ _LEADING_STEP = re.compile(
 )
 _CUSTOM_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
+_FRACTION = re.compile(
+    r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",
+    re.IGNORECASE,
+)
+"""Regex for `[12/90]` or `12/90` among the first words of a line, of which the rest holds metrics."""
 _LEADING_EPOCH = re.compile(r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?epoch[\s:=#]{1,3}\d+\b", re.IGNORECASE)
 _CHECKPOINT = re.compile(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = re.compile(r"Saving dict for global step (\d+): ")
@@ -95,6 +100,7 @@ def _layout_of(shape: str) -> _Layout | None:
     if len(shape) > _MAX_LINE_CHARS or not _HINT.search(shape) or not _is_custom_loop(shape):
         return None
     step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
+    step = step or (None if epoch else _FRACTION.match(shape))
     origin = "estimator" if shape.startswith("loss = ") else "loop"
     return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))
 
@@ -117,7 +123,7 @@ def _is_custom_loop(text: str) -> bool:
     if _LEADING_STEP.match(text):
         return True
     if has_known(text):
-        return bool(_TQDM.match(text) or _STEP.search(text) or _CUSTOM_EPOCH.search(text))
+        return any((_TQDM.match(text), _STEP.search(text), _CUSTOM_EPOCH.search(text), _FRACTION.match(text)))
     return bool(_TQDM.match(text) or _LEADING_EPOCH.match(text)) and has_pair(text)
 
 

@@ -159,3 +159,18 @@ def test_metrics_below_a_line_that_names_the_step_are_of_it() -> None:
     assert [(mark.tag, mark.step) for mark in below] == [("mean_loss", 3)]
     assert reader.points_below("done") == []
     assert reader.points_below("  loss: 0.5") == []
+
+
+@pytest.mark.parametrize("text", ["[12/90] loss 0.33", "train 12/90 loss=0.33", "10% (12/90) loss: 0.33"])
+def test_a_fraction_before_a_metric_is_a_step_of_a_plan(text: str) -> None:
+    """Loops often print nothing else."""
+    point = points(text)[0]
+    assert (point.step, point.steps) == (12, 90)
+
+
+@pytest.mark.parametrize(
+    "text", ["eval 12/90 loss=0.33", "2024/05/20 loss 0.3", "val [3/9] loss 0.2", "shard 3/7 read"]
+)
+def test_other_fractions_are_no_steps(text: str) -> None:
+    """Dates, evaluation and what has no metric."""
+    assert points(text) == []
