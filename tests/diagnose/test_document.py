@@ -230,3 +230,13 @@ def test_what_it_was_made_with(make_run: MakeRun) -> None:
     assert made["command"] == "mwms-analyze job-17.tar.gz --against job-17"
     assert made["versions"]["python"] == platform.python_version()
     assert made["versions"]["polars"] == pl.__version__
+
+
+def test_the_line_of_an_exit_code_is_quoted_and_not_its_value(make_run: MakeRun) -> None:
+    """A reader finds `-9` nowhere in a log that says `Killed`."""
+    log = "0: step 1 loss 0.5\n1: step 1 loss 0.5\nsrun: error: n1: task 1: Killed\n"
+    found = analyze([make_run({"slurm-7.out": log})], pack=our_rules()).document["findings"]
+    quoted = [
+        place["excerpt"] for each in found if each["rule"] == "worker-killed" for place in each["evidence"]
+    ]
+    assert "srun: error: n1: task 1: Killed" in quoted
