@@ -28,6 +28,7 @@ class _Wording(NamedTuple):
 
     passed_on: re.Pattern[str]
     lost_connection: re.Pattern[str]
+    met_itself: re.Pattern[str]
     types_not_own: frozenset[str]
     runtime: re.Pattern[str]
     via: Mapping[str, re.Pattern[str]]
@@ -61,6 +62,7 @@ def _wording(messages: Messages) -> _Wording:
     return _Wording(
         messages.pattern("passed_on"),
         messages.pattern("reason", "transport"),
+        messages.pattern("met_itself"),
         frozenset(messages.literals("not_own")),
         messages.pattern("runtime"),
         {via: messages.pattern("raised_in", via) for via in STATES["raised_in"].words},
@@ -95,6 +97,10 @@ def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
 
 
 def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
-    if kind in wording.types_not_own or wording.passed_on.search(text):
+    if wording.passed_on.search(text):
+        return True
+    if wording.met_itself.search(text):
+        return False
+    if kind in wording.types_not_own:
         return True
     return "errors_impl" in text and wording.lost_connection.search(text) is not None

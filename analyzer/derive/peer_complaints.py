@@ -83,13 +83,25 @@ def _wording(messages: Messages) -> _Wording:
 
 
 def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
-    """Return address → task, for addresses that map to the same task in every stated cluster."""
+    """Return address → task, and host → task, for those that map to the same task in every stated cluster."""
     found: dict[str, set[str]] = {}
-    for spec in cluster_specs(facts).values():
-        for role, addresses in spec.items():
-            for index, address in enumerate(addresses):
-                found.setdefault(address, set()).add(f"{role}:{index}")
+    stated = [
+        (address, f"{role}:{index}")
+        for spec in cluster_specs(facts).values()
+        for role, addresses in spec.items()
+        for index, address in enumerate(addresses)
+    ]
+    serving = facts.filter((pl.col("key") == "server_address") & pl.col("worker").is_not_null())
+    for address, task in (*stated, *serving.select("value", "worker").iter_rows()):
+        for name in {address, _host(address)}:
+            found.setdefault(name, set()).add(task)
     return {address: next(iter(tasks)) for address, tasks in found.items() if len(tasks) == 1}
+
+
+def _host(address: str) -> str:
+    """Return the host of an address: its IP address, or its name without a domain."""
+    host = re.sub(r":\d+$", "", address)
+    return host if host[:1].isdigit() else host.partition(".")[0]
 
 
 def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Wording) -> Iterator[Complaint]:
@@ -108,7 +120,8 @@ def _tasks_named(
     if "tasks" in groups:
         return tasks_in(match["tasks"])
     if "address" in groups:
-        return [tasks[match["address"]]] if match["address"] in tasks else []
+        named = tasks.get(match["address"]) or tasks.get(_host(match["address"]))
+        return [named] if named else []
     if "role" in groups:
         return [task_of(match)] if match["role"] else []
     failed = (wording.reasons["deadline"], wording.reasons["transport"])

@@ -33,6 +33,9 @@ STATES: Mapping[str, Statement] = MappingProxyType(
             "says why a call failed", ("leader", "unresolved", "transport", "deadline", "cancelled")
         ),
         "passed_on": Statement("an exception that holds it only passes on what befell another worker"),
+        "met_itself": Statement(
+            "an exception that holds it befell this worker, whatever it says of connections"
+        ),
         "not_own": Statement("types of exceptions that are never the fault of the user's code"),
         "runtime": Statement(
             "an exception whose last line matches says only what TensorFlow or a device met"
