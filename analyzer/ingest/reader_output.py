@@ -19,6 +19,8 @@ Columns = Mapping[str, Sequence[Any]]
 
 MAX_TIME = 253_402_300_800.0
 """The end of the year 9999, in seconds since the epoch."""
+MAX_BRACKETS = 1_000_000
+"""Opening brackets of a JSON text that is parsed; each makes a Python object of 64 bytes or more."""
 _TIMES = ("time", "near")
 """Columns that hold a time in the tables of logs."""
 
@@ -119,11 +121,19 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
         output.add_damage(damage)
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         data = data.replace(ends, b"\n")
+    if is_too_dense(data):
+        output.add_damage(f"holds more than {MAX_BRACKETS} brackets, and is not read")
+        data = b""
     text = decode(data)
     for what, offset in flaws(data, text):
         output.add_damage(what, offset=offset)
     output.bytes, output.lines = len(data), len(text.splitlines())
     return text
+
+
+def is_too_dense(data: bytes) -> bool:
+    """Return whether a text has so many brackets that, as JSON, it takes many times its size in memory."""
+    return data.count(b"{") + data.count(b"[") > MAX_BRACKETS
 
 
 def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:

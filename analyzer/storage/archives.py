@@ -14,14 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Self, cast
 
 from analyzer.model.task_names import ARCHIVE_SUFFIX
-from analyzer.storage.decompress import decompress_members, is_compressed
+from analyzer.storage.decompress import decompress_members, is_compressed, unpacked_limit
 
 MAX_MEMBERS = 20_000
-MAX_BYTES = 64 << 30
-MAX_RATIO = 1_000
-"""Highest accepted ratio of unpacked to packed size; no log compresses this well."""
-_MIN_BUDGET_BYTES = 1 << 30
-"""Unpacked bytes that every archive may have, however small it is."""
 _MAX_HEADER_BYTES = 1 << 20
 """Size limit for a long name or extended attributes in a tar, which Python holds in memory."""
 _EXTENDED_HEADERS = {
@@ -57,7 +52,7 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
     """
     members: list[Member] = []
     broken: list[str] = []
-    budget = min(MAX_BYTES, max(_MIN_BUDGET_BYTES, archive.stat().st_size * MAX_RATIO))
+    budget = unpacked_limit(archive.stat().st_size)
     try:
         for entry in _entries(archive, budget):
             name = str(PurePosixPath(entry.name))

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 MAX_DECOMPRESSED_BYTES = 64 << 30
-MAX_WHOLE_BYTES = 64 << 20
+MAX_RATIO = 1_000
+"""Highest accepted ratio of unpacked to packed size; no log compresses this well."""
+_MIN_LIMIT_BYTES = 256 << 20
+"""Unpacked bytes that every archive or file may have, however small it is."""
+MAX_WHOLE_BYTES = 16 << 20
 """Limit for files that are held in memory as a whole; logs, event files and traces never are."""
 
 CHUNK_BYTES = 512 << 10
@@ -65,18 +69,23 @@ class Chunks:
         self.damage = describe_change(size, read if read < size else max(size, now))
 
     def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
-        size = 0
+        size, limit = 0, unpacked_limit(os.fstat(file.fileno()).st_size)
         try:
             for chunk in decompress_members(file):
-                yield chunk[: MAX_DECOMPRESSED_BYTES - size]
+                yield chunk[: limit - size]
                 size += len(chunk)
-                if size > MAX_DECOMPRESSED_BYTES:
-                    self.damage = f"unpacks to more than {MAX_DECOMPRESSED_BYTES} bytes; the rest is left out"
+                if size > limit:
+                    self.damage = f"unpacks to more than {limit} bytes; the rest is left out"
                     return
         except OSError as error:
             if not size:
                 raise
             self.damage = str(error)
+
+
+def unpacked_limit(packed: int) -> int:
+    """Return how many bytes an archive or compressed file of `packed` bytes may unpack to."""
+    return min(MAX_DECOMPRESSED_BYTES, max(_MIN_LIMIT_BYTES, packed * MAX_RATIO))
 
 
 def _chunk_size(file: BinaryIO, read: int, size: int) -> int:

@@ -8,7 +8,7 @@ import io
 import json
 import lzma
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -156,6 +156,12 @@ def large_json(run: Path) -> None:
     )
 
 
+def aliases(run: Path) -> None:
+    """An export of 1 kB of YAML, whose aliases of aliases make a billion entries."""
+    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 30))]
+    beside_a_log(run, "worker-1.log", [b"insertId: a\n", "\n".join(lines).encode()])
+
+
 def compressed_json(run: Path) -> None:
     """A tf_config.json of a few kilobytes that unpacks to 2 GB of brackets."""
     member = bz2.compress(b"[],\n" * (1 << 20))
@@ -263,13 +269,3 @@ def logs_of_10_000(run: Path) -> None:
     for number in range(10_000):
         end = told if number else raised
         (run / f"worker-{number}.log").write_bytes(STEPS + end)
-
-
-def every_attack() -> Iterator[str]:
-    """Yield the names of all attacks of this module."""
-    skip = {"beside_a_log", "event", "every_attack", "framed"}
-    yield from (
-        name
-        for name, each in globals().items()
-        if callable(each) and name.islower() and name not in skip and not name.startswith("_")
-    )

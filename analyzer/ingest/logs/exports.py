@@ -7,13 +7,14 @@ entries are rewritten one per line, oldest first, and read as a log; line number
 import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collector_timestamps import entry_time
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.model.run import Source
 
@@ -22,6 +23,8 @@ MAX_BYTES = 32 << 20
 
 MAX_YAML_BYTES = 4 << 20
 """YAML is read about 50 times slower than JSON; larger files are read as lines."""
+MAX_YAML_EVENTS = 200_000
+"""Limit on keys, values and brackets of a YAML file, each of which takes a kilobyte while it is parsed."""
 
 _OPENING_BYTES = 4_000
 _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
@@ -113,7 +116,8 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
 def _entries(path: Path) -> list[Entry] | None:
     """Return the entries of a JSON array, or None if it is malformed."""
     try:
-        whole = json.loads(path.read_bytes())
+        data = path.read_bytes()
+        whole = None if is_too_dense(data) else json.loads(data)
     except (ValueError, RecursionError):
         return None
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
@@ -122,12 +126,20 @@ def _entries(path: Path) -> list[Entry] | None:
 
 
 def _documents(path: Path) -> list[Entry] | None:
-    """Return the entries of a file of YAML documents, or None if it is malformed."""
+    """Return the entries of a file of YAML documents; None if it is malformed, too large or has aliases.
+
+    Aliases of aliases make gigabytes of a few lines.
+    """
     import yaml
 
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        documents = json.loads(json.dumps(list(yaml.load_all(path.read_bytes(), loader)), default=str))
+        loader, data = getattr(yaml, "CSafeLoader", yaml.SafeLoader), path.read_bytes()
+        events = islice(yaml.parse(data, loader), MAX_YAML_EVENTS + 1)
+        if any(
+            number == MAX_YAML_EVENTS or isinstance(e, yaml.AliasEvent) for number, e in enumerate(events)
+        ):
+            return None
+        documents = json.loads(json.dumps(list(yaml.load_all(data, loader)), default=str))
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return [entry for entry in documents if isinstance(entry, dict)] or None
