@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from analyzer.diagnose.baseline_diff import BaselineRun as BaselineRun
+from analyzer.diagnose.comparison.baseline_diff import BaselineRun as BaselineRun
 from analyzer.diagnose.decide import capped, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.explanations import relate

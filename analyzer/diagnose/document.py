@@ -7,13 +7,13 @@ from typing import Literal, cast
 import polars as pl
 
 from analyzer.diagnose import phrasing
-from analyzer.diagnose.baseline_diff import BaselineRun, against
 from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
+from analyzer.diagnose.comparison.baseline_diff import BaselineRun, against
+from analyzer.diagnose.comparison.fingerprint import fingerprint
 from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.finding_reports import finding_reports
-from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from analyzer.triage.database.history import default_history_url, open_history
-from benchmarks.fleet import GUILTY, Plan, fleet, nights_of, recordings, scores
+from benchmarks.fleet import GUILTY, Plan, fleet, nights_of, recordings
+from benchmarks.fleet_scores import scores
 from benchmarks.grouping import agreement
 
 NAMES = (

@@ -8,8 +8,8 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
+from analyzer.diagnose.comparison.fingerprint import fingerprint
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.fingerprint import fingerprint
 from analyzer.model.findings import Verdict
 from analyzer.model.run import Tables
 

@@ -1,0 +1,104 @@
+"""What the triage says of the planted fleet, against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from analyzer.triage.night_summary import NightSummary
+from analyzer.triage.restarts import job_of
+from benchmarks.fleet import BACK_ON, GUILTY, Plan, Planted
+
+
+class Score(NamedTuple):
+    """What was planted of one kind, what of it was found, and what was said wrongly."""
+
+    what: str
+    planted: int
+    found: int
+    false: int
+
+
+def scores(given: Plan, runs: Sequence[Planted], summaries: Mapping[int, NightSummary]) -> list[Score]:
+    """Return the score of each kind of statement."""
+    return [
+        _new(runs, summaries),
+        _news("came back", "regressed", {(each.group, BACK_ON) for each in given.back}, summaries),
+        _gone(given, summaries),
+        _guilty(summaries),
+        _restarts(runs),
+    ]
+
+
+def _new(runs: Sequence[Planted], summaries: Mapping[int, NightSummary]) -> Score:
+    first: dict[str, int] = {}
+    causes: dict[str, set[str]] = {}
+    for run in sorted(runs):
+        first.setdefault(run.recording.cause, run.night)
+        causes.setdefault(run.recording.group, set()).add(run.recording.cause)
+    first.pop("healthy", None)
+    said = {(cause, night) for group, night in _states(summaries, "new") for cause in causes[group]}
+    found = sum((cause, night) in said for cause, night in first.items())
+    false = sum(
+        all(first.get(cause) != night for cause in causes[group])
+        for group, night in _states(summaries, "new")
+    )
+    return Score("failures of a new cause", len(first), found, false)
+
+
+def _news(what: str, state: str, truth: set[tuple[str, int]], summaries: Mapping[int, NightSummary]) -> Score:
+    said = set(_states(summaries, state))
+    return Score(what, len(truth), len(truth & said), len(said - truth))
+
+
+def _gone(given: Plan, summaries: Mapping[int, NightSummary]) -> Score:
+    truth = {each.group for each in (*given.gone, *given.back)}
+    said = {group for group, _ in _states(summaries, "gone")}
+    return Score("resolved", len(truth), len(truth & said), len(said - truth))
+
+
+def _states(summaries: Mapping[int, NightSummary], state: str) -> list[tuple[str, int]]:
+    return [
+        (group, night)
+        for night, summary in summaries.items()
+        for group, stated in summary.states.items()
+        if stated == state
+    ]
+
+
+def _guilty(summaries: Mapping[int, NightSummary]) -> Score:
+    accused = [each.suspect.host for summary in summaries.values() for each in summary.suspects]
+    return Score(
+        "guilty machines (wrongly accused: by night)",
+        1,
+        int(GUILTY in accused),
+        sum(host != GUILTY for host in accused),
+    )
+
+
+def _restarts(runs: Sequence[Planted]) -> Score:
+    """Pairs of subsequent runs of one job, by the truth and by the path."""
+    truth, said = (
+        _pairs((each.job, each) for each in runs),
+        _pairs((job_of(each.place, "/runs"), each) for each in runs),
+    )
+    return Score("subsequent lives of one job", len(truth), len(truth & said), len(said - truth))
+
+
+def _pairs(named: Iterable[tuple[str | None, Planted]]) -> set[tuple[str, str]]:
+    last: dict[str, Planted] = {}
+    pairs = set()
+    for job, run in sorted(named, key=lambda each: (each[1].started, each[1].place)):
+        if job and job in last:
+            pairs.add((last[job].place, run.place))
+        if job:
+            last[job] = run
+    return pairs
+
+
+def runs_until_accused(runs: Sequence[Planted], summaries: Mapping[int, NightSummary]) -> int | None:
+    """Return how many runs the guilty machine had until the night on which it was accused first."""
+    nights = [
+        night for night, each in summaries.items() if GUILTY in {one.suspect.host for one in each.suspects}
+    ]
+    return sum(GUILTY in each.hosts and each.night <= min(nights) for each in runs) if nights else None
