@@ -13,6 +13,7 @@ import pytest
 import yaml
 from kubernetes_validate import validate
 
+from analyzer.cli.triage_options import parsed
 from analyzer.engine.rule_schema import file_schema
 from analyzer.render import FORMATS
 from tests.collect.conftest import needs
@@ -33,6 +34,9 @@ NOT_RUN: Mapping[str, str] = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet -c constraints.txt -e ": ".ci/run runs it",
     "kubectl debug node/": "it starts a pod, which the recorded cluster refuses",
     "mwms-triage s3://": "it needs a store, PostgreSQL or a scheduler; tests/triage/test_servers.py has them",
+    "mwms-triage /srv/runs -o /srv/triage --reports-url": "it sends messages; tests/triage has servers for them",
+    "mwms-triage ack ": "its id is that of a failure of the reader's; tests/triage acknowledges one",
+    "mwms-triage --config ": "its configuration names a store; tests/triage/test_servers.py has one",
     "pip install '.[profile]'": "XProf is no dependency of the tests; tests/ingest/profiler has its answers",
 }
 """Beginning of a block that is not run → the reason."""
@@ -57,12 +61,12 @@ def not_run(block: Block) -> str | None:
 
 def test_every_block_is_run_or_has_a_reason() -> None:
     """Few are not run, and no reason is left over."""
-    known = {"sh", "python", "yaml"}
+    known = {"sh", "python", "yaml", "toml"}
     assert [each.name for each in blocks() if each.language not in known and each.page not in ELSEWHERE] == []
     assert all((Path(__file__).parent / name).exists() for name in ELSEWHERE.values())
     told = {reason for block in blocks("sh") if (reason := not_run(block))}
     assert told == set(NOT_RUN.values())
-    assert sum(not_run(block) is not None for block in SHELL) <= 6
+    assert sum(not_run(block) is not None for block in SHELL) <= 8
 
 
 @pytest.fixture
@@ -171,6 +175,13 @@ def test_every_other_python_block_is_run_elsewhere() -> None:
     """No page has one that nobody runs."""
     pages = {each.page for each in blocks("python")}
     assert pages <= {*ELSEWHERE, "docs/collect.md", "docs/recorder.md"}
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.name)
+def test_a_toml_block_is_a_configuration(block: Block, tmp_path: Path) -> None:
+    """`mwms-triage --config` takes it."""
+    (tmp_path / "triage.toml").write_text(block.text, encoding="utf-8")
+    parsed(["--config", str(tmp_path / "triage.toml"), "--print-config"])
 
 
 @pytest.mark.parametrize(
