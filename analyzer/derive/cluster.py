@@ -25,6 +25,8 @@ COMPARED = (
     "gpu_driver",
     "cuda",
     "gpu_model",
+    "seed:tf.random.set_seed",
+    "seed:keras.utils.set_random_seed",
 )
 _LISTED = (
     r"^package:(?:tensorflow|tf-|keras|numpy$|protobuf$|grpcio$|nvidia-|cuda|cudnn|nccl|h5py$|ml-dtypes$|horovod$)"

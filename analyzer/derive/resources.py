@@ -7,8 +7,9 @@ from analyzer.tables.builders import frame
 
 _KEY = ["worker", "tag"]
 _PARTS = 8
-"""Equal parts of the time; the first is left out as warm-up, which leaves six changes between parts."""
-_MEASURED = (_PARTS - 2) / _PARTS
+"""Equal parts of the time; the first and the last are left out, as start-up and shutdown."""
+_COMPARED = _PARTS - 2
+_MEASURED = (_COMPARED - 1) / _PARTS
 _LIMITS = {
     "rss_bytes": "memory_limit_bytes",
     "memory_used_bytes": "memory_limit_bytes",
@@ -56,7 +57,7 @@ def _changes(readings: pl.DataFrame) -> pl.DataFrame:
         .agg(low=pl.col("value").min(), high=pl.col("value").max())
         .sort("part", maintain_order=True)
     )
-    low, high = pl.col("low").slice(1), pl.col("high").slice(1)
+    low, high = pl.col("low").slice(1, _COMPARED), pl.col("high").slice(1, _COMPARED)
     changes = parts.group_by(_KEY, maintain_order=True).agg(
         parts=pl.len(),
         rises=(low.diff() > 0).sum().cast(pl.Int64),
@@ -64,11 +65,14 @@ def _changes(readings: pl.DataFrame) -> pl.DataFrame:
         rise=low.last() - low.first(),
         fall=high.last() - high.first(),
         factor=low.last() / low.first(),
+        first_low=low.first(),
+        first_high=high.first(),
     )
     falling = pl.col("falls") > pl.col("rises")
     growth = pl.when(falling).then(pl.col("fall")).otherwise(pl.col("rise"))
-    whole = changes.filter(pl.col("parts") == _PARTS).with_columns(growth=growth)
-    return whole.drop("parts", "rise", "fall")
+    begin = pl.when(falling).then(pl.col("first_high")).otherwise(pl.col("first_low"))
+    whole = changes.filter(pl.col("parts") == _PARTS).with_columns(growth=growth, begin=begin)
+    return whole.drop("parts", "rise", "fall", "first_low", "first_high")
 
 
 def _with_limits(found: pl.DataFrame) -> pl.DataFrame:
@@ -76,7 +80,8 @@ def _with_limits(found: pl.DataFrame) -> pl.DataFrame:
     named = found.with_columns(limit_tag=pl.col("tag").replace_strict(_LIMITS, default=None))
     joined = named.join(limits, on=["worker", "limit_tag"], how="left", maintain_order="left")
     hourly = pl.col("growth") / (pl.col("seconds") * _MEASURED) * 3600
-    left = pl.when(hourly < 0).then(pl.col("last_value")).otherwise(pl.col("limit") - pl.col("last_value"))
+    end = pl.col("begin") + pl.col("growth")
+    left = pl.when(hourly < 0).then(end).otherwise(pl.col("limit") - end)
     return joined.drop("limit_tag").with_columns(
         growth_per_hour=hourly,
         limit_percent=(100 * pl.col("highest") / pl.col("limit")).round(1),
@@ -85,15 +90,19 @@ def _with_limits(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_texts(found: pl.DataFrame) -> pl.DataFrame:
-    return found.with_columns(
+    steady = pl.col("growth").is_not_null()
+    seconds = pl.when(steady).then(pl.col("seconds") * _MEASURED).otherwise(pl.col("seconds"))
+    end = pl.when(steady).then(pl.col("begin") + pl.col("growth")).otherwise(pl.col("last_value"))
+    ends = found.with_columns(begin=pl.coalesce("begin", "first_value"), end=end)
+    return ends.with_columns(
         course=pl.format(
             "from {} to {} in {}",
-            _amount("first_value"),
-            _amount("last_value"),
-            pl.col("seconds").map_elements(_duration, pl.String),
+            _amount("begin"),
+            _amount("end"),
+            seconds.map_elements(_duration, pl.String),
         ),
         pace=pl.format("{} an hour", _amount("growth_per_hour")),
-    )
+    ).drop("begin", "end")
 
 
 def _amount(column: str) -> pl.Expr:

@@ -29,10 +29,16 @@ def test_a_leak_rises_in_every_part_and_runs_into_its_limit() -> None:
     leak = {("worker:0", "open_files_count"): [40.0 + 10 * n for n in range(61)],
             ("worker:0", "open_files_limit_count"): [1024.0]}  # fmt: skip
     row = found(leak)["worker:0", "open_files_count"]
-    assert (row["rises"], row["falls"], row["limit"]) == (6, 0, 1024.0)
+    assert (row["rises"], row["falls"], row["limit"]) == (5, 0, 1024.0)
     assert row["growth_per_hour"] == pytest.approx(600, rel=0.05)
-    assert row["hours_left"] == pytest.approx((1024 - 640) / 600, rel=0.1)
-    assert row["course"] == "from 40 to 640 in 60 min"
+    assert row["hours_left"] == pytest.approx((1024 - 490) / 592, rel=0.05)
+    assert row["course"] == "from 120 to 490 in 38 min"
+
+
+def test_a_shutdown_does_not_hide_a_leak() -> None:
+    """The process closes all its files before the recorder sees it end."""
+    leak = {("worker:0", "open_files_count"): [*(40.0 + 10 * n for n in range(56)), 28.0, 28.0, 0.0]}
+    assert found(leak)["worker:0", "open_files_count"]["rises"] == 5
 
 
 def test_garbage_that_is_collected_is_no_leak() -> None:
@@ -51,8 +57,8 @@ def test_free_space_that_falls_lasts_until_zero() -> None:
     """The pace is that of the highest values."""
     disk = {("worker:0", "disk_free_bytes"): [100.0 - n for n in range(61)]}
     row = found(disk)["worker:0", "disk_free_bytes"]
-    assert (row["falls"], row["rises"]) == (6, 0)
-    assert row["hours_left"] == pytest.approx(40 / 60, rel=0.1)
+    assert (row["falls"], row["rises"]) == (5, 0)
+    assert row["hours_left"] == pytest.approx(55 / 59.2, rel=0.05)
 
 
 def test_a_worker_is_compared_with_the_highest_of_the_others() -> None:

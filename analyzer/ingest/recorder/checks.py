@@ -32,18 +32,22 @@ class CheckReader:
         self._add(number, event, "batch", int(event["index"]), name, event["sha256"])
 
     def _read_dataset(self, number: int, event: Event) -> None:
-        """Add the digest of the first dataset, which trains, unless the strategy shards it after all."""
-        pipeline, at = event.get("pipeline", {}), event.get("at", {})
+        """Add what the pipeline of the first dataset, which trains, tells about sharding."""
+        pipeline, policy = event.get("pipeline", {}), event.get("auto_shard_policy")
         first, self._first_dataset = self._first_dataset, False
-        if not first or event.get("auto_shard_policy") != "OFF" or "graph_sha256" not in pipeline:
-            return
-        name = f"dataset distributed at {at.get('file')}:{at.get('line')}"
-        self._add(number, event, "pipeline", 0, name, pipeline["graph_sha256"])
-        self._output.add(
-            "facts", line=number, time=float(event["time"]),
-            key="unsharded_from_files" if pipeline["reads_files"] else "unsharded_from_memory",
-            value="each in an order of its own" if pipeline["unseeded"] else "in the same order",
-        )  # fmt: skip
+        if first and policy == "OFF" and "graph_sha256" in pipeline:
+            at = event.get("at", {})
+            name = f"dataset distributed at {at.get('file')}:{at.get('line')}"
+            self._add(number, event, "pipeline", 0, name, pipeline["graph_sha256"])
+            reads = "files" if pipeline["reads_files"] else "memory"
+            order = "each in an order of its own" if pipeline["unseeded"] else "in the same order"
+            self._add_fact(number, event, f"unsharded_from_{reads}", order)
+        by_element = policy == "DATA" or (policy == "AUTO" and pipeline.get("reads_files") is False)
+        if first and by_element and pipeline.get("unseeded"):
+            self._add_fact(number, event, "sharded_in_own_order", str(policy))
+
+    def _add_fact(self, number: int, event: Event, key: str, value: str) -> None:
+        self._output.add("facts", line=number, time=float(event["time"]), key=key, value=value)
 
     def _add(self, number: int, event: Event, kind: str, step: int, name: str, digest: str) -> None:
         self._output.add(

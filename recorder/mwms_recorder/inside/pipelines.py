@@ -13,14 +13,13 @@ from typing import Any, Iterator
 PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset"}
 _READS_FILES = re.compile(r"^(?:TFRecord|TextLine|FixedLengthRecord)Dataset|^ReadFile$|^MatchingFiles")
 _SHUFFLES = re.compile(r"^Shuffle(?:AndRepeat)?Dataset")
-_RANDOM = re.compile(r"^Random|^Stateful(?:Standard|Truncated|Uniform)")
 _NUMBER = re.compile(r"_\d+$")
 IGNORE_STATE = 1
 """`external_state_policy`: leave out the state of random generators, and warn of nothing."""
 
 
 def described(tf: Any, dataset: Any) -> dict[str, Any]:
-    """Return whether a pipeline reads files or draws without a seed, and the SHA-256 of its graph.
+    """Return whether a pipeline reads files or shuffles without a seed, and the SHA-256 of its graph.
 
     There is no digest if the pipeline calls Python code, which may do anything.
     """
@@ -32,7 +31,7 @@ def described(tf: Any, dataset: Any) -> dict[str, Any]:
     operations = {node.op for node in _nodes(graph)}
     told = {
         "reads_files": any(map(_READS_FILES.match, operations)),
-        "unseeded": any(_draws_without_seed(graph)),
+        "unseeded": any(_shuffles_without_seed(graph)),
     }
     return told if operations & PYTHON else {**told, "graph_sha256": _digest(tf, graph)}
 
@@ -44,15 +43,12 @@ def _nodes(graph: Any) -> Iterator[Any]:
         yield from function.node_def
 
 
-def _draws_without_seed(graph: Any) -> Iterator[bool]:
-    """Yield for each operation that shuffles or draws random numbers whether both its seeds are zero."""
+def _shuffles_without_seed(graph: Any) -> Iterator[bool]:
+    """Yield for each shuffle whether both its seeds are zero."""
     constants = {node.name: node.attr["value"].tensor for node in graph.node if node.op == "Const"}
     for node in graph.node:
         if _SHUFFLES.match(node.op):
             yield not any(_number(constants.get(name)) for name in node.input[2:4])
-    for node in _nodes(graph):
-        if _RANDOM.match(node.op) and "seed" in node.attr:
-            yield not (node.attr["seed"].i or node.attr["seed2"].i)
 
 
 def _number(tensor: Any) -> int:
