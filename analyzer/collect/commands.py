@@ -112,9 +112,10 @@ class Commands:
         size = path.stat().st_size
         if error and not size:
             path.unlink()
+            self._listener(Outcome(arguments, error=error))
         else:
             self.saved.append(file)
-        self._listener(Outcome(arguments, file, size, error))
+            self._listener(Outcome(arguments, file, size, error))
 
     def _run(self, arguments: Sequence[str], out: int | IO[bytes], err: int) -> tuple[int, bytes, bytes]:
         """Run a command without standard input; return exit status, output and errors.

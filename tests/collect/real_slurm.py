@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import time
@@ -98,11 +99,20 @@ class Slurm:
                 process.wait()
 
     def run_job(self, script: Path, folder: Path) -> str:
-        """Run a batch script in a folder to its end; return the job's id once accounting has its end."""
+        """Run a batch script in a folder; return the job's id once accounting has its end and its directory."""
         job = self._run("sbatch", "--parsable", f"--chdir={folder}", str(script)).strip()
-        asked = ("sacct", f"--jobs={job}", "--allocations", "--noheader", "--format=State,End")
-        ended = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_ME+"}
-        wait_for(lambda: bool(ended & set(self._run(*asked).split())), f"the end of job {job}")
+        asked = (
+            "sacct",
+            f"--jobs={job}",
+            "--allocations",
+            "--noheader",
+            "--parsable2",
+            "--format=State,WorkDir",
+        )
+        ended = re.compile(
+            rf"(COMPLETED|FAILED|CANCELLED|TIMEOUT|OUT_OF_MEMORY)\b[^|]*\|{re.escape(str(folder))}\n"
+        )
+        wait_for(lambda: bool(ended.fullmatch(self._run(*asked))), f"the end of job {job}")
         return job
 
     def _start_database(self) -> None:
