@@ -13,14 +13,16 @@ from analyzer.redact.randomness import is_random
 from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
-    r"pass(?:word|wd|phrase|code)|pwd|secret|credentials?|(?:card|user|sim|login)_pin"
+    r"pass(?:word|wd|phrase|code|wort)|pwd|pswd?|secret|credentials?|(?:card|user|sim|login)_pin"
+    r"|contrase[nñ]a|mot_de_passe|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호"
     r"|(?:api|access|secret|private|account|auth|encryption|signing|master|licen[sc]e)[_.-]?key"
 )
 _WEAK = r"token|(?<![a-z])_?auth"
 _SHORT = (
-    r"(?<![a-z])(?:pass|pw)|(?<=_)(?:signing|salt|pepper|pat)|(?<=--)key"
-    r"|(?:hmac|fernet|ssh|ssl|tls|cipher|crypto|deploy|webhook|session|shared|storage|service|client|jwt|application"
-    r"|consumer|admin|root|gpg|aes|data|fastly)[_.-]?key"
+    r"(?<![a-z])(?:pass|pw)|(?-i:(?<=[a-z])(?:Pass|Pw))|(?<=_)(?:signing|salt|pepper|pat|cookie)|(?<=--)key"
+    r"|(?:secret|password)[_-](?:access|id|data|file|content)(?:_(?:id|content|data|value))?"
+    r"|(?<![a-z])(?!(?:public|cache|partition|sort|group|instance|primary|foreign|lookup|index|hash|graph|step"
+    r"|fingerprint|feature|column|record|row|dict|map)[_-])[a-z]{2,24}[_-]key"
 )
 """Names that other things have too: their value must not be a word or a number."""
 _NAME = (
@@ -30,7 +32,7 @@ _NAME = (
 _TYPE = r"(?:\s?:\s?(?:str|bytes|Optional\[str\])(?:\s?\|\s?None)?(?=\s?=))?"
 _BETWEEN = (
     r"(?P<between>\\*[\"']?\s{0,20},?\s{0,40}\\*[\"']?\bvalue\\*[\"']?\s{0,3}[:=]\s{0,3}"  # Kubernetes
-    r"|\\*[\"']?\]?\s{0,3}(?:=>|:=|=(?!=)|:(?!:)|%3D)[^\S\n]{0,3}"
+    r"|\\*[\"']?\]?\s{0,3}(?:=>|->|:=|=(?!=)|:(?!:)|%3D)[^\S\n]{0,3}"
     r"|\\*[\"']\s{0,3},\s{0,3}(?=[bu]?\\*[\"'])"  # a pair, or an option and its value
     r"|[^\S\n]{1,3}(?![-=:])"  # an option and its value in a shell
     r"|>)"  # XML
@@ -155,7 +157,7 @@ def _is_assigned(text: str, named: _Named) -> bool:
     if between == ">":
         return ahead.endswith("<")
     if between.isspace():
-        return named.is_option or _is_revealed(named)
+        return named.is_option or _is_revealed(named) or _is_setting(named)
     if "," in between and "alue" not in between:
         return named.is_option or bool(re.search(r"\(\s?[bu]?\\*[\"']$", ahead))
     return not (ahead.endswith("/") and ":" in between and not named.match["quote"])
@@ -167,6 +169,13 @@ def _is_revealed(named: _Named) -> bool:
     least = 6 if named.strength == "strong" else 20
     said = (named.match["strong"] or named.match["weak"] or "").lower().startswith(("pass", "token"))
     return said and bool(is_odd) and len(named.value) >= least
+
+
+def _is_setting(named: _Named) -> bool:
+    """Return True for an identifier and a random value, as the arguments of a command that configures."""
+    return (
+        named.strength == "strong" and "_" in named.before + named.match["strong"] and is_random(named.value)
+    )
 
 
 def _is_secret(named: _Named) -> bool:

@@ -11,7 +11,7 @@ _INVISIBLE = (
 )
 _WORD = r"[\w+/=.~%:@!$-]"
 _HIDDEN = re.compile(
-    r"\\{1,4}u00(?P<u>[0-7][0-9a-fA-F])|\\{1,4}x(?P<x>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
+    r"\\{1,4}u(?P<u>[0-9a-fA-F]{4})|\\{1,4}x(?P<x>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
     r"|(?P<html>&(?:#\d{2,3}|#x[0-9a-fA-F]{2,4}|quot|amp|apos|lt|gt);)"
     r"|\\(?P<letter>[nrt\"'/])"
     r"|\x1b\[[\d;]{0,12}[A-Za-z]"

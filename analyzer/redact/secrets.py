@@ -22,9 +22,21 @@ _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
 _SHORT = ("pass=", "pass:", "pass'", 'pass"', "pass =", "pw=", "pw:", "pw'", 'pw"', "pw =", "-pass", "-pw")
+_ABROAD = (
+    "contrase",
+    "mot_de_passe",
+    "senha",
+    "wachtwoord",
+    "hasło",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+)
 _NAMES = (
-    *_SHORT, "passw", "passp", "passc", "pwd", "_pass", "_pw", "_pin", "_signing", "_salt", "_pepper", "_pat",
-    "secret", "credential", "token", "auth", "onkey", *_KEYS,
+    *_SHORT, *_ABROAD, "passw", "passp", "passc", "pwd", "psw", "_pass", "_pw", "_pin", "_signing", "_salt",
+    "_pepper", "_pat", "_cookie", "secret", "credential", "token", "auth", "onkey", *_KEYS,
 )  # fmt: skip
 """Literals; `named_secrets` runs only on texts that contain one of them."""
 
