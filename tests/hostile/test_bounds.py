@@ -37,7 +37,15 @@ FAST = [
     Case(attacks.tar_of_long_names, says="a header of"),
     Case(attacks.tar_of_gnu_names, says="a header of"),
 ]
-SLOW: list[Case] = []
+SLOW = [
+    Case(attacks.many_tags, 15, says="those after the first"),
+    Case(attacks.large_event_file, 30),
+    Case(attacks.zeros, 20),
+    Case(attacks.broken_records, 15, 400, says="many parts that could not be read"),
+    Case(attacks.large_chrome_trace, 30, says="those after them are left out"),
+    Case(attacks.large_xplane, 30, says="those after them are left out"),
+    Case(attacks.compressed_log, 15, says="the rest is left out"),
+]
 
 
 def named(case: Case) -> str:
