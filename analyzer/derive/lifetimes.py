@@ -139,9 +139,7 @@ def _reported_later(tables: Mapping[str, pl.DataFrame]) -> set[str]:
     """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
     logs = tables["sources"].filter(pl.col("kind") == "log")["source"]
     bad = tables["facts"].filter(
-        (pl.col("key") == "exit_code")
-        & ~pl.col("value").is_in(["0", "running"])
-        & pl.col("source").is_in(logs.implode())
+        pl.col("source").is_in(logs.implode()), ~pl.col("value").is_in(["0", "running"]), key="exit_code"
     )
     first = pl.col("line").min().over(pl.col("source").str.split("#").list.first())
     return set(bad.filter(pl.col("line") > first)["worker"].drop_nulls())
