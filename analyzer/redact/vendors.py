@@ -37,7 +37,7 @@ def _detectors(file: Path) -> Iterator[Detector]:
         kind, *columns = line.split("\t")
         if len(columns) == 2:
             literals, pattern = columns
-            yield Detector(kind, literals.split() or ("",), pattern)
+            yield Detector(kind, [each.replace("␣", " ") for each in literals.split()] or ("",), pattern)
         elif columns:
             prefixes, characters, least = columns
             yield from (_prefixed(kind, prefix, characters, least) for prefix in prefixes.split())
