@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from analyzer.cli.triage import main
 from analyzer.pipeline import analyze
 from analyzer.redact import redact
 from analyzer.redact.secrets import Secrets
@@ -122,6 +125,22 @@ def _files_named(place: str, secret: str) -> Mapping[str, str]:
         **files,
         "worker-0.log": traceback_with(f"/job:{secret}/replica:0/task:1 seems down, retrying 1/3"),
     }
+
+
+def test_no_page_of_triage_holds_a_secret(tmp_path: Path) -> None:
+    """Neither index, report, JSON, feed nor metrics of a night; the runs ended a day ago."""
+    every = {kind: kind.secret("triage") for kind in _named(OFTEN)}
+    for number, (kind, secret) in enumerate(every.items()):
+        log = tmp_path / "runs" / f"job-{number}" / "worker-0.log"
+        log.parent.mkdir(parents=True)
+        log.write_text(traceback_with(kind.text(secret)), encoding="utf-8")
+        os.utime(log, (time.time() - 90_000,) * 2)
+    assert main([str(tmp_path / "runs"), "-o", str(tmp_path / "out")]) == 1
+    pages = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert any(file.suffix == ".html" for file in pages)
+    for file in pages:
+        shown = unescaped(file.read_bytes().decode("utf-8", "replace"))
+        assert not [kind.name for kind, secret in every.items() if leaks(secret, shown)], file
 
 
 @pytest.mark.recordings
