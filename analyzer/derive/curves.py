@@ -18,7 +18,8 @@ from analyzer.tables.builders import frame
 
 _MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
-_PLACE = ("epoch", "step", "line", "source")
+_PLACE = ("line", "source", "time")
+"""Where and when the first non-finite value was written; evidence cites it."""
 _ENOUGH = 20
 """Minimum number of values for computing `fall`."""
 _START = 3
@@ -67,7 +68,8 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     rises = value.filter(positive) / value.filter(positive).shift()
     return values.group_by(_KEY, maintain_order=True).agg(
         pl.col("epoch", "step").first().name.prefix("_"),
-        *(pl.col(key).filter(bad).first().alias(f"nonfinite_{key}") for key in _PLACE),
+        *(pl.col(key).filter(bad).first() for key in _PLACE),
+        *(pl.col(key).filter(bad).first().alias(f"nonfinite_{key}") for key in ("epoch", "step")),
         *(pl.col(key).filter(earlier).last().alias(f"finite_{key}") for key in ("epoch", "step", "value")),
         *(
             which.filter(positive).get(rises.arg_max(), null_on_oob=True).alias(name)

@@ -67,6 +67,8 @@ def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
     made["excerpt"] = _excerpt(evidence, lines)
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
+    if evidence.line and not evidence.excerpt:
+        made["excerpt"] = lines.at(evidence.source, evidence.line)
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
     made["context"] = [[number, text[:_LINE_CHARACTERS]] for number, text in above]
     return made

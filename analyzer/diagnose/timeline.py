@@ -19,7 +19,20 @@ MOST_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MOST_WORDS = 240
 _PLACE = ("source", "line")
-_IMPORTANCE = ("error", "signal", "end", "silence", "accusation", "last_step", "first_step", "start")
+_IMPORTANCE = (
+    "error",
+    "nonfinite",
+    "signal",
+    "end",
+    "silence",
+    "accusation",
+    "last_step",
+    "first_step",
+    "start",
+)
+
+_LOSSES = ("training_loss", "loss")
+"""Quantities of curves."""
 
 Event = dict[str, Any]
 
@@ -37,6 +50,7 @@ def timeline(
     told = [
         *_milestones(tables),
         *_progress(tables),
+        *_nonfinite(tables),
         *_errors(tables, parts),
         *_accusations(tables),
         *_checkpoints(tables),
@@ -174,6 +188,14 @@ def _progress(tables: Tables) -> Iterator[Event]:
     for which, kind in kinds.items():
         for row in steps.unique("worker", keep=which, maintain_order=True).iter_rows(named=True):
             yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row['epoch'], row['step'])}")
+
+
+def _nonfinite(tables: Tables) -> Iterator[Event]:
+    """Yield where the loss of a worker is first not finite."""
+    bad = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES) & (pl.col("nonfinite") > 0))
+    for row in bad.iter_rows(named=True):
+        since = place(row["nonfinite_epoch"], row["nonfinite_step"])
+        yield _event(row, "nonfinite", f"{row['tag']} not finite from {since} on")
 
 
 def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:

@@ -286,6 +286,7 @@ class TimelineEvent(TypedDict):
         "joined",
         "first_step",
         "last_step",
+        "nonfinite",
         "error",
         "accusation",
         "signal",

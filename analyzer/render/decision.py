@@ -10,6 +10,9 @@ from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
 _EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
+_FAILS_AT = {"hang": ("last_step", "end", "silence"), "numeric": ("nonfinite",)}
+"""Cause family → kinds of the events that date the failure, the first found counts."""
+_MAX_HOSTS = 3
 _TRAINS = ("worker", "chief")
 
 
@@ -63,6 +66,52 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         _checkpoint(diagnosis),
         Answer("Who should fix it?", owner, ""),
     ]
+
+
+def rows(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return the answers, and when and where the job failed."""
+    return [*answers(diagnosis), *failure(diagnosis)]
+
+
+def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return when and where the job failed and how far all workers had come; empty if nothing is known."""
+    if diagnosis["verdict"] != "failed":
+        return []
+    at, hosts, reached = _failed_at(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
+    where = " on ".join(text for text in (instant(at) if at is not None else "", hosts) if text)
+    detail = f"all workers reached {reached}" if reached else ""
+    return [Answer("When and where?", where, detail)] if where else []
+
+
+def _failed_at(diagnosis: Mapping[str, Any]) -> float | None:
+    """Return when the blamed workers failed: the first bad value, else the last error, else the last sign.
+
+    Without blamed workers, the first error of any worker. A hang begins at the blamed workers' last step.
+    """
+    blamed = {*(diagnosis["culprits"] or diagnosis["suspects"])}
+    family = str(diagnosis["cause"]).partition(".")[0]
+    kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
+    for kind in kinds if blamed else kinds[:1]:
+        events = (e for e in diagnosis["timeline"] if e["kind"] == kind and e["time"] is not None)
+        times = [e["time"] for e in events if not blamed or e["worker"] in blamed]
+        if times:
+            return float(max(times) if blamed and kind != "nonfinite" else min(times))
+    return None
+
+
+def _hosts(diagnosis: Mapping[str, Any]) -> str:
+    culprits = (w for w in diagnosis["workers"] if w["id"] in diagnosis["culprits"])
+    hosts = list(dict.fromkeys(one_line(w["host"], 60) for w in culprits if w["host"]))
+    return ", ".join(hosts) if len(hosts) <= _MAX_HOSTS else plural(len(hosts), "host")
+
+
+def _last_common_step(diagnosis: Mapping[str, Any]) -> str:
+    """Return the last step that all training workers show: `epoch 2, step 14`; empty if one shows none."""
+    trainers = [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS]
+    if not trainers or any(w["last_step"]["step"] is None for w in trainers):
+        return ""
+    last = min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers)
+    return f"epoch {last[0]}, step {last[1]:,}" if last[0] else f"step {last[1]:,}"
 
 
 def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:

@@ -80,17 +80,27 @@ def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence per kind of missing file: number of rules that need it, how to collect it."""
+    """Return a sentence per kind of missing file: number of rules that need it, how to collect it.
+
+    Of a failure whose cause is known, only files that rules on the same kind of cause need.
+    """
     said = []
     for recipe in diagnosis["collect"]:
-        wanting = [each for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
-        if not (rules := sum(each["role"] == "cause" for each in wanting)):
+        wanting = [each["cause"] for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
+        rules = sum(_may_matter(cause, diagnosis) for cause in wanting if cause)
+        if not rules:
             continue
         said.append(
             f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
             f"How to collect {recipe['what']}: {recipe['how']} ({recipe['docs']})."
         )
     return said
+
+
+def _may_matter(cause: str, diagnosis: Mapping[str, Any]) -> bool:
+    if diagnosis["verdict"] != "failed" or diagnosis["cause"] in (None, "unknown"):
+        return True
+    return cause.partition(".")[0] == str(diagnosis["cause"]).partition(".")[0]
 
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from analyzer.render.sections import sections
 
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
-_MAX_TEXT, _MAX_MINOR = 600, 6
+_MAX_TEXT, _MAX_MINOR, _EXCERPT_LINES = 600, 6, 3
 
 
 def render(diagnosis: Json) -> str:
@@ -73,7 +73,7 @@ class _Page(NamedTuple):
         yield ""
         yield from self.wrapped(one_line(d["summary"], _MAX_TEXT))
         yield ""
-        answers = decision.answers(d)
+        answers = decision.rows(d)
         column = max(len(a.question) for a in answers) + 2
         for a in answers:
             detail = f" ({a.detail})" if a.detail else ""
@@ -113,7 +113,8 @@ class _Page(NamedTuple):
             first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
             yield from (first.replace(name, self.paint(name, "36"), 1), *rest)
             if place["excerpt"]:
-                yield " " * 6 + self.paint.faint(one_line(_from_mark(place, place["excerpt"], room), room))
+                shown = one_line(_marked_part(place, room), _EXCERPT_LINES * room)
+                yield from (" " * 6 + self.paint.faint(line) for line in textwrap.wrap(shown, room))
 
     def words(self, evidence: Sequence[Json]) -> Iterator[str]:
         for place in evidence:
@@ -123,10 +124,16 @@ class _Page(NamedTuple):
                 yield " " * 6 + one_line(text, self.width - 6)
 
 
-def _from_mark(place: Json, text: str, room: int) -> str:
-    """Return the part of an excerpt that shows its first mark within `room` characters."""
-    first = min((a for a, _ in place["marks"]), default=0)
-    start = text.rfind("\n", 0, max(first, 0)) + 1
-    if first - start > room // 2:
-        return "…" + text[first - room // 4 : first + 4 * room]
-    return text[start : start + 4 * room]
+def _marked_part(place: Json, room: int) -> str:
+    """Return the part of an excerpt with all marked words, or its first line; both cut to `room` if longer.
+
+    `room` is a number of characters; what is marked may be longer.
+    """
+    text: str = place["excerpt"]
+    first = min((start for start, _ in place["marks"]), default=0)
+    line = text.rfind("\n", 0, max(first, 0)) + 1
+    far = first - line > room // 2
+    start = first - room // 4 if far else line
+    last = max((end for _, end in place["marks"]), default=0)
+    end = max(start + room - far, last)
+    return "…" * far + text[start:end] + "…" * (end < len(text.rstrip()) and end == last)

@@ -37,9 +37,18 @@
     URL.revokeObjectURL(link.href);
     return "Downloaded";
   };
+  const printAll = async () => {
+    const folded = [...document.querySelectorAll("details:not([open])")];
+    for (const one of folded) one.open = true;
+    document.documentElement.classList.add("whole");
+    print();
+    document.documentElement.classList.remove("whole");
+    for (const one of folded) one.open = false;
+    return "Printed";
+  };
   const tools = document.getElementById("tools");
   tools.append(button("Copy as Markdown", copy(() => read("ticket"))), button("Copy link", copy(() => location.href)),
-    button("Download JSON", download));
+    button("Download JSON", download), button("Print all", printAll));
   tools.hidden = false;
 
   for (const command of document.querySelectorAll(".command")) {
@@ -71,12 +80,6 @@
   addEventListener("hashchange", reveal);
   if (location.hash) reveal();
 
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const one of folded) one.open = true;
-  });
-  addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
 
   const nearest = (points, step) => points.reduce((a, b) => (Math.abs(b[0] - step) < Math.abs(a[0] - step) ? b : a));
   for (const plot of document.querySelectorAll("[data-plot]")) {

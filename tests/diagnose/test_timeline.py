@@ -44,3 +44,13 @@ def test_a_worker_starts_first_and_ends_last(tables_of: TablesOf) -> None:
         order = ["start", "server_up", "first_step", "last_step", "error", "end"]
         assert kinds == [kind for kind in order if kind in kinds]
         assert {"first_step", "end"} <= set(kinds)
+
+
+def test_the_first_bad_loss_is_an_event_with_its_line(tables_of: TablesOf) -> None:
+    """And only that of a loss: a metric may be undefined for a while."""
+    log = "step 1 loss 0.5 auc nan\nstep 2 loss nan auc 0.5\nstep 3 loss nan auc 0.5\n"
+    events, _ = timeline(tables_of({"worker-0.log": log}), {"worker:0": "culprit"})
+    told = [
+        (event["text"], event["line"], event["excerpt"]) for event in events if event["kind"] == "nonfinite"
+    ]
+    assert told == [("loss not finite from step 2 on", 2, "step 2 loss nan auc 0.5")]

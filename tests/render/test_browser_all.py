@@ -62,6 +62,8 @@ async def _inspected(chromium: Any, pages: Sequence[Path], scripts: bool) -> lis
             await _looked(devtools, look)
             if look.media == "screen" and each.stem in UNFOLDED:
                 await page.evaluate(UNFOLD)
+            if look.media == "print":
+                await page.evaluate("document.documentElement.classList.add('whole')")
             seen = await page.evaluate(SEEN)
             wrong += [f"{each.name} {look}: {what}" for what in _amiss(seen, look, scripts)]
     await context.close()

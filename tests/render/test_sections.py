@@ -9,6 +9,7 @@ import pytest
 
 from analyzer.render import phrasing, render
 from analyzer.render.page import coverage, plot, timeline, trace
+from analyzer.render.page.view import section_order
 from tests.recordings import ROOT
 from tests.render.documents import load, many_workers, whole
 
@@ -54,6 +55,26 @@ def test_the_trace_says_who_came_last_and_where_the_time_went() -> None:
     assert made["summary"] in page
     assert page.index('id="cluster"') < page.index('id="trace"') < page.index('id="rules"')
     assert 'id="trace"' not in render(load("r101"), "html")
+
+
+@pytest.mark.parametrize(
+    ("cause", "first"),
+    [
+        ("perf.straggler", "trace"),
+        ("numeric.nan_loss", "curves"),
+        ("hang.at_startup", "timeline"),
+        (None, "timeline"),
+    ],
+)
+def test_the_section_that_decides_stands_first(cause: str | None, first: str) -> None:
+    """The others keep their order, and evidence precedes the table of events."""
+    order = section_order(whole() | {"cause": cause})
+    assert order[0] == first
+    assert sorted(order) == sorted(section_order(whole()))
+    assert order.index("evidence") < order.index("events")
+    page = render(whole() | {"cause": cause}, "html")
+    places = [page.index(f'<section id="{id_}"') for id_ in order if f'<section id="{id_}"' in page]
+    assert places == sorted(places)
 
 
 def test_nobody_is_blamed_where_all_wait_alike() -> None:

@@ -128,6 +128,7 @@ def drawn_plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> 
         "series": drawn,
         "layers": sorted(drawn, key=lambda s: s.part in {"culprit", "suspect"}),
         "log": log,
+        "first_odd": min((odd for s in drawn for odd in s.odd[:1]), key=lambda odd: odd[2], default=None),
         "steps": (min(steps), max(steps)),
         "x_ticks": [(x(v), f"{v:,.0f}") for v in _ticks(x.low, x.high, 6) if v == int(v)],
         "y_ticks": [(y(v), f"{v:.4g}") for v in y_values],

@@ -20,7 +20,17 @@ _EXPECTED_AT_END = {
     "running": frozenset({"end", "signal"}),
 }
 """Event kinds that are normal for a way to end, and so never the first sign of trouble."""
-_LABEL_PRIORITY = ("error", "signal", "end", "accusation", "silence", "first_step", "last_step", "start")
+_LABEL_PRIORITY = (
+    "error",
+    "nonfinite",
+    "signal",
+    "end",
+    "accusation",
+    "silence",
+    "first_step",
+    "last_step",
+    "start",
+)
 
 
 class Axis:

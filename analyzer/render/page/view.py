@@ -1,7 +1,7 @@
 """Computes the variables of the report's template from the trimmed diagnosis."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from analyzer.render import decision, markdown, phrasing
@@ -11,6 +11,33 @@ from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
+_OPENING = ("telling-lines", "last-words", "odd-lines")
+"""Sections that stand first, for a failure that no rule explains."""
+_SECTIONS = (
+    "timeline", "evidence", "against", "good-run", "curves", "resources",
+    "cluster", "trace", "events", "rules", "sources",
+)  # fmt: skip
+"""Sections of every other report; each has a template of its name."""
+_LEADS = {"perf": "trace", "numeric": "curves", "resource": "resources"}
+"""Cause family → the section that decides it; of all others, the timeline."""
+_NAV = {
+    "telling-lines": "Telling lines",
+    "last-words": "Last words",
+    "odd-lines": "Odd lines",
+    "timeline": "Timeline",
+    "evidence": "Evidence",
+    "against": "Against it",
+    "good-run": "Good run",
+    "curves": "Curves",
+    "resources": "Resources",
+    "cluster": "Cluster",
+    "trace": "Trace",
+    "events": "Events",
+    "rules": "Rules",
+    "sources": "Files",
+    "made": "Made with",
+}
+"""Section → its name in the navigation."""
 _OUTCOMES = ("fired", "error", "not-applicable", "quiet")
 
 
@@ -23,6 +50,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     why, following = phrasing.headings(diagnosis)
     told = evidence.places_by_line(claims)
     cited = evidence.cited(diagnosis, told)
+    order, present = section_order(diagnosis), _present(diagnosis)
     files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
     return {
         "d": diagnosis,
@@ -32,6 +60,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "blamed": decision.blamed(diagnosis),
         "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
         "answers": decision.answers(diagnosis),
+        "failure": decision.failure(diagnosis),
         "why_heading": why,
         "next_heading": following,
         "open_questions": phrasing.open_questions(diagnosis),
@@ -42,6 +71,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "cited": cited,
         "file_anchors": files,
         "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
+        "barriers_open": any(b["awaited"] for b in diagnosis.get("barriers", ())),
         "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
         "pause_legend": decision.wording()["pauses"],
         "telling_lines": [evidence.place(n, e) for n, e in enumerate(phrasing.telling_lines(diagnosis), 1)],
@@ -70,7 +100,8 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "notes": phrasing.notes(diagnosis),
         "consequences": phrasing.consequences(diagnosis),
         "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
-        "nav": list(_nav(diagnosis)),
+        "nav": [(id_, _NAV[id_]) for id_ in (*_OPENING, *order, "made") if present[id_]],
+        "section_order": order,
         "long_run": _long(diagnosis["run"]),
         "cuts": trimmed.notes(),
         "document": document,
@@ -130,34 +161,29 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
     return [(outcome, group) for outcome, group in groups if group]
 
 
-def _nav(diagnosis: Json) -> Iterator[tuple[str, str]]:
-    if diagnosis.get("telling_lines"):
-        yield "telling-lines", "Telling lines"
-    if diagnosis["last_words"]:
-        yield "last-words", "Last words"
-    if diagnosis.get("odd_lines"):
-        yield "odd-lines", "Odd lines"
-    if diagnosis["timeline"]:
-        yield "timeline", "Timeline"
+def section_order(diagnosis: Json) -> list[str]:
+    """Return the ids of the report's sections in order: first the chart that decides the kind of failure."""
+    lead = _LEADS.get(str(diagnosis["cause"]).partition(".")[0], "timeline")
+    return [lead, *(id_ for id_ in _SECTIONS if id_ != lead)]
+
+
+def _present(diagnosis: Json) -> Mapping[str, bool]:
+    """Return section → whether it has content."""
     seen = any(f["outcome"] == "fired" for f in diagnosis["findings"])
-    if seen or any(e["line"] for e in diagnosis["timeline"]):
-        yield "evidence", "Also seen" if seen and diagnosis["verdict"] == "healthy" else "Evidence"
-    if diagnosis["verdict"] != "healthy":
-        yield "against", "Against it"
-    if diagnosis.get("against"):
-        yield "good-run", "Good run"
-    yield from _plotted(diagnosis)
-    yield "cluster", "Cluster"
-    if diagnosis.get("trace"):
-        yield "trace", "Trace"
-    yield from (("rules", "Rules"), ("sources", "Files"), ("made", "Made with"))
-
-
-def _plotted(diagnosis: Json) -> Iterator[tuple[str, str]]:
-    if any(c["points"] for w in diagnosis["workers"] for c in w["curves"]):
-        yield "curves", "Curves"
-    if any(worker.get("readings") for worker in diagnosis["workers"]):
-        yield "resources", "Resources"
+    held = {
+        "telling-lines": diagnosis.get("telling_lines"),
+        "last-words": diagnosis["last_words"],
+        "odd-lines": diagnosis.get("odd_lines"),
+        "timeline": diagnosis["timeline"],
+        "evidence": seen or any(e["line"] for e in diagnosis["timeline"]),
+        "against": diagnosis["verdict"] != "healthy",
+        "good-run": diagnosis.get("against"),
+        "curves": any(c["points"] for w in diagnosis["workers"] for c in w["curves"]),
+        "resources": any(worker.get("readings") for worker in diagnosis["workers"]),
+        "trace": diagnosis.get("trace"),
+        "events": diagnosis["timeline"],
+    }
+    return {id_: bool(held.get(id_, True)) for id_ in _NAV}
 
 
 def _long(run: Json) -> bool:

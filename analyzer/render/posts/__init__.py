@@ -90,7 +90,7 @@ def _heading(d: Json, markup: Markup) -> str:
 
 
 def _answers(d: Json, markup: Markup) -> str:
-    rows = [(a.question, markup.prose(a.answer), markup.prose(a.detail)) for a in decision.answers(d)]
+    rows = [(a.question, markup.prose(a.answer), markup.prose(a.detail)) for a in decision.rows(d)]
     return markup.table("Decision", rows)
 
 

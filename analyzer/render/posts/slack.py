@@ -101,7 +101,7 @@ def _block(text: str) -> Json:
 
 
 def _answers(d: Json) -> Iterator[Json]:
-    for each in decision.answers(d):
+    for each in decision.rows(d):
         detail = f" ({one_line(each.detail, _MAX_TEXT)})" if each.detail else ""
         answer = one_line(each.answer, _MAX_TEXT)
         yield _section(_text(f"{each.question} "), _bold(answer), _text(f"{detail}\n"))

@@ -1,0 +1,85 @@
+"""When and where a job failed, as the head of every report says it."""
+
+from typing import Any
+
+import pytest
+
+from analyzer.render import decision, phrasing, render
+from analyzer.render.text import _marked_part
+from tests.render.documents import load
+
+Json = Any
+
+
+def event(worker: str, kind: str, time: float | None) -> Json:
+    """Make an event."""
+    return {"n": 1, "worker": worker, "kind": kind, "time": time, "text": "", "source": None, "line": None}
+
+
+def failed(cause: str, *events: Json, **more: Any) -> Json:
+    """Make a failed run of two workers, of which the second is the culprit, on a host of its own."""
+    workers = [
+        {"id": f"worker:{n}", "host": f"gpu-{n}", "last_step": {"epoch": None, "step": 40 - n}}
+        for n in (0, 1)
+    ]
+    run = {"verdict": "failed", "cause": cause, "culprits": ["worker:1"], "suspects": [], "workers": workers}
+    return run | {"timeline": [*events]} | more
+
+
+@pytest.mark.parametrize(
+    ("cause", "kinds", "seconds"),
+    [
+        ("user.exception", ("last_step", "error", "end"), 1),
+        ("peer.killed", ("last_step", "silence"), 1),
+        ("hang.collective_stalled", ("last_step", "end"), 0),
+        ("numeric.nan_loss", ("last_step", "nonfinite", "end"), 1),
+    ],
+)
+def test_the_time_is_that_of_what_failed(cause: str, kinds: tuple[str, ...], seconds: int) -> None:
+    """Not that of a victim's error, nor that of the culprit's end where something came before."""
+    events = [event("worker:1", kind, 100.0 + n) for n, kind in enumerate(kinds)]
+    (row,) = decision.failure(failed(cause, event("worker:0", "error", 90.0), *events))
+    assert row.answer == f"1970-01-01 00:01:{40 + seconds}.000 UTC on gpu-1"
+    assert row.detail == "all workers reached step 39"
+
+
+def test_nothing_is_made_up() -> None:
+    """Neither a time of a loss that has none, nor a row without a time and a host, nor one of a good run."""
+    undated = failed("numeric.nan_loss", event("worker:1", "nonfinite", None), event("worker:1", "end", 9.0))
+    assert decision.failure(undated)[0].answer == "gpu-1"
+    for worker in undated["workers"]:
+        worker["host"] = None
+    assert decision.failure(undated) == []
+    assert decision.failure(undated | {"verdict": "healthy"}) == []
+
+
+def test_every_format_that_people_read_says_it() -> None:
+    """As a row in text and posts, above the answers on the page."""
+    made = load("r101")
+    (row,) = decision.failure(made)
+    for name in ("html", "text", "markdown"):
+        assert row.answer in render(made, name), name
+
+
+def test_only_files_that_could_change_the_answer_are_asked_for() -> None:
+    """No traces beside a SIGKILL; all of them where the cause is unknown."""
+    made = load("r101")
+    recipe = {"kind": "trace", "what": "traces", "how": "profile", "docs": "docs/collect.md", "commands": []}
+    finding = made["findings"][-1] | {"lacks": "trace", "role": "cause", "cause": "perf.straggler"}
+    made |= {"collect": [recipe], "findings": [*made["findings"], finding]}
+    assert phrasing.uncollected(made | {"cause": "peer.killed"}) == []
+    for cause, verdict in ((None, "inconclusive"), ("unknown", "failed"), ("perf.network_bound", "degraded")):
+        assert len(phrasing.uncollected(made | {"cause": cause, "verdict": verdict})) == 1
+
+
+def test_the_words_that_prove_it_are_shown_whole() -> None:
+    """A shape mismatch names both shapes, and the second lies beyond the first line."""
+    said = (
+        "x" * 90
+        + "Op expected shape [1352,64] but another member in the group expected shape [1352,128] !" * 1
+    )
+    start, end = said.index("Op"), said.index(" !")
+    shown = _marked_part({"excerpt": said, "marks": [[start, end]]}, 80)
+    assert said[start:end] in shown
+    assert len(shown) < 80 + 40
+    assert _marked_part({"excerpt": "a\n" + "b" * 200, "marks": []}, 80) == "a\n" + "b" * 78
