@@ -12,7 +12,7 @@ import polars as pl
 from analyzer.triage.hosts import SHARES, rank_hosts
 
 GUILTY = "n0"
-FLEETS: dict[int, int] = {10: 100, 40: 60, 400: 10}
+FLEETS: dict[int, int] = {10: 60, 40: 40, 400: 5}
 """Number of simulated fleets by number of machines."""
 _OWN_RUNS = 12
 _NIGHTS, _EVERY = 60, 8

@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-FALSE_ACCUSATION_RATE = 0.002
+FALSE_ACCUSATION_RATE = 0.0005
 """Maximum probability that any machine is accused on a night if all are equally good."""
 MIN_CONTEXTS = 3
 """Minimum number of combinations of job and partners in which an accused machine was the culprit."""
