@@ -214,13 +214,16 @@ def _plain(name: str) -> str:
 
 
 def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
-    """Return the only signal missing for the worker with most signals; None if no worker lacks just one."""
+    """Return the signal missing for the worker with most signals; None if no worker lacks just one.
+
+    Of several each of which would do, it is the one that the rule states first.
+    """
     found = []
     for subject, truth in distinct(truths):
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
         missed = rule.when.missed(truth)
-        if len(missed) == 1 and len(held) > 1:
-            lacking = rule.signals[missed[0]]
+        if missed and len(held) > 1:
+            lacking = next(signal for name, signal in rule.signals.items() if name in missed)
             found.append(MissingSignal(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
     return max(found, key=lambda near: len(near.held), default=None)
 

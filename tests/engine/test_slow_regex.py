@@ -28,6 +28,8 @@ cases:
   - {name: "yes", origin: here, given: {worker-0.log: "E: aaaa"}, expect: {fires: true}}
   - {name: "no", origin: here, given: {worker-0.log: "bbbb"}, expect: {fires: false}}
 """
+SHORT = {"junit", "github", "gitlab"}
+"""Formats that list verdicts and findings, not what could not be read."""
 SAYS = "rule mine, signal said: its regex took too long and was given up"
 
 
@@ -47,9 +49,8 @@ def test_every_report_names_it(document: dict[str, Any]) -> None:
         (f"worker-{worker}.log", SAYS) for worker in range(8)
     ]
     assert {source["read"] for source in document["sources"]} == {"complete"}
-    for name in FORMATS:
-        if name != "junit":
-            assert "its regex took too long" in render(document, name), name
+    for name in FORMATS.keys() - SHORT:
+        assert "its regex took too long" in render(document, name), name
 
 
 def test_it_is_tried_once_a_file_and_then_no_more() -> None:
