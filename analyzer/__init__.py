@@ -24,10 +24,13 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
         UsageError: the paths hold more than one run.
+        TypeError: a path is no path, for instance a list of paths.
 
     """
     from pathlib import Path
 
+    if wrong := [path for path in paths if isinstance(path, list | tuple | set | dict)]:
+        raise TypeError(f"a path is a {type(wrong[0]).__name__}: pass several files as analyze(*paths)")
     pipeline = import_module("analyzer.pipeline")
     run: Run = pipeline.analyze([Path(path) for path in paths], options)
     return run

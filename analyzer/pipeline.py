@@ -18,7 +18,7 @@ from analyzer.engine import RulePack, load_kept
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.options import AnalysisOptions
-from analyzer.model.run import Diagnosis, Run, RunDir, Tables
+from analyzer.model.run import Diagnosis, NamedTables, Run, RunDir, Tables
 from analyzer.storage.package_files import resource
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def analyze(
         from analyzer.ingest.profiler.xprof import quoted
 
         document["xprof"] = quoted(run, tables["sources"], options.xprof_seconds)
-    return Run(run.name, tables, Diagnosis(cast(DiagnosisDocument, redact(document, options.redaction))))
+    return Run(
+        run.name, NamedTables(tables), Diagnosis(cast(DiagnosisDocument, redact(document, options.redaction)))
+    )
 
 
 def load_rules(more: Sequence[Path] = ()) -> RulePack:

@@ -99,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.verify and arguments.against:
+        raise UsageError("--verify checks an earlier report and compares no runs: give --against without it")
     formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
         if arguments.verify:
@@ -167,6 +169,8 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
 def _directory(name: str) -> Path:
     if not Path(name).is_dir():
         raise UsageError(f"--rules {name}: no such directory")
+    if not any(Path(name).rglob("*.yaml")):
+        raise UsageError(f"--rules {name}: holds no rule (*.yaml)")
     return Path(name)
 
 
@@ -174,6 +178,8 @@ def _directory(name: str) -> Path:
 def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
     """Yield the paths to analyze; standard input becomes a temporary file."""
     if "-" not in names:
+        if remote := next((name for name in names if "://" in name), None):
+            raise UsageError(f"{remote}: copy the run to this machine first; mwms-triage reads object stores")
         yield [Path(name) for name in names]
         return
     if len(names) > 1:

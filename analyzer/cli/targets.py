@@ -46,9 +46,10 @@ def _by_suffix(output: str | None) -> str | None:
         return None
     suffix = Path(output).suffix
     known = {renderer.suffix: name for name, renderer in FORMATS.items()}
-    if suffix and suffix not in known:
+    fitting = [each for each in known if output.endswith(each)]
+    if suffix and not fitting:
         raise UsageError(f"-o {output}: no format has the suffix {suffix}; there are {', '.join(known)}")
-    return known.get(suffix)
+    return known[max(fitting, key=len)] if fitting else None
 
 
 def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence[Path]) -> Targets:
@@ -57,12 +58,20 @@ def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence
     If the current directory lies inside the run or is not writable, the system's temporary directory is used.
 
     Raises:
-        UsageError: the target lies inside the run, or is not writable.
+        UsageError: the target lies inside the run, is not writable, or is one file for several formats.
 
     """
     if output is None:
         return Targets(_default_folder(inputs))
     path = Path(output)
+    if (
+        len(formats) > 1
+        and path.suffix in {FORMATS[each].suffix for each in formats}
+        and not _is_folder(output)
+    ):
+        raise UsageError(
+            f"-o {output}: {len(formats)} formats need a directory, for a file each; write -o {output}/"
+        )
     targets = Targets(path) if _is_folder(output) or len(formats) > 1 else Targets(path.parent, path.name)
     folders = [each.resolve() for each in inputs if each.is_dir()]
     if _is_inside(targets.folder, folders) or path.resolve() in {each.resolve() for each in inputs}:

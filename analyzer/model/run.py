@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Verdict
+from analyzer.model.schema import TABLES
 from analyzer.model.source_kinds import Kind
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 """Table name (see `schema.TABLES`) to frame."""
+
+
+class NamedTables(dict[str, Any]):
+    """Tables whose KeyError proposes the names that resemble the missing one."""
+
+    def __missing__(self, name: str) -> pl.DataFrame:
+        """Raise KeyError for a name that no table has."""
+        from difflib import get_close_matches
+
+        similar = get_close_matches(name, self) or sorted(self)
+        raise KeyError(f"no table {name!r}: {', '.join(similar)}; docs/tables.md describes them")
 
 
 class Source(NamedTuple):
@@ -75,17 +87,56 @@ class Run(NamedTuple):
     tables: Tables
     diagnosis: Diagnosis
 
+    def __repr__(self) -> str:
+        """Return verdict, cause and culprits in one line."""
+        return f"<Run {self.name}: {', '.join(self._head())}>"
+
+    def _repr_html_(self) -> str:
+        """Return the decision for a notebook: verdict, summary, reasons, next steps, rows of each table."""
+        from html import escape  # here, for nothing but a notebook needs it
+
+        said, tables = self.document, {name: table.height for name, table in self.tables.items()}
+        rows = ", ".join(f"{name} {height:,}" for name, height in sorted(tables.items()) if height)
+        lists = (("Why", said["why"]), ("Next", [step["text"] for step in said["next"]]))
+        parts = [f"<p><b>{escape(' · '.join(self._head()))}</b></p>", f"<p>{escape(said['summary'])}</p>"]
+        for title, texts in lists:
+            items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+            parts.append(f"<p>{title}</p><ol>{items}</ol>" if items else "")
+        return "".join([*parts, f"<p>Rows in tables: {escape(rows)}</p>"])
+
+    def _head(self) -> list[str]:
+        said = self.document
+        blamed = [*said["culprits"], *(f"{worker} (suspect)" for worker in said["suspects"])]
+        return [part for part in (said["verdict"], said["cause"], ", ".join(blamed)) if part]
+
     @property
     def document(self) -> Mapping[str, Any]:
         """Return the diagnosis document as untyped JSON data."""
         return self.diagnosis.document
 
     def pandas(self) -> dict[str, Any]:
-        """Return the tables as pandas frames.
+        """Return the tables as pandas frames backed by pyarrow, so that no dtype depends on the data.
+
+        Times are datetimes in UTC.
 
         Raises:
             ModuleNotFoundError: the extra `pandas` is not installed.
 
         """
-        made = import_module("pandas").DataFrame  # here, for nothing but a notebook needs it
-        return {name: made(table.to_dict(as_series=False)) for name, table in self.tables.items()}
+        try:
+            for name in ("pandas", "pyarrow"):
+                import_module(name)
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"{error.name} is missing: pip install 'mwms-analyze[pandas]'"
+            ) from error
+        return {name: _in_pandas(name, table) for name, table in self.tables.items()}
+
+
+def _in_pandas(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is no dependency
+    import polars
+
+    instants = [column.name for column in TABLES[name] if column.type == "time"]
+    microseconds = (polars.col(instants) * 1e6).cast(polars.Int64, strict=False)
+    dated = table.with_columns(microseconds.cast(polars.Datetime("us", "UTC"))) if instants else table
+    return dated.to_pandas(use_pyarrow_extension_array=True)

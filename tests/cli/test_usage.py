@@ -1,0 +1,41 @@
+"""Calls that cannot mean what they say are refused in one line that says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.cli.analyze import main
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["RUN", "--format", "html,json", "-o", "out.html"],
+            "-o out.html: 2 formats need a directory, for a file each; write -o out.html/",
+        ),
+        (
+            ["RUN", "--verify", "x.json", "--against", "RUN"],
+            "--verify checks an earlier report and compares no runs: give --against without it",
+        ),
+        (
+            ["s3://bucket/run"],
+            "s3://bucket/run: copy the run to this machine first; mwms-triage reads object stores",
+        ),
+        (["RUN", "--rules", "EMPTY"], "--rules EMPTY: holds no rule (*.yaml)"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_refused(
+    options: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With status 2, before anything is read or written."""
+    monkeypatch.chdir(tmp_path)
+    Path("RUN").mkdir()
+    Path("EMPTY").mkdir()
+    assert main(options) == 2
+    assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["EMPTY", "RUN"]

@@ -1,0 +1,50 @@
+"""A run in a notebook: what it shows of itself, and what a mistake is answered with."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analyzer import analyze
+from analyzer.model.run import Diagnosis, NamedTables, Run
+from analyzer.model.schema import TABLES
+from analyzer.tables.builders import frame
+
+DOCUMENT = json.loads(Path("tests/render/diagnoses/r101.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def run() -> Run:
+    """A run with all tables, of which one has rows."""
+    tables = NamedTables({name: frame(name, []) for name in TABLES})
+    tables["scalars"] = frame("scalars", [{"worker": "worker:0", "tag": "loss", "step": 1, "time": 1.8e9}])
+    return Run("r101", tables, Diagnosis(DOCUMENT))
+
+
+def test_it_shows_the_decision_not_its_tables(run: Run) -> None:
+    """In a line, and as HTML in which text of the run is no markup."""
+    assert repr(run) == "<Run r101: failed, user.exception, worker:2>"
+    hostile = run._replace(diagnosis=Diagnosis(DOCUMENT | {"summary": "<script>alert(1)</script>"}))
+    page = hostile._repr_html_()
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+    assert "Rows in tables: scalars 1<" in page
+    assert len(page) < 4_000
+
+
+def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None:
+    """As is a list of paths, where several paths are meant."""
+    with pytest.raises(KeyError, match="no table 'scalrs': scalars"):
+        run.tables["scalrs"]
+    with pytest.raises(TypeError, match=r"a path is a list: pass several files as analyze\(\*paths\)"):
+        analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
+
+
+def test_pandas_dtypes_do_not_depend_on_the_data(run: Run) -> None:
+    """Of an empty table as of a full one; times are instants in UTC."""
+    pytest.importorskip("pandas")
+    empty = run._replace(tables=NamedTables({name: frame(name, []) for name in TABLES}))
+    full, none = run.pandas()["scalars"], empty.pandas()["scalars"]
+    assert list(full.dtypes) == list(none.dtypes)
+    assert str(full.dtypes["time"]) == "timestamp[us, tz=UTC][pyarrow]"
+    assert full["time"][0].isoformat() == "2027-01-15T08:00:00+00:00"
