@@ -50,9 +50,9 @@ def _absent_or_silent(tables: Tables) -> Iterator[str]:
         came = tables["barriers"].filter((pl.col("barrier") == barrier) & pl.col("arrived")).height
         where = {"startup": "start-up", "end": "the planned end"}.get(str(barrier), str(at))
         if came:
-            yield f"At {where}, {came} had come; {', '.join(rows['worker'])} had not."
+            yield f"At {where}, {came} had arrived; {', '.join(rows['worker'])} had not."
     for worker, seconds in tables["silences"].filter("first").select("worker", "seconds").iter_rows():
-        yield f"{worker} fell quiet before all others, {seconds:.0f} s before the last sign of life of any."
+        yield f"{worker} stopped logging first, {seconds:.0f} s before the last line of any worker."
 
 
 def next_steps(decision: Decision, tables: Tables) -> list[Step]:

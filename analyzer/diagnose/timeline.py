@@ -161,7 +161,7 @@ def _starts(tables: Tables) -> Iterator[Event]:
     for life in tables["lifetimes"].filter(pl.col("first_seen").is_not_null()).iter_rows(named=True):
         source, line = first.get(life["worker"], (None, None))
         row = {"time": life["first_seen"], "worker": life["worker"], "source": source, "line": line}
-        yield _event(row, "start", "first sign of life")
+        yield _event(row, "start", "first line")
 
 
 def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:

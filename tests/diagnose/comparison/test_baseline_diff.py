@@ -58,7 +58,7 @@ def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) ->
     assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 has it"}
     assert document["last_words"][0]["excerpt"] == "waiting for lease 4712"
     assert document["odd_lines"][0]["line"] == 5
-    assert any("At step 6, 2 had come; worker:1 had not." in each for each in document["why"])
+    assert any("At step 6, 2 had arrived; worker:1 had not." in each for each in document["why"])
     assert "Lines that stand out" in render(document, "text")
 
 

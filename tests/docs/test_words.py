@@ -1,0 +1,78 @@
+"""Texts that users see speak as the field does: phrases that were mended do not come back."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from analyzer.engine import RulePack
+from analyzer.engine.load import load
+from tests.recordings import ROOT
+
+PHRASES = dict(
+    line.split("\t")
+    for line in (ROOT / "tests/docs/phrases.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
+WRITTEN = ("README.md", "reports/templates/*.j2", "analyzer/**/wording.yaml", "analyzer/**/recipes.yaml")
+PAGES = (
+    "collect",
+    "ci",
+    "formats",
+    "masking",
+    "notebook",
+    "recorder",
+    "rules",
+    "trainer",
+    "triage",
+    "write-a-rule",
+)
+
+
+@pytest.fixture(scope="module")
+def pack() -> RulePack:
+    """The rules of the package."""
+    return load([ROOT / "rules"])
+
+
+def of_rules(pack: RulePack) -> Iterator[tuple[str, str]]:
+    """Yield (rule, text) for everything that a rule says to users."""
+    for rule in pack.rules:
+        steps = (step.text for step in rule.next)
+        says = (signal.says for signal in rule.signals.values())
+        for text in (rule.title, rule.summary, *rule.why, *rule.collect, *steps, *says):
+            yield rule.id, text
+    yield from pack.causes.items()
+
+
+def of_files() -> Iterator[tuple[str, str]]:
+    """Yield (file, line) of templates, wordings and pages."""
+    files = [path for pattern in WRITTEN for path in ROOT.glob(pattern)]
+    for path in (*files, *(ROOT / f"docs/{page}.md" for page in PAGES)):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield str(path.relative_to(ROOT)), line
+
+
+def mended(texts: Iterator[tuple[str, str]]) -> list[str]:
+    """Return what speaks the old dialect, with the words that are expected instead."""
+    return [
+        f"{where}: {text.strip()!r}: instead of {phrase!r}, {better}"
+        for where, text in texts
+        for phrase, better in PHRASES.items()
+        if phrase in text.lower()
+    ]
+
+
+def test_rules_speak_as_the_field_does(pack: RulePack) -> None:
+    """Titles, summaries, reasons, steps, and the meaning of causes."""
+    assert mended(of_rules(pack)) == []
+
+
+def test_pages_speak_as_the_field_does() -> None:
+    """The README, the pages for users, the templates of the reports and the wording of diagnoses."""
+    assert mended(of_files()) == []
+
+
+def test_recorded_reports_speak_as_the_field_does() -> None:
+    """What Python puts together is seen in the documents that were kept."""
+    shown = (ROOT / "reports/showcase").glob("*.html")
+    assert mended((path.name, line) for path in shown for line in path.read_text("utf-8").splitlines()) == []
