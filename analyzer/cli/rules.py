@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from analyzer import __version__
 from analyzer.cli.entrypoint import run_command
 from analyzer.discover import discover
 from analyzer.engine import RulePack
@@ -42,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
     )
+    parser.add_argument("--version", action="version", version=f"mwms-rules {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:

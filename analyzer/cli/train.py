@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer import __version__
 from analyzer.cli.entrypoint import run_command
 from analyzer.cli.live_table import SilentObserver, job_observer
 from analyzer.model.errors import UsageError, UserError
@@ -66,6 +67,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"mwms-train {__version__}")
     commands = parser.add_subparsers(required=True, metavar="list | run | record | worker | matrix | score")
 
     def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Callable[..., object]:

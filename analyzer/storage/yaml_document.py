@@ -39,6 +39,15 @@ _TYPES: Mapping[str, str] = {
     "integer": "a whole number",
     "number": "a number",
 }
+_PROBLEMS = {
+    "tab character": "indent with spaces: YAML allows no tab",
+    "cannot start any token": "put the text in quotes, and indent with spaces: YAML reads no text here",
+    "mapping values are not allowed": "put a text with `: ` in quotes, or indent this line as its neighbours",
+    "expected <block end>": "indent this line as its neighbours",
+    "while scanning a quoted": "close the quotes",
+    "unexpected end of stream": "close the quotes or the bracket: the file ends within",
+}
+"""Part of a message of YAML's parser → what to do about it."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -65,7 +74,12 @@ class Document:
         return name in names
 
     def check(self, schema: Schema, path: Path = ()) -> bool:
-        """Return True if the part at `path` is valid by the schema; else add each fault."""
+        """Return True if the part at `path` is valid by the schema; else add each fault.
+
+        Of a file that could not be parsed, no more is said.
+        """
+        if self.faults and not self.data:
+            return False
         part: Any = self.data
         for key in path:
             part = part[key]
@@ -88,7 +102,7 @@ def read(path: File, name: str) -> Document:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         document.lines[()] = mark.line + 1 if mark else 1
-        document.fault((), str(getattr(error, "problem", None) or error))
+        document.fault((), _in_words(str(getattr(error, "problem", None) or error)))
     except RecursionError:
         document.fault((), "is nested too deeply to be read")
     else:
@@ -97,6 +111,11 @@ def read(path: File, name: str) -> Document:
         else:
             document.fault((), "is to be a mapping")
     return document
+
+
+def _in_words(problem: str) -> str:
+    """Return what to do about a problem that YAML's parser states in terms of its grammar."""
+    return next((words for said, words in _PROBLEMS.items() if said in problem), problem)
 
 
 def _build(document: Document, node: yaml.Node, path: Path, seen: set[yaml.Node]) -> object:
