@@ -31,6 +31,8 @@ def test_there_are_some() -> None:
 def test_a_command_of_the_documents_is_understood(command: str) -> None:
     """Numbers of workers do not swallow the scenario behind them."""
     args = _parser().parse_args(shlex.split(command, comments=True))
-    if command.startswith("matrix"):
+    if command.startswith("matrix --gpu"):
+        assert (args.gpu, args.scenarios) == (True, [])
+    elif command.startswith("matrix"):
         assert args.scenarios == ["worker-killed", "frozen"]
         assert (args.guilty, args.workers, len(args.python)) == ([0, 2], [2, 4], 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,13 @@ EVENT = struct.Struct("iIII")
 class FileReads:
     """Records which of the watched files were opened or read since `watch`."""
 
-    descriptor: int = field(
-        default_factory=lambda: LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), init=False
-    )
+    descriptor: int = field(default_factory=lambda: _inotify(), init=False)
     watched: dict[int, Path] = field(default_factory=dict, init=False)
     read: set[Path] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        """Stop watching when nothing refers to this any more: a user has 128 instances of inotify."""
+        self._closing = weakref.finalize(self, os.close, self.descriptor)
 
     def watch(self, path: Path) -> None:
         """Start to watch a file, also after a rename; raise OSError if inotify refuses."""
@@ -56,4 +59,12 @@ class FileReads:
 
     def close(self) -> None:
         """Stop watching all files."""
-        os.close(self.descriptor)
+        self._closing()
+
+
+def _inotify() -> int:
+    """Return a new instance of inotify; raise OSError if the user has too many."""
+    descriptor: int = LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), "inotify_init1: see /proc/sys/fs/inotify/max_user_instances")
+    return descriptor
