@@ -122,7 +122,8 @@ class Supervisor:
             if ended:
                 return ended
             received = signal.sigtimedwait(wanted, 1.0)
-            if received and received.si_signo != signal.SIGCHLD:
+            # Stopped for over a second, CPython returns a siginfo that nobody filled in.
+            if received and received.si_signo in forwarded():
                 self._receive(received)
             self._close_unread()
 
