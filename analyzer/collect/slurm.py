@@ -65,7 +65,7 @@ def _work_folder(commands: Commands, job: str, described: str) -> Path | None:
 
 
 def _named_logs(described: str, folder: Path | None, job: str, patterns: Sequence[str]) -> Iterator[Path]:
-    """Yield the log files: those that Slurm names, those with the job's id in their name, the given ones."""
+    """Yield the files that Slurm names, files beside them with the job's id, and matches of `patterns`."""
     stated = [Path(match["path"]) for match in _FILES.finditer(described)]
     yield from (path for path in stated if path.is_file())
     for place in dict.fromkeys([*([folder] if folder else []), *(path.parent for path in stated)]):

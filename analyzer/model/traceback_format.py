@@ -67,7 +67,7 @@ _LIBRARY = re.compile(
 
 
 class Raised(NamedTuple):
-    """The parsed traceback: class and message of the last exception, its position, the user's frame."""
+    """A parsed traceback: class, message and position of its last exception, and the user's frame."""
 
     type: str
     message: str

@@ -32,14 +32,14 @@ class Renderer(NamedTuple):
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {
-        "github": Renderer(".github.txt", "github"),
-        "gitlab": Renderer(".gitlab.json", "gitlab"),
+        "github": Renderer(".github.txt", "ci.github"),
+        "gitlab": Renderer(".gitlab.json", "ci.gitlab"),
         "html": Renderer(".html", "page"),
         "jira": Renderer(".jira", "posts.jira"),
         "json": Renderer(".json", "document"),
-        "junit": Renderer(".xml", "junit"),
+        "junit": Renderer(".xml", "ci.junit"),
         "markdown": Renderer(".md", "markdown"),
-        "sarif": Renderer(".sarif", "sarif"),
+        "sarif": Renderer(".sarif", "ci.sarif"),
         "slack": Renderer(".slack.json", "posts.slack"),
         "text": Renderer(".txt", "text"),
     }

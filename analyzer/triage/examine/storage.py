@@ -189,7 +189,7 @@ Storage = LocalStorage | StoredTree
 
 
 def storage_for(root: str) -> Storage:
-    """Return what lists the directories below `root`.
+    """Return the storage backend for `root`: local files, or an object store for a URL.
 
     Raises:
         UsageError: no driver is installed for the URL.

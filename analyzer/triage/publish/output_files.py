@@ -71,7 +71,7 @@ class LocalOutputs:
 
 
 class StoredOutputs:
-    """Output directory in an object store, where each write is atomic; the history's lock protects it."""
+    """Output directory in an object store; every write is atomic, and callers hold the history's lock."""
 
     def __init__(self, url: str) -> None:
         self.url, self.storage = url.rstrip("/"), ObjectStorage(url)

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from analyzer.render.ci.sarif import uri
 from analyzer.render.finding_order import fired_findings, unique_evidence
 from analyzer.render.sanitize import one_line
-from analyzer.render.sarif import uri
 
 Json = Mapping[str, Any]
 _MAX_TEXT = 2_000
