@@ -4,6 +4,7 @@ FROM python:3.11-slim AS build
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
 COPY analyzer analyzer
+COPY mwms_analyze mwms_analyze
 COPY rules rules
 COPY reports reports
 COPY sample_runs/scenarios sample_runs/scenarios

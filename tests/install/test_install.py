@@ -57,7 +57,7 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     empty.mkdir()
     run = ROOT / "sample_runs" / "worker-killed" / "run"
     printed = shell(
-        f"'{python}' -I -m analyzer '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
+        f"'{python}' -I -m mwms_analyze '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
     )
     assert "worker:2" in printed
     assert "worker-killed" in shell(f"'{python.parent}/mwms-train' list", empty)
