@@ -20,6 +20,7 @@ from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, 
 from analyzer.diagnose.nearmisses import near_misses
 from analyzer.diagnose.readings import readings_by_worker
 from analyzer.diagnose.recipes import recipes
+from analyzer.diagnose.restart import restart_elsewhere
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
 from analyzer.model import contract
@@ -147,9 +148,9 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     action = (
         chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
     )
-    hosts = tables["workers"].filter(pl.col("worker").is_in(list(chosen.culprits if chosen else ())))["host"]
+    culprits = list(chosen.culprits) if chosen and action.retry == "exclude_host" else []
+    exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
     resume_from = last_checkpoint(tables)
-    exclude = hosts.drop_nulls().to_list() if action.retry == "exclude_host" else []
     taken: contract.ActionTaken = {
         "retry": cast(contract.Retry, action.retry),
         "owner": cast(contract.Owner, action.owner),
@@ -157,6 +158,8 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
     }
+    if decision.verdict is Verdict.FAILED and (restart := restart_elsewhere(culprits, exclude, tables)):
+        taken["restart"] = restart
     if action.unless:
         taken["unless"] = action.unless
     if action.host:

@@ -189,7 +189,8 @@ def _counted_from_zero(
 def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Facts in the unlabelled lines of a log with labelled lines belong to the launcher and do not count.
+    Slurm's own lines do not count, nor do facts in the unlabelled lines of a log with labelled lines, which
+    belong to the launcher.
     """
     own = pl.col("source").is_in(list(logs))
     every = tables["sources"]["source"].to_list()
@@ -197,7 +198,9 @@ def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
     shown = (
         tables["records"].filter(own & pl.col("kind").is_in(["traceback", "cpp"])),
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
-        tables["facts"].filter(own & pl.col("worker").is_null() & ~pl.col("source").is_in(labelled)),
+        tables["facts"].filter(
+            own & pl.col("worker").is_null() & (pl.col("key") != "slurm") & ~pl.col("source").is_in(labelled)
+        ),
     )
     return {source for rows in shown for source in rows["source"].unique()}
 

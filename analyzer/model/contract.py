@@ -42,6 +42,13 @@ class RunSummary(TypedDict):
     ended: float | None
 
 
+class Restart(TypedDict):
+    """The object at `action.restart` of the document."""
+
+    scheduler: Literal["slurm", "kubernetes"]
+    text: str
+
+
 class ActionTaken(TypedDict):
     """Advice on the job: whether to restart it, who must fix it, and where to resume."""
 
@@ -53,6 +60,18 @@ class ActionTaken(TypedDict):
     unless: NotRequired[str]
     checkpoint: NotRequired[Literal["earlier"]]
     host: NotRequired[Literal["watch"]]
+    restart: NotRequired[Restart]
+
+
+class EarlierRuns(TypedDict):
+    """The object at `history` of the document."""
+
+    skipped: NotRequired[str]
+    runs: NotRequired[int]
+    of: NotRequired[int]
+    first: NotRequired[str | None]
+    last: NotRequired[str | None]
+    same_host: NotRequired[int]
 
 
 class WorkerEnd(TypedDict):
@@ -412,6 +431,7 @@ class DiagnosisDocument(TypedDict):
     next: list[NextStep]
     action: ActionTaken
     fingerprint: str
+    history: NotRequired[EarlierRuns]
     workers: list[WorkerReport]
     clocks: NotRequired[list[ClockOffset]]
     barriers: NotRequired[list[BarrierArrivals]]

@@ -18,9 +18,9 @@ FindReplacements = Callable[[str], Sequence[Replacement]]
 """Returns the replacements of a text, in order and without overlaps."""
 
 _TRUSTED_KEYS = frozenset({
-    "schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "role", "outcome",
-    "scope", "read", "key", "fingerprint", "rules_digest", "mwms_analyze", "id", "points", "guessed",
-    "worker", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
+    "schema", "verdict", "confidence", "rule", "kind", "part", "how", "retry", "owner", "scheduler", "role",
+    "outcome", "scope", "read", "key", "fingerprint", "rules_digest", "mwms_analyze", "id", "points",
+    "guessed", "worker", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
 })  # fmt: skip
 """Keys whose values come from the schema or the rules, never from a file of the run."""
 

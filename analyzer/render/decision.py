@@ -9,7 +9,7 @@ from analyzer.render.formatting import confidence, duration, instant, names, per
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
-_EXCLUDE, _RESUME = "Exclude a machine?", "From which checkpoint?"
+_EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen before?"
 _FAILS_AT = {"hang": ("last_step", "end", "silence"), "numeric": ("nonfinite",)}
 """Cause family → kinds of the events that date the failure, the first found counts."""
 _MAX_HOSTS = 3
@@ -69,8 +69,28 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def rows(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return the answers, and when and where the job failed."""
-    return [*answers(diagnosis), *failure(diagnosis)]
+    """Return the answers, how to restart on other machines, where the job failed, earlier runs."""
+    return [*answers(diagnosis), *restart(diagnosis), *failure(diagnosis), *seen_before(diagnosis)]
+
+
+def restart(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return what tells the scheduler to restart the job without the machine; empty if that is unknown."""
+    given = diagnosis["action"].get("restart")
+    return [Answer("Restart with", given["text"], wording()["restart"][given["scheduler"]])] if given else []
+
+
+def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return how often the failure was seen before; empty without a history."""
+    history = diagnosis.get("history")
+    if not history or diagnosis["verdict"] == "healthy":
+        return []
+    if reason := history.get("skipped"):
+        return [Answer(_SEEN, "Unknown", f"the history could not be read: {reason}")]
+    if not history["runs"]:
+        return [Answer(_SEEN, "No", f"new among {plural(history['of'], 'failed run')} in the history")]
+    since = f"first on {history['first']}, last on {history['last']}"
+    same = f"; {plural(history['same_host'], 'time')} on the same host" if history["same_host"] else ""
+    return [Answer(_SEEN, f"Yes, {plural(history['runs'], 'time')}", since + same)]
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
