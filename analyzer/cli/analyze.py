@@ -91,6 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--color", choices=colours, default="auto", help="colours in the terminal")
     add("--explain", action="store_true", help="print how the verdict follows from the files")
     add("--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it")
+    known = "database of mwms-triage: show when and how often the failure was seen before"
+    add("--history", metavar="DB_URL", help=known)
     add("--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN")
     quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
     add("--xprof", action="store_true", help=quoted)
@@ -99,8 +101,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.verify and arguments.against:
-        raise UsageError("--verify checks an earlier report and compares no runs: give --against without it")
+    if arguments.verify and (arguments.against or arguments.history):
+        raise UsageError("--verify only checks an earlier report: give it without --against and --history")
     formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
         if arguments.verify:
@@ -163,7 +165,21 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
             progress=progress,
             warm_up=warm_up,
         )
-        return analyze(paths, options).diagnosis
+        return _with_history(analyze(paths, options).diagnosis, arguments.history)
+
+
+def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
+    """Add how often the failure was seen before, or why that cannot be told."""
+    if url is None:
+        return diagnosis
+    try:
+        from analyzer.triage.database.earlier_runs import earlier_runs
+    except ModuleNotFoundError:
+        raise UsageError("--history needs the extra `triage`: pip install 'mwms-analyze[triage]'") from None
+    history = earlier_runs(url, diagnosis.document)
+    if reason := history.get("skipped"):
+        print(f"mwms-analyze: --history was skipped: {reason}", file=sys.stderr)
+    return Diagnosis({**diagnosis.document, "history": history})
 
 
 def _directory(name: str) -> Path:

@@ -16,7 +16,7 @@ from analyzer.cli.analyze import main
         ),
         (
             ["RUN", "--verify", "x.json", "--against", "RUN"],
-            "--verify checks an earlier report and compares no runs: give --against without it",
+            "--verify only checks an earlier report: give it without --against and --history",
         ),
         (
             ["s3://bucket/run"],
