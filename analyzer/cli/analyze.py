@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analyzer import __version__
 from analyzer.cli import targets
+from analyzer.cli.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
@@ -53,7 +54,21 @@ def process() -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run_command("mwms-analyze", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-analyze", lambda: _configured_run(argv))
+
+
+def _configured_run(argv: Sequence[str] | None) -> int:
+    parser = _parser()
+    arguments, settings = configured(parser, argv, "paths")
+    if arguments.print_config:
+        write_stdout(as_toml("analyze", settings))
+        return 0
+    if not arguments.paths:
+        parser.error("give RUN: a run directory, log files, or - for standard input")
+    compared = {settings[name].origin for name in ("against", "history")}
+    if arguments.verify and "command line" in compared:
+        raise UsageError("--verify only checks an earlier report: give it without --against and --history")
+    return _run(arguments)
 
 
 def _help_formatter(prog: str) -> argparse.HelpFormatter:
@@ -74,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_help_formatter,
     )
     add = parser.add_argument
-    add("paths", nargs="+", metavar="RUN", help="a run directory, log files, or - for standard input")
+    add("paths", nargs="*", metavar="RUN", help="a run directory, log files, or - for standard input")
     add("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
     sent = "send the report to a webhook, in the one format of --format (default: json); written only with -o"
@@ -89,20 +104,24 @@ def _parser() -> argparse.ArgumentParser:
     add("--redact", choices=("secrets", "topology"), default="secrets", help=masked)
     colours = ("auto", "always", "never")
     add("--color", choices=colours, default="auto", help="colours in the terminal")
-    add("--explain", action="store_true", help="print how the verdict follows from the files")
+    add(
+        "--explain",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="print how the verdict follows from the files",
+    )
     add("--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it")
     known = "database of mwms-triage: show when and how often the failure was seen before"
     add("--history", metavar="DB_URL", help=known)
     add("--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN")
     quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
-    add("--xprof", action="store_true", help=quoted)
+    add("--xprof", action=argparse.BooleanOptionalAction, default=False, help=quoted)
+    add_configuration_options(parser)
     add("--version", action="version", version=f"mwms-analyze {__version__}")
     return parser
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.verify and (arguments.against or arguments.history):
-        raise UsageError("--verify only checks an earlier report: give it without --against and --history")
     formats = _formats(arguments)
     with _inputs(arguments.paths) as paths:
         if arguments.verify:

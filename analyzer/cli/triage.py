@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.cli.configuration import Setting, as_toml
 from analyzer.cli.entrypoint import run_command, write_stdout
-from analyzer.cli.triage_options import as_toml, parsed, seconds, since, timestamp
+from analyzer.cli.triage_options import parsed, seconds, since, timestamp
 from analyzer.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["ack"]:
         return run_command("mwms-triage", lambda: _acknowledge(given[1:]))
-    return run_command("mwms-triage", lambda: _run(parsed(given)))
+    return run_command("mwms-triage", lambda: _run(*parsed(given)))
 
 
 def _acknowledge(argv: Sequence[str]) -> int:
@@ -35,9 +36,9 @@ def _acknowledge(argv: Sequence[str]) -> int:
     return 0
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     if arguments.print_config:
-        write_stdout(as_toml(arguments))
+        write_stdout(as_toml("triage", settings))
         return 0
     _require_modules("triage", "sqlalchemy", "pebble", "fsspec", "prometheus_client")
     from analyzer.triage.locks import WaitPolicy

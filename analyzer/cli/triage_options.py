@@ -1,20 +1,14 @@
-"""Options of `mwms-triage`, from the command line and from `triage.toml`."""
+"""Options of `mwms-triage`."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from analyzer import __version__
+from analyzer.cli.configuration import Setting, add_configuration_options, configured
 from analyzer.model.errors import UsageError
 
 _EXIT_CODES = """exit status:
@@ -30,107 +24,17 @@ _ON_NEW = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … d
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
 
-def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Return the options in effect, with `owners` of the configuration file.
+def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
+    """Return the options in effect, with `owners` of the configuration file, and each with its origin.
 
     Raises:
-        UsageError: the configuration file cannot be used, or ROOT or -o is missing.
+        UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
 
     """
-    found = parser().parse_args(argv)
-    roots, owners, more = _from_file(Path(found.config)) if found.config else ([], {}, [])
-    if more:
-        found = parser().parse_args([*more, *_own(argv)])
-    found.roots, found.owners = found.roots or roots, owners
-    if not found.print_config and not (found.roots and found.output):
-        raise UsageError("give ROOT and -o DIR, on the command line or in the file of --config")
-    return found
-
-
-def _own(argv: Sequence[str] | None) -> Sequence[str]:
-    return sys.argv[1:] if argv is None else argv
-
-
-def _from_file(path: Path) -> tuple[list[str], dict[str, str], list[str]]:
-    """Return roots, owners, and all other options of a configuration file as command-line arguments."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"--config {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"--config {path}: {error}") from error
-    roots, owners = given.pop("roots", []), given.pop("owners", {})
-    _require(path, "roots", roots, "a list of texts", _is_texts(roots))
-    _require(
-        path, "owners", owners, "a table of texts", isinstance(owners, dict) and _is_texts([*owners.values()])
-    )
-    options = {action.dest.replace("_", "-"): action for action in _options()}
-    arguments: list[str] = []
-    for name, value in given.items():
-        if name not in options:
-            near = get_close_matches(name, [*options, "roots", "owners"], 1)
-            raise UsageError(
-                f"--config {path}: unknown option {name}" + (f"; did you mean {near[0]}?" if near else "")
-            )
-        arguments += _arguments(path, name, value, options[name])
-    return roots, owners, arguments
-
-
-def _arguments(path: Path, name: str, value: object, action: argparse.Action) -> list[str]:
-    if action.nargs == 0:
-        _require(path, name, value, "true or false", isinstance(value, bool))
-        return [f"--{name}"] if value else []
-    if isinstance(action.default, list):
-        _require(path, name, value, "a list of texts", _is_texts(value))
-        return [f"--{name}={each}" for each in value] if isinstance(value, list) else []
-    plain = isinstance(value, str | int) and not isinstance(value, bool)
-    _require(path, name, value, "a text or a number", plain)
-    return [f"--{name}={value}"]
-
-
-def _require(path: Path, name: str, value: object, kind: str, holds: bool) -> None:
-    if not holds:
-        raise UsageError(f"--config {path}: {name} = {value!r}: give {kind}")
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _options() -> Iterator[argparse.Action]:
-    """Yield the options that a configuration file may hold."""
-    hidden = {"help", "version", "config", "print_config", "now", "roots"}
-    yield from (each for each in parser()._actions if each.dest not in hidden)  # noqa: SLF001 - no public way
-
-
-def as_toml(options: argparse.Namespace) -> str:
-    """Return options as a configuration file; passwords and the paths of notification URLs are masked."""
-    lines = [f"roots = {_toml(options.roots)}"]
-    for action in _options():
-        value = _masked(action.dest, getattr(options, action.dest))
-        name = action.dest.replace("_", "-")
-        lines.append(f"# {name} =" if value is None else f"{name} = {_toml(value)}")
-    lines += ["", "[owners]", *(f"{_toml(glob)} = {_toml(owner)}" for glob, owner in options.owners.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _host_only(url: str) -> str:
-    return f"{url.partition('://')[0]}://{urlsplit(url).hostname}/…"
-
-
-def _toml(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _masked(name: str, value: Any) -> Any:  # noqa: ANN401 - an option's value
-    if name == "notify":
-        return [
-            each if "$" in each else f"{each.partition('://')[0]}://{urlsplit(each).hostname}/…"
-            for each in value
-        ]
-    if name == "history" and value:
-        return re.sub(r"(?<=:)[^:/@]+(?=@)", "***", value)
-    return value
+    options, settings = configured(parser(), argv, "roots", ("owners",))
+    if not options.print_config and not (options.roots and options.output):
+        raise UsageError("give ROOT and -o DIR, on the command line or in the configuration file")
+    return options, settings
 
 
 def parser() -> argparse.ArgumentParser:
@@ -184,10 +88,10 @@ def parser() -> argparse.ArgumentParser:
     add("--digest-by", choices=("team", "job", "owner"), help="also write digests/NAME.md for each of them")
     add("--notify", metavar="URL", action="append", default=[], help=_NOTIFY)
     add("--on-new", metavar="COMMAND", action="append", default=[], help=_ON_NEW)
-    add("--config", metavar="FILE", help="read options from a TOML file; the command line has precedence")
-    add("--print-config", action="store_true", help="print the options in effect as TOML, and exit")
+    add_configuration_options(made)
     add("--now", help=argparse.SUPPRESS)
     add("--version", action="version", version=f"mwms-triage {__version__}")
+    made.set_defaults(owners={})
     return made
 
 

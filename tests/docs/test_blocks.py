@@ -13,6 +13,7 @@ import pytest
 import yaml
 from kubernetes_validate import validate
 
+from analyzer.cli.analyze import main
 from analyzer.cli.triage_options import parsed
 from analyzer.engine.rule_schema import file_schema
 from analyzer.render import FORMATS
@@ -179,9 +180,11 @@ def test_every_other_python_block_is_run_elsewhere() -> None:
 
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.name)
 def test_a_toml_block_is_a_configuration(block: Block, tmp_path: Path) -> None:
-    """`mwms-triage --config` takes it."""
-    (tmp_path / "triage.toml").write_text(block.text, encoding="utf-8")
-    parsed(["--config", str(tmp_path / "triage.toml"), "--print-config"])
+    """`--config` of the commands takes it; where it has no table for a command, it is that of `mwms-triage`."""
+    (tmp_path / "mwms.toml").write_text(block.text, encoding="utf-8")
+    call = ["--config", str(tmp_path / "mwms.toml"), "--print-config"]
+    parsed(call)
+    assert "[analyze]" not in block.text or main(call) == 0
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,11 @@ def test_the_first_failure_of_a_job_is_news(desk: Desk, hook: str) -> None:
     assert "First failure of the job in 30 nights" in (desk.out / "index.html").read_text(encoding="utf-8")
 
 
+def without_origins(printed: str) -> list[str]:
+    """Return the lines of `--print-config` without the comments that say where values come from."""
+    return [line.rpartition("  # ")[0] for line in printed.splitlines()]
+
+
 def test_options_come_from_one_file(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """The command line has precedence; what is printed is a file again, without secrets."""
     config = desk.out.parent / "triage.toml"
@@ -216,7 +221,7 @@ def test_options_come_from_one_file(desk: Desk, capsys: pytest.CaptureFixture[st
     printed = desk.out.parent / "printed.toml"
     printed.write_text(told, encoding="utf-8")
     assert main(["--config", str(printed), "--print-config"]) == 0
-    assert capsys.readouterr().out == told
+    assert without_origins(capsys.readouterr().out) == without_origins(told)
     for wrong in ('kepe = "7d"', "keep = true", "roots = 7", "keep ="):
         config.write_text(wrong, encoding="utf-8")
         assert main(call) == 2, wrong

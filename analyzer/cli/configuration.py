@@ -1,0 +1,274 @@
+"""Options of a command from the command line, `MWMS_*` variables, a configuration file, and defaults.
+
+The first of these that gives an option decides. All of them are checked alike, by the command's parser.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analyzer.model.errors import UsageError
+
+FILE = "mwms.toml"
+COMMANDS = ("analyze", "triage")
+"""Tables of a configuration file, one for each command that reads it."""
+_ONE_CALL = {"help", "version", "config", "print_config", "paths", "print_completion", "verify"}
+"""Options that are given on the command line only."""
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+class Setting(NamedTuple):
+    """The value of an option, and its origin: `command line`, a variable, `FILE:LINE` or `default`."""
+
+    value: Any
+    origin: str
+
+
+def add_configuration_options(parser: ArgumentParser) -> None:
+    """Add `--config` and `--print-config` to a command."""
+    searched = f"options as TOML (default: {FILE} here, else ~/.config/mwms/{FILE})"
+    parser.add_argument("--config", metavar="FILE", help=searched)
+    shown = "print each option with its value and origin as TOML, and exit"
+    parser.add_argument("--print-config", action="store_true", help=shown)
+
+
+def configured(
+    parser: ArgumentParser, argv: Sequence[str] | None, inputs: str, tables: Sequence[str] = ()
+) -> tuple[Namespace, dict[str, Setting]]:
+    """Return the options in effect, and each with its origin.
+
+    `inputs` is the positional argument that names the runs; `tables` are names of tables of texts that only
+    a file can give.
+
+    Raises:
+        UsageError: a variable or the file is wrong.
+
+    """
+    actions = _actions(parser)
+    given = parser.parse_args(argv, Namespace(**dict.fromkeys(actions)))
+    settings = {name: Setting(parser.get_default(name), "default") for name in (*actions, *tables)}
+    if file := _file(given.config, getattr(given, inputs), parser.prog):
+        settings |= _from_file(file, parser.prog.removeprefix("mwms-"), actions, tables)
+    settings |= _from_environment(actions)
+    settings |= {
+        name: Setting(value, "command line")
+        for name in actions
+        if (value := getattr(given, name)) not in (None, [])
+    }
+    values = {name: setting.value for name, setting in settings.items()}
+    return Namespace(**vars(given) | values), settings
+
+
+def _actions(parser: ArgumentParser) -> dict[str, Action]:
+    """Return the options that a variable or a file can give."""
+    found = parser._actions  # noqa: SLF001 - argparse has no public list of its options
+    return {each.dest: each for each in found if each.dest not in _ONE_CALL and each.help != SUPPRESS}
+
+
+def _file(named: str | None, inputs: Iterable[str], command: str) -> Path | None:
+    """Return the configuration file: the named one, else that of the current directory, else the user's."""
+    if named or (named := os.environ.get("MWMS_CONFIG")):
+        return Path(named)
+    here = Path(FILE)
+    if here.is_file() and not _is_beside_input(here, inputs, command):
+        _require_owner(here)
+        return here
+    user = Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "mwms", FILE)  # noqa: PTH111
+    return user if user.is_file() else None
+
+
+def _is_beside_input(file: Path, inputs: Iterable[str], command: str) -> bool:
+    """Return True, with a warning, if a file may have come with a run, which must not configure us."""
+    folder = file.resolve().parent
+    places = [Path(each).resolve() for each in inputs if each != "-" and "://" not in each]
+    inside = any(
+        place in (folder, *folder.parents) or (place.parent == folder and place.is_file()) for place in places
+    )
+    if inside:
+        print(f"{command}: {file}: not read, it lies in the run; name it with --config", file=sys.stderr)
+    return inside
+
+
+def _require_owner(file: Path) -> None:
+    state = file.stat()
+    if state.st_uid not in {0, os.getuid()} or state.st_mode & 0o002:
+        raise UsageError(f"{file}: another user can change it; name it with --config to use it")
+
+
+def _from_environment(actions: Mapping[str, Action]) -> dict[str, Setting]:
+    settings = {}
+    for variable, text in sorted(os.environ.items()):
+        if not variable.startswith("MWMS_") or not text:
+            continue
+        name = variable.removeprefix("MWMS_").lower()
+        if name in actions:
+            value = _parsed(variable, text, actions[name])
+            settings[name] = Setting(_checked(actions[name], value, f"{variable} = {text}"), variable)
+        elif near := _nearest(name, actions, 0.8):  # other programs use MWMS_ too
+            raise UsageError(f"{variable}: unknown option; did you mean MWMS_{near.upper()}?")
+    return settings
+
+
+def _parsed(variable: str, text: str, action: Action) -> object:
+    """Return the text of a variable as the value that a file would hold."""
+    if action.nargs == 0:
+        return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
+    if not _is_list(action):
+        return text
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{variable}: {error}") from error
+
+
+def _from_file(
+    path: Path, command: str, actions: Mapping[str, Action], tables: Sequence[str]
+) -> dict[str, Setting]:
+    """Return the options of a file: those of the command's table, or of the file if it has no such tables."""
+    text, content = _read(path)
+    table = command if content.keys() & set(COMMANDS) else ""
+    if table and (strange := [name for name in content if name not in COMMANDS]):
+        raise _unknown(path, text, strange[0], "", COMMANDS)
+    given = content.get(table, {}) if table else content
+    known = {name.replace("_", "-"): name for name in (*actions, *tables)}
+    settings = {}
+    for name, value in given.items():
+        if name not in known:
+            raise _unknown(path, text, name, table, known)
+        where = _place(path, text, name, table)
+        said = f"{where}: {name} = {_toml(value)}"
+        checked = (
+            _checked_table(value, said) if name in tables else _checked(actions[known[name]], value, said)
+        )
+        settings[known[name]] = Setting(checked, where)
+    return settings
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        reason, _, line = re.sub(r", column \d+\)$", "", str(error)).partition(" (at line ")
+        raise UsageError(f"{path}:{line}: {reason}" if line else f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8: {error.reason}") from error
+
+
+def _unknown(path: Path, text: str, name: str, table: str, known: Iterable[str]) -> UsageError:
+    near = _nearest(name, known, 0.6)
+    hint = f"; did you mean {near}?" if near else f"; choose from {', '.join(sorted(known))}"
+    return UsageError(f"{_place(path, text, name, table)}: unknown option {name}{hint}")
+
+
+def _nearest(name: str, known: Iterable[str], cutoff: float) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, known, 1, cutoff)), None)
+
+
+def _place(path: Path, text: str, name: str, table: str) -> str:
+    """Return `FILE:LINE` of a key or table inside a table of a TOML text; `FILE` if it is not found."""
+    inside, key = "", re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""")
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[?\s*([^\]]*?)\s*\]", line)
+        if header:
+            inside = header[1]
+        if inside == f"{table}.{name}".lstrip(".") or (not header and inside == table and key.match(line)):
+            return f"{path}:{number}"
+    return str(path)
+
+
+def _is_list(action: Action) -> bool:
+    return action.nargs in {"*", "+"} or isinstance(action.default, list)
+
+
+def _checked(action: Action, value: object, where: str) -> object:
+    """Return a value of an option, converted as on the command line."""
+    if action.nargs == 0:
+        return _required(value, isinstance(value, bool), where, "true or false")
+    if _is_list(action):
+        return [
+            _converted(action, each, where)
+            for each in _required(value, _are_texts(value), where, "a list of texts")
+        ]
+    plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return _converted(action, str(_required(value, plain, where, "a text or a number")), where)
+
+
+def _checked_table(value: Any, where: str) -> object:  # noqa: ANN401 - as TOML has it
+    right = isinstance(value, dict) and _are_texts([*value.values()])
+    return _required(value, right, where, "a table of texts")
+
+
+def _required(value: Any, holds: bool, where: str, kind: str) -> Any:  # noqa: ANN401
+    if not holds:
+        raise UsageError(f"{where}: give {kind}")
+    return value
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _converted(action: Action, text: str, where: str) -> object:
+    try:
+        value = action.type(text) if callable(action.type) else text
+    except ArgumentTypeError as error:
+        raise UsageError(f"{where}: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: not a valid value") from error
+    if action.choices is not None and value not in action.choices:
+        raise UsageError(f"{where}: choose from {', '.join(map(str, action.choices))}")
+    return value
+
+
+def as_toml(command: str, settings: Mapping[str, Setting]) -> str:
+    """Return settings as a configuration file; passwords and the paths of webhooks are masked."""
+    return "\n".join([f"[{command}]", *_settings(settings), *_tables(command, settings)]) + "\n"
+
+
+def _settings(settings: Mapping[str, Setting]) -> Iterator[str]:
+    for name, (value, origin) in settings.items():
+        if isinstance(value, dict):
+            continue
+        key = name.replace("_", "-")
+        shown = f"# {key} =" if value is None else f"{key} = {_toml(_masked(name, value))}"
+        yield f"{shown}  # {origin}"
+
+
+def _tables(command: str, settings: Mapping[str, Setting]) -> Iterator[str]:
+    for name, (value, origin) in settings.items():
+        if isinstance(value, dict):
+            yield from ("", f"[{command}.{name}]  # {origin}")
+            yield from (f"{_toml(key)} = {_toml(text)}" for key, text in value.items())
+
+
+def _toml(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _masked(name: str, value: Any) -> Any:  # noqa: ANN401 - an option's value
+    if isinstance(value, list):
+        return [_masked(name, each) for each in value]
+    if name in {"notify", "post"} and "$" not in value:
+        from urllib.parse import urlsplit
+
+        return f"{value.partition('://')[0]}://{urlsplit(value).hostname}/…"
+    if name == "history" and value:
+        return re.sub(r"(?<=:)[^:/@]+(?=@)", "***", value)
+    return value

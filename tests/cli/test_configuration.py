@@ -1,0 +1,141 @@
+"""Options come from the command line, variables, a file and defaults, in this order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from analyzer.cli.analyze import main
+from analyzer.cli.triage_options import parsed
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty directory, without configuration of the user."""
+    for name in [name for name in os.environ if name.startswith("MWMS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def test_each_value_is_printed_with_its_origin(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command line has precedence over variables, these over the file, and the file over defaults."""
+    Path("mwms.toml").write_text(
+        '[analyze]\nredact = "topology"\nfail-on = "failed"\nrules = ["a"]\ncolor = "never"\nxprof = true\n'
+    )
+    monkeypatch.setenv("MWMS_RULES", "b 'c d'")
+    monkeypatch.setenv("MWMS_COLOR", "always")
+    assert main(["--print-config", "--color", "auto", "--no-xprof"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    for line in (
+        'redact = "topology"  # mwms.toml:2',
+        'fail-on = "failed"  # mwms.toml:3',
+        'rules = ["b", "c d"]  # MWMS_RULES',
+        'color = "auto"  # command line',
+        "xprof = false  # command line",
+        "explain = false  # default",
+        "# against =  # default",
+    ):
+        assert line in printed
+
+
+def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The path of a webhook is as good as a password."""
+    monkeypatch.setenv("MWMS_POST", "https://hooks.example/secret")
+    assert main(["--print-config"]) == 0
+    assert 'post = "https://hooks.example/…"  # MWMS_POST' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[analyze]\n\nredakt = "topology"\n', "mwms.toml:3: unknown option redakt; did you mean redact?"),
+        ('redakt = "topology"\n', "mwms.toml:1: unknown option redakt; did you mean redact?"),
+        ('[analyze]\nredact = "all"\n', 'mwms.toml:2: redact = "all": choose from secrets, topology'),
+        ("[analyze]\nxprof = 1\n", "mwms.toml:2: xprof = 1: give true or false"),
+        ('[analyze]\nrules = "a"\n', 'mwms.toml:2: rules = "a": give a list of texts'),
+        ("[analyze]\npost = true\n", "mwms.toml:2: post = true: give a text or a number"),
+        ("[analyze]\n[traige]\n", "mwms.toml:2: unknown option traige; did you mean triage?"),
+        ("[analyze]\n\nredact\n", "mwms.toml:3: Expected '=' after a key in a key/value pair"),
+    ],
+)
+def test_a_fault_of_the_file_is_told_with_its_line(
+    text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, before anything is read."""
+    Path("mwms.toml").write_text(text)
+    assert main(["run"]) == 2
+    assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("MWMS_REDCAT", "topology", "MWMS_REDCAT: unknown option; did you mean MWMS_REDACT?"),
+        ("MWMS_FAIL_ON", "never", "MWMS_FAIL_ON = never: choose from failed, degraded"),
+        ("MWMS_XPROF", "perhaps", "MWMS_XPROF = perhaps: give true or false"),
+        ("MWMS_RULES", "'a", "MWMS_RULES: No closing quotation"),
+        ("MWMS_CONFIG", "none.toml", "none.toml: No such file or directory"),
+    ],
+)
+def test_a_fault_of_a_variable_is_told(
+    variable: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Variables that are no option of any command are left alone."""
+    monkeypatch.setenv("MWMS_TEAM", "vision")
+    monkeypatch.setenv(variable, value)
+    assert main(["run"]) == 2
+    assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
+
+
+def test_the_users_file_counts_where_the_directory_has_none(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file is read, not several."""
+    users = here.parent / "home/mwms/mwms.toml"
+    users.parent.mkdir(parents=True)
+    users.write_text('[analyze]\ncolor = "never"\n')
+    assert main(["--print-config"]) == 0
+    assert f'color = "never"  # {users}:2' in capsys.readouterr().out
+    Path("mwms.toml").touch()
+    assert main(["--print-config"]) == 0
+    assert 'color = "auto"  # default' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("run", [".", "..", "worker-0.log"])
+def test_a_file_that_came_with_the_run_is_not_read(run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It could send the report elsewhere; a warning says that it is there."""
+    Path("worker-0.log").touch()
+    Path("mwms.toml").write_text('[analyze]\npost = "https://elsewhere.example/"\n')
+    assert main([run, "--print-config"]) == 0
+    printed = capsys.readouterr()
+    assert "# post =  # default" in printed.out
+    assert printed.err == "mwms-analyze: mwms.toml: not read, it lies in the run; name it with --config\n"
+    assert main([run, "--config", "mwms.toml", "--print-config"]) == 0
+    assert "elsewhere" in capsys.readouterr().out
+
+
+def test_a_file_that_others_can_change_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in /tmp, where a stranger may have put it."""
+    Path("mwms.toml").touch()
+    Path("mwms.toml").chmod(0o666)
+    assert main(["run"]) == 2
+    assert "mwms.toml: another user can change it" in capsys.readouterr().err
+
+
+def test_the_triage_reads_its_own_table() -> None:
+    """With roots and owners, which the command line and variables cannot give."""
+    Path("mwms.toml").write_text(
+        '[analyze]\nredact = "topology"\n[triage]\nroots = ["/srv/runs"]\noutput = "out"\nlimit = 3\n'
+        '[triage.owners]\n"a/*" = "b"\n'
+    )
+    options, settings = parsed([])
+    assert (options.roots, options.output, options.limit) == (["/srv/runs"], "out", 3)
+    assert options.owners == {"a/*": "b"}
+    assert settings["owners"].origin == "mwms.toml:7"
