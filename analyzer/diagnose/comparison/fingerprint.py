@@ -24,6 +24,8 @@ _BY_RULE = frozenset({"hang.at_startup", "peer.vanished"})
 _TRAINING_ROLES = frozenset({"worker", "chief"})
 _FRAME = re.compile(r"(?:.*/)?(?P<file>[^/]*?)(?::\d+)? in (?P<function>.*)", re.DOTALL)
 _PATH = re.compile(r"((?:[\w.@+=-]*/)+)[\w.@+=*-]")
+_GRAPH_NAME = re.compile(r"\{\{\w*node [^{}]*\}\}|/job:\S+")
+"""Matches what TensorFlow adds to the text of errors: a node or function of its graph, or a device."""
 _MAX_CHARACTERS = 200
 
 
@@ -57,7 +59,8 @@ def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
     if chosen is None:
         yield decision.verdict.value
         yield from sorted(set(tables["lifetimes"]["ended"].drop_nulls()))
-        yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in raised["message"]})
+        said = (_GRAPH_NAME.sub("", message) for message in raised["message"])
+        yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in said})
 
 
 def _roles(workers: Sequence[str]) -> set[str]:
@@ -72,5 +75,5 @@ def _frame(kind: str, frame: str | None) -> str:
 
 def _directory(message: str) -> str:
     """Return the directory of the first path in a message, with numbers masked."""
-    found = _PATH.search(message)
+    found = _PATH.search(_GRAPH_NAME.sub("", message))
     return re.sub(r"\d+", "#", found[1]) if found else ""

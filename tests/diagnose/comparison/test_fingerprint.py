@@ -34,6 +34,9 @@ def identity(
 
 MISSING = "No such file or directory: '/mnt/{}/shard-{}.tfrecord'"
 
+DEVICE = "_device_/job:worker/replica:0/task:5/device:CPU:0"
+"""As TensorFlow 2.10 and later put it into the name of a function in errors; see missing-file-absl-six."""
+
 
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -52,6 +55,17 @@ MISSING = "No such file or directory: '/mnt/{}/shard-{}.tfrecord'"
             {
                 "cause": "data.missing_file",
                 "raised": ("OSError", FRAME.format(8, "g"), MISSING.format("x-2", 18)),
+            },
+        ),
+        (
+            {"cause": "data.missing_file", "raised": ("NotFoundError", "", "data/1.tfrecord; No such file")},
+            {
+                "cause": "data.missing_file",
+                "raised": (
+                    "NotFoundError",
+                    "",
+                    f"{{{{function_node __wrapped__x{DEVICE}}}}} data/2.tfrecord; No such file",
+                ),
             },
         ),
         (
