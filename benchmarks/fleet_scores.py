@@ -32,18 +32,14 @@ def scores(given: Plan, runs: Sequence[Planted], summaries: Mapping[int, NightSu
 
 def _new(runs: Sequence[Planted], summaries: Mapping[int, NightSummary]) -> Score:
     first: dict[str, int] = {}
-    causes: dict[str, set[str]] = {}
-    for run in sorted(runs):
-        first.setdefault(run.recording.cause, run.night)
-        causes.setdefault(run.recording.group, set()).add(run.recording.cause)
-    first.pop("healthy", None)
-    said = {(cause, night) for group, night in _states(summaries, "new") for cause in causes[group]}
-    found = sum((cause, night) in said for cause, night in first.items())
-    false = sum(
-        all(first.get(cause) != night for cause in causes[group])
-        for group, night in _states(summaries, "new")
-    )
-    return Score("failures of a new cause", len(first), found, false)
+    kinds: dict[tuple[str, int], set[str]] = {}
+    for run in sorted(run for run in runs if run.recording.truth != "healthy"):
+        first.setdefault(run.recording.kind, run.night)
+        kinds.setdefault((run.recording.group, run.night), set()).add(run.recording.kind)
+    said = _states(summaries, "new")
+    told = {kind for group, night in said for kind in kinds[group, night] if first[kind] == night}
+    false = sum(all(first[kind] != night for kind in kinds[group, night]) for group, night in said)
+    return Score("failures of a new kind", len(first), len(told), false)
 
 
 def _news(what: str, state: str, truth: set[tuple[str, int]], summaries: Mapping[int, NightSummary]) -> Score:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from benchmarks.fleet import Recording
-
-ROOT = Path(__file__).resolve().parent.parent
+    from benchmarks.fleet_recordings import Recording
 
 
 class Agreement(NamedTuple):
@@ -47,19 +43,8 @@ def table(every: Sequence[Recording]) -> str:
     """Return the table of the documents."""
     lines = ["| | runs | groups | purity | homogeneity | completeness |", "|---|---|---|---|---|---|"]
     for name, lenient in (("strict", False), ("lenient", True)):
-        pairs = [(_truth(each, lenient), _group(each)) for each in every]
+        pairs = [(each.truth if lenient else each.cause, each.group) for each in every]
         found = agreement(pairs)
         figures = " | ".join(f"{value:.3f}" for value in found)
         lines.append(f"| {name} | {len(pairs)} | {len({group for _, group in pairs})} | {figures} |")
     return "\n".join(lines) + "\n"
-
-
-def _group(run: Recording) -> str:
-    return "healthy" if run.document["verdict"] == "healthy" else run.group
-
-
-def _truth(run: Recording, lenient: bool) -> str:
-    file = ROOT / "sample_runs" / run.name / "expected.json"
-    accepted = json.loads(file.read_text(encoding="utf-8")).get("accept", [])
-    said = str(run.document["cause"])
-    return said if lenient and said in accepted else run.cause

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from analyzer.triage.database.history import default_history_url, open_history
-from benchmarks.fleet import GUILTY, Plan, fleet, nights_of, recordings
+from benchmarks.fleet import GUILTY, Plan, fleet, nights_of
+from benchmarks.fleet_recordings import gpu_job, recordings
 from benchmarks.fleet_scores import scores
 from benchmarks.grouping import agreement
 
@@ -27,12 +28,12 @@ NAMES = (
 
 @pytest.mark.recordings
 def test_a_small_fleet_is_triaged_rightly(tmp_path: Path) -> None:
-    """New causes, one that comes back, lives of jobs, and the machine that breaks most of its runs."""
+    """New causes, on the last night too, one that comes back, lives of jobs, and the machine that breaks most."""
     by_name = {each.name: each for each in recordings(NAMES)}
     given = Plan(
         healthy=[by_name[name] for name in NAMES if name.startswith("healthy") and name in by_name],
         usual=[by_name[name] for name in ("missing-file-tf24", "nan-loss", "worker-exception")],
-        new={30: by_name["corrupt-record-tf24"]},
+        new={30: by_name["corrupt-record-tf24"], 46: gpu_job()},
         back=[by_name["batch-size"]],
         gone=[by_name["tf-config-smaller"]],
         guilty=[by_name[name] for name in ("worker-killed", "crashed-rotated")],
