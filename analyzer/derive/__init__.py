@@ -35,7 +35,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     read = {**read, "facts": with_running_workers(read["facts"], read["sources"])}
     tasks = workers(read["sources"], read["facts"], read["records"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
-    raised = exceptions(read["records"], training, read["facts"], messages)
+    raised = exceptions(read["records"], training, read["facts"], read["sources"], messages)
     offsets = clocks(read["sources"], training, read["facts"], tasks)
     common = CommonClock(offsets, read["sources"])
     lives = lifetimes({**read, "scalars": training}, tasks, raised, common, messages)

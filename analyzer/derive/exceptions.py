@@ -5,12 +5,13 @@ passed between workers names the remote target or has a marker (wording: `rules/
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
+from analyzer.derive.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.model.messages import STATES, Messages
 from analyzer.model.traceback_format import Raised, is_runtime_error, parse
 from analyzer.tables.builders import frame
@@ -30,12 +31,17 @@ class _Wording(NamedTuple):
     lost_connection: re.Pattern[str]
     met_itself: re.Pattern[str]
     types_not_own: frozenset[str]
+    broken_connection: frozenset[str]
     runtime: re.Pattern[str]
     via: Mapping[str, re.Pattern[str]]
 
 
 def exceptions(
-    records: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame, messages: Messages
+    records: pl.DataFrame,
+    scalars: pl.DataFrame,
+    facts: pl.DataFrame,
+    sources: pl.DataFrame,
+    messages: Messages,
 ) -> pl.DataFrame:
     """Return one row per traceback, in file order; `final` if the process did not continue after it."""
     found = dated(records).filter(pl.col("kind") == "traceback")
@@ -43,6 +49,7 @@ def exceptions(
         return frame("exceptions", [])
     wording = _wording(messages)
     rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
+    _disown_broken_connections(rows, wording, facts, sources)
     later = last_progress(scalars)
     starting = [each.detail for each in messages.stating("fact") if each.starts_process]
     for row in facts.filter(pl.col("key").is_in(starting)).iter_rows(named=True):
@@ -58,12 +65,23 @@ def exceptions(
     return frame("exceptions", rows)
 
 
+def _disown_broken_connections(
+    rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame, sources: pl.DataFrame
+) -> None:
+    """Set `own` to false in place where a connection broke and the end of another worker says why."""
+    ended, by_scheduler = ended_from_outside(facts, sources), ended_by_scheduler(facts)
+    for row in rows:
+        if row["type"] in wording.broken_connection and (by_scheduler or ended - {row["worker"]}):
+            row["own"] = False
+
+
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
         messages.pattern("passed_on"),
         messages.pattern("reason", "transport"),
         messages.pattern("met_itself"),
         frozenset(messages.literals("not_own")),
+        frozenset(messages.literals("broken_connection")),
         messages.pattern("runtime"),
         {via: messages.pattern("raised_in", via) for via in STATES["raised_in"].words},
     )

@@ -16,6 +16,7 @@ from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.others import range_of_others
 from analyzer.derive.progress import Place, comparable, completion_lines, last_places, stepped
 from analyzer.derive.resumed_workers import with_resumed_workers
+from analyzer.derive.teardown import reported_later
 from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
@@ -101,7 +102,7 @@ def _last_attempts(
     clock: CommonClock,
     messages: Messages,
 ) -> list[Life]:
-    attempts, torn_down = _attempts(tables), _reported_later(tables)
+    attempts, torn_down = _attempts(tables), reported_later(tables["facts"], tables["sources"])
     lives = {
         row["worker"]: Life(
             row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
@@ -133,16 +134,6 @@ def _last_attempts(
     for task in _seen_by_peers(list(lives.values()), tables["facts"]):
         lives[task].seen_by_peers = True
     return list(lives.values())
-
-
-def _reported_later(tables: Mapping[str, pl.DataFrame]) -> set[str]:
-    """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
-    logs = tables["sources"].filter(pl.col("kind") == "log")["source"]
-    bad = tables["facts"].filter(
-        pl.col("source").is_in(logs.implode()), ~pl.col("value").is_in(["0", "running"]), key="exit_code"
-    )
-    first = pl.col("line").min().over(pl.col("source").str.split("#").list.first())
-    return set(bad.filter(pl.col("line") > first)["worker"].drop_nulls())
 
 
 def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
@@ -198,7 +189,8 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
     if code < 0:
         aborted = life.exception is not None and not life.exception["own"]
         torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
-        return ("stopped" if torn_down else "signal"), True
+        by_memory = bool(life.facts["out_of_memory"] or life.facts["oom_kill"])
+        return ("stopped" if torn_down and not by_memory else "signal"), True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
     return "exited", True

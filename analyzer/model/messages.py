@@ -36,6 +36,10 @@ STATES: Mapping[str, Statement] = MappingProxyType(
         "met_itself": Statement(
             "an exception that holds it befell this worker, whatever it says of connections"
         ),
+        "broken_connection": Statement(
+            "types of exceptions that say that the other end of a connection is gone; they are not the"
+            " worker's own where another worker, or the job, was ended from outside"
+        ),
         "not_own": Statement("types of exceptions that are never the fault of the user's code"),
         "runtime": Statement(
             "an exception whose last line matches says only what TensorFlow or a device met"

@@ -1,0 +1,31 @@
+"""Tells workers that were ended from outside from those that a launcher ended because of another's end."""
+
+import polars as pl
+
+_ENDED_BY_SCHEDULER = ["DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"]
+"""States of Slurm's accounting in which something other than the program ended the job."""
+_NOT_SENT_BY_LAUNCHERS = ["-4", "-7", "-9", "-11"]
+"""Exit codes of signals that do not ask a process to leave: SIGILL, SIGBUS, SIGKILL, SIGSEGV."""
+
+
+def reported_later(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
+    """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
+    logs = sources.filter(pl.col("kind") == "log")["source"]
+    bad = facts.filter(
+        pl.col("source").is_in(logs.implode()), ~pl.col("value").is_in(["0", "running"]), key="exit_code"
+    )
+    first = pl.col("line").min().over(pl.col("source").str.split("#").list.first())
+    return set(bad.filter(pl.col("line") > first)["worker"].drop_nulls())
+
+
+def ended_from_outside(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
+    """Return the tasks that a signal ended and no launcher did; those out of memory are always among them."""
+    signalled = facts.filter(pl.col("value").is_in(_NOT_SENT_BY_LAUNCHERS), key="exit_code")["worker"]
+    out_of_memory = facts.filter(key="out_of_memory")["worker"]
+    return set(signalled.drop_nulls()) - reported_later(facts, sources) | set(out_of_memory.drop_nulls())
+
+
+def ended_by_scheduler(facts: pl.DataFrame) -> bool:
+    """Return True if a scheduler says that it ended the job: for its time, memory, node or priority."""
+    stated = (pl.col("key") == "job_state") & pl.col("value").is_in(_ENDED_BY_SCHEDULER)
+    return not facts.filter(stated | (pl.col("key") == "ended_by_scheduler")).is_empty()
