@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from analyzer.discover import discover
-from analyzer.engine import RulePack, load_kept
+from analyzer.discover import discover, installed_readers, reader_versions
+from analyzer.engine import RulePack, installed_packs, load_with_packs
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.options import AnalysisOptions
@@ -37,8 +37,8 @@ def analyze(
 
     """
     options = options or AnalysisOptions()
-    pack = pack or load_rules(options.rules)
-    run = discover(paths)
+    pack = pack or load_rules(options.rules, packs=options.packs)
+    run = discover(paths, installed_readers() if options.packs else ())
     tables = load_tables(run, pack, options)
     baseline = _baseline(options.against, pack)
 
@@ -47,6 +47,7 @@ def analyze(
 
     command = command_line(run.name, paths, options, pack.directories, baseline and baseline.name)
     document = diagnose_tables(run.name, tables, pack, baseline, command).document
+    document["made_with"]["versions"] |= reader_versions(run)
     if options.xprof_seconds:
         from analyzer.ingest.profiler.xprof import quoted
 
@@ -56,9 +57,14 @@ def analyze(
     )
 
 
-def load_rules(more: Sequence[Path] = ()) -> RulePack:
-    """Return the rules of the package and of further directories, from the cache if unchanged."""
-    return load_kept(list(dict.fromkeys(path.resolve() for path in (resource("rules"), *more))))
+def load_rules(more: Sequence[Path] = (), *, packs: bool = True) -> RulePack:
+    """Return the rules of the package, of installed packs and of further directories.
+
+    Raises:
+        RuleError: a rule file is wrong.
+
+    """
+    return load_with_packs([resource("rules"), *more], installed_packs() if packs else {})
 
 
 def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = None) -> Tables:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from analyzer import __version__
 from analyzer.cli import targets
-from analyzer.cli.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
+from analyzer.cli.options.version import add_version
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
@@ -101,6 +101,8 @@ def _parser() -> argparse.ArgumentParser:
         "what is masked in every output; topology: hosts, addresses, users, directories too "
         "(default: secrets)"
     )
+    used = "use the rules and readers of installed packages (default: yes)"
+    add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--redact", choices=("secrets", "topology"), default="secrets", help=masked)
     colours = ("auto", "always", "never")
     add("--color", choices=colours, default="auto", help="colours in the terminal")
@@ -117,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
     add("--xprof", action=argparse.BooleanOptionalAction, default=False, help=quoted)
     add_configuration_options(parser)
-    add("--version", action="version", version=f"mwms-analyze {__version__}")
+    add_version(parser)
     return parser
 
 
@@ -177,6 +179,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
     with ProgressBar() as progress:
         options = AnalysisOptions(
             rules=tuple(_directory(name) for name in arguments.rules),
+            packs=arguments.packs,
             redaction=arguments.redact,
             against=(arguments.against,) if arguments.against else (),
             xprof_seconds=XPROF_SECONDS if arguments.xprof else 0.0,

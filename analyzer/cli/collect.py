@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from analyzer import __version__
 from analyzer.cli import analyze
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.options.version import add_version
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"mwms-collect {__version__}")
+    add_version(parser)
     places = parser.add_subparsers(required=True, metavar="PLACE")
     _add_kubernetes(places)
     _add_slurm(places)

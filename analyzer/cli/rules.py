@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from analyzer import __version__
 from analyzer.cli.entrypoint import run_command
-from analyzer.discover import discover
+from analyzer.cli.options.version import add_version
+from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
 from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, tried
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
     )
-    parser.add_argument("--version", action="version", version=f"mwms-rules {__version__}")
+    add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:
@@ -159,7 +159,7 @@ def _schema(_: argparse.Namespace) -> int:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    run = discover([arguments.run])
+    run = discover([arguments.run], installed_readers())
     name = arguments.id or "-".join(re.findall("[a-z0-9]+", run.name.lower())) or "draft"
     if not re.search(file_schema("rule")["properties"]["id"]["pattern"], name):
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
@@ -210,7 +210,7 @@ def _run_folders(arguments: argparse.Namespace) -> dict[str, Path]:
 
 
 def _read(run: Path, pack: RulePack) -> Tables:
-    return load_tables(discover([run]), pack)
+    return load_tables(discover([run], installed_readers()), pack)
 
 
 def _fired_rules(pack: RulePack, runs: Path) -> set[str]:

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.configuration import Setting, as_toml
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.triage_options import parsed, seconds, since, timestamp
 from analyzer.model.errors import UsageError
 
@@ -62,7 +62,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         wait=WaitPolicy(seconds("--wait", arguments.wait), _warn),
         pattern=arguments.runs,
         rules=rules,
-        digest=_digest(rules),
+        packs=arguments.packs,
+        digest=_digest(rules, packs=arguments.packs),
         layout=_layout(arguments),
         digest_by=arguments.digest_by or "",
         channels=tuple(channels(arguments.notify, arguments.on_new)),
@@ -107,11 +108,11 @@ def _warn(text: str) -> None:
     print(f"mwms-triage: {text}", file=sys.stderr)
 
 
-def _digest(rules: Sequence[str]) -> str:
+def _digest(rules: Sequence[str], *, packs: bool) -> str:
     """Return the digest of all rules; loading them here reports an invalid rule before any run is read."""
     from analyzer.pipeline import load_rules
 
-    return load_rules([Path(each) for each in rules]).digest
+    return load_rules([Path(each) for each in rules], packs=packs).digest
 
 
 def _summary_line(night: TriageResult) -> str:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from analyzer import __version__
-from analyzer.cli.configuration import Setting, add_configuration_options, configured
+from analyzer.cli.options.configuration import Setting, add_configuration_options, configured
+from analyzer.cli.options.version import add_version
 from analyzer.model.errors import UsageError
 
 _EXIT_CODES = """exit status:
@@ -76,6 +76,8 @@ def parser() -> argparse.ArgumentParser:
     add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
+    used = "use the rules and readers of installed packages (default: yes)"
+    add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--processes", metavar="N", type=_positive, help="default: one for each core")
     add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
     add(
@@ -90,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     add("--on-new", metavar="COMMAND", action="append", default=[], help=_ON_NEW)
     add_configuration_options(made)
     add("--now", help=argparse.SUPPRESS)
-    add("--version", action="version", version=f"mwms-triage {__version__}")
+    add_version(made)
     made.set_defaults(owners={})
     return made
 

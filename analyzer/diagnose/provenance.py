@@ -60,5 +60,7 @@ def _inputs(paths: Sequence[Path], name: str) -> Sequence[str]:
 def _options(options: AnalysisOptions, rule_directories: Sequence[str]) -> Iterator[str]:
     for name in rule_directories:
         yield from ("--rules", name)
+    if not options.packs:
+        yield "--no-packs"
     if options.redaction != "secrets":
         yield from ("--redact", options.redaction)

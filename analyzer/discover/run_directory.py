@@ -19,6 +19,7 @@ from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
 
 if TYPE_CHECKING:
+    from analyzer.discover.installed_readers import InstalledReader
     from analyzer.storage.scratch import ScratchDirectory
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
@@ -32,10 +33,11 @@ _OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
 
 
-def discover(paths: Sequence[Path]) -> RunDir:
+def discover(paths: Sequence[Path], readers: Sequence[InstalledReader] = ()) -> RunDir:
     """Return the sources of one run in a stable order, with unique names.
 
     `paths` is one directory, one file, or several; several are named relative to their common directory.
+    `readers` of installed packages come before those of the kinds of files.
     Links that leave the run, unreadable directories and special files become sources with a `skip` reason.
 
     Raises:
@@ -56,6 +58,8 @@ def discover(paths: Sequence[Path]) -> RunDir:
     ]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
+    if readers:
+        sources = [_with_reader(source, readers) for source in sources]
     in_order = sorted(sources, key=lambda source: _natural_key(source.name))
     return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), scratch)
 
@@ -143,6 +147,16 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
         yield skipped(Path(error.filename), f"the directory cannot be listed: {reason}")
 
 
+def _with_reader(source: Source, readers: Sequence[InstalledReader]) -> Source:
+    """Return a source with the installed reader that takes it, if any does."""
+    name = _COMPRESSED.sub("", source.name).lower()
+    opening = b"" if source.skip else _opening_of(source.path)
+    taking = next((reader for reader in readers if reader.takes(name, opening)), None)
+    if taking is None:
+        return source
+    return source._replace(kind=Kind.OTHER, reader=taking.module, kind_name=taking.kind)
+
+
 def kind_of(name: str) -> Kind:
     """Return the kind of a file by its name; `Kind.OTHER` if the name has no known form."""
     return kind_by_name(_COMPRESSED.sub("", name).lower())
@@ -153,20 +167,19 @@ def _source(path: Path, name: str) -> Source:
     kind = kind_of(name)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
-        kind = _kind_by_content(path)
+        kind = kind_by_opening(_opening_of(path))
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
 
 
-def _kind_by_content(path: Path) -> Kind:
-    """Return the kind by the first bytes; `Kind.OTHER` if the file cannot be opened."""
+def _opening_of(path: Path) -> bytes:
+    """Return the first bytes of a file; none if it cannot be opened."""
     try:
         with path.open("rb") as file:
-            opening = file.read(_OPENING_BYTES)
+            return file.read(_OPENING_BYTES)
     except OSError:
-        return Kind.OTHER
-    return kind_by_opening(opening)
+        return b""
 
 
 def _reason_to_skip(path: Path) -> str:

@@ -130,6 +130,8 @@ class RulePack(NamedTuple):
     """Causes that a faulty machine can produce."""
     renamed: Mapping[str, str] = MappingProxyType({})
     """Former id of a cause or rule → its present id."""
+    installed: tuple[str, ...] = ()
+    """Names of the directories that belong to installed packages."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -144,9 +146,9 @@ class RulePack(NamedTuple):
 
     @property
     def directories(self) -> list[str]:
-        """Return the sorted names of the directories of rules and overlays, without the package's `rules`."""
+        """Return the sorted names of the directories given by the user, of rules and overlays."""
         files = [*(rule.file for rule in self.rules), *filter(None, self.overlay.split(", "))]
-        return sorted({file.partition("/")[0] for file in files} - {resource("rules").name})
+        return sorted({file.partition("/")[0] for file in files} - {resource("rules").name, *self.installed})
 
     @property
     def described(self) -> Mapping[str, object]:

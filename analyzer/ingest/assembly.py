@@ -44,7 +44,7 @@ def _source_row(output: SourceRows) -> dict[str, Any]:
     source = output.source
     return {
         "source": source.name,
-        "kind": source.kind.value,
+        "kind": source.kind_name or source.kind.value,
         "worker": source.worker,
         "attempt": source.attempt,
         "bytes": output.bytes,

@@ -25,7 +25,7 @@ def read_source(
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
     except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
-        reason = f"reader failed: {type(error).__name__}: {error}"[:400]
+        reason = f"{source.reader or 'reader'} failed: {type(error).__name__}: {error}"[:400]
     output = SourceRows(source)
     output.skip(reason)
     return [output]
@@ -33,10 +33,10 @@ def read_source(
 
 def _read(matcher: Matcher, source: Source, scan: ScanLog | None, share: int) -> list[SourceRows]:
     output = SourceRows(source, share=share)
-    if source.kind.reader is None:
+    if not source.reader and source.kind.reader is None:
         output.skip("no reader for this kind of file")
         return [output]
-    module = import_module(f"analyzer.ingest.{source.kind.reader}")
+    module = import_module(source.reader or f"analyzer.ingest.{source.kind.reader}")
     if source.kind is Kind.LOG:
         outputs: list[SourceRows] = module.read(source, matcher, scan)
         return outputs

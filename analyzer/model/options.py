@@ -16,6 +16,8 @@ class AnalysisOptions(NamedTuple):
 
     rules: tuple[Path, ...] = ()
     """Directories with rules to use in addition to those of the package."""
+    packs: bool = True
+    """Whether to use the rules and readers of installed packages."""
     redaction: Redaction = "secrets"
     against: tuple[Path, ...] = ()
     """Paths of a good run; the diagnosis lists what differs from it."""

@@ -46,6 +46,10 @@ class Source(NamedTuple):
     attempt: int = 1
     skip: str = ""
     """Why the source must not be opened; empty if it may be."""
+    reader: str = ""
+    """Module of an installed package that reads the source; empty for the reader of its kind."""
+    kind_name: str = ""
+    """Name of the kind that such a module reads."""
 
 
 class RunDir(NamedTuple):

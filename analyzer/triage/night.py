@@ -57,6 +57,8 @@ class TriageOptions(NamedTuple):
     """Seconds for which runs and the pages of their nights are kept, and looked for; None keeps all."""
     pattern: str | None = None
     rules: tuple[str, ...] = ()
+    packs: bool = True
+    """Whether to use the rules and readers of installed packages."""
     digest: str = ""
     """Digest of all rules, by which worker processes recognize changed rules."""
     reports_url: str = ""
@@ -106,7 +108,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     for root in roots:
         _check_output_folder(order.folder, root)
     outputs, result = outputs_at(order.folder), TriageResult(date_of(order.now))
-    pack = load_rules([Path(each) for each in order.rules])
+    pack = load_rules([Path(each) for each in order.rules], packs=order.packs)
     with (
         outputs.lock(order.wait),
         open_history(order.history) as history,
@@ -193,6 +195,7 @@ def _tasks(
                     root,
                     each.written,
                     before.night if before and again else "",
+                    order.packs,
                 )
 
 

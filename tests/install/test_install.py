@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -63,6 +64,24 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     assert "worker-killed" in shell(f"'{python.parent}/mwms-train' list", empty)
     assert "worker-killed" in shell(f"'{python.parent}/mwms-rules' list", empty)
     assert {path.suffix for path in empty.iterdir() if path.is_file()} == {".html", ".json"}
+    see_that_a_pack_counts(python.parent, empty)
+
+
+def see_that_a_pack_counts(programs: Path, folder: Path) -> None:
+    """Once it is installed, its rules and its reader are used, and with `--no-packs` they are not."""
+    shell(f"'{programs}/pip' install --quiet '{ROOT}/docs/example_pack'", folder)
+    (folder / "run").mkdir()
+    (folder / "run" / "acme-journal.txt").write_text("worker-1 drained: ECC errors\n")
+    shutil.copy(ROOT / "sample_runs/worker-killed/run/worker-0.log", folder / "run")
+    call = f"'{programs}/mwms-analyze' run --format json -o -"
+    diagnosis = json.loads(shell(f"{call} || test $? -eq 1", folder))
+    assert (diagnosis["cause"], diagnosis["culprits"]) == ("acme.drained", ["worker:1"])
+    assert diagnosis["made_with"]["packs"][1]["version"] == "1.2.0"
+    assert diagnosis["made_with"]["versions"]["mwms-rules-acme"] == "1.2.0"
+    assert "acme.drained" not in shell(f"{call} --no-packs || test $? -le 3", folder)
+    assert "mwms-rules-acme 1.2.0 (rules acme)" in shell(f"'{programs}/mwms-analyze' --version", folder)
+    own = shell(f"'{programs}/mwms-rules' test '{ROOT}/docs/example_pack/mwms_rules_acme' || true", folder)
+    assert "2 cases, 0 failed, 0 skipped" in own
 
 
 def test_what_the_dockerfile_copies_is_enough_to_install(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.model.errors import UserError
+from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import order
 from analyzer.storage.scratch import ScratchDirectory
 from analyzer.triage.examine.run_discovery import stamp_of
@@ -45,6 +46,8 @@ class Task(NamedTuple):
     """Time of the last write to a file of the run, in seconds since the epoch."""
     night: str = ""
     """Night of the last examination, if the run is examined again for new rules only."""
+    packs: bool = True
+    """Whether to use the rules and readers of installed packages."""
 
 
 class Host(NamedTuple):
@@ -186,20 +189,21 @@ def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:
     from analyzer.pipeline import analyze  # imports polars, which reads POLARS_MAX_THREADS only then
     from analyzer.render import render
 
-    document = analyze([path], pack=_cached_rules(task.rules, task.digest)).document
+    options = AnalysisOptions(packs=task.packs)
+    document = analyze([path], options, _cached_rules(task.rules, task.digest, task.packs)).document
     return document, "" if document["verdict"] == "healthy" else render(document, "html")
 
 
 @lru_cache(maxsize=1)
-def _cached_rules(rules: tuple[str, ...], _digest: str) -> RulePack:
+def _cached_rules(rules: tuple[str, ...], _digest: str, packs: bool) -> RulePack:
     from analyzer.pipeline import load_rules
 
-    return load_rules([Path(each) for each in rules])
+    return load_rules([Path(each) for each in rules], packs=packs)
 
 
 def run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
     """Return the parts of a diagnosis that the history stores."""
-    run, pack = document["run"], _cached_rules(task.rules, task.digest)
+    run, pack = document["run"], _cached_rules(task.rules, task.digest, task.packs)
     same = {name: document[name] for name in ("verdict", "cause", "rule", "fingerprint")}
     return RunSummary(
         **same,

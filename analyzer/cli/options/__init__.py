@@ -1,0 +1,1 @@
+"""Options that several commands have: the configuration file, the version."""
