@@ -63,7 +63,6 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         pattern=arguments.runs,
         rules=rules,
         packs=arguments.packs,
-        digest=_digest(rules, packs=arguments.packs),
         layout=_layout(arguments),
         digest_by=arguments.digest_by or "",
         channels=tuple(channels(arguments.notify, arguments.on_new)),
@@ -106,13 +105,6 @@ def _default_history(folder: str) -> str:
 
 def _warn(text: str) -> None:
     print(f"mwms-triage: {text}", file=sys.stderr)
-
-
-def _digest(rules: Sequence[str], *, packs: bool) -> str:
-    """Return the digest of all rules; loading them here reports an invalid rule before any run is read."""
-    from analyzer.pipeline import load_rules
-
-    return load_rules([Path(each) for each in rules], packs=packs).digest
 
 
 def _summary_line(night: TriageResult) -> str:

@@ -59,8 +59,6 @@ class TriageOptions(NamedTuple):
     rules: tuple[str, ...] = ()
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
-    digest: str = ""
-    """Digest of all rules, by which worker processes recognize changed rules."""
     reports_url: str = ""
     """URL at which the output directory is served, without a slash at its end."""
     backfill: bool = False

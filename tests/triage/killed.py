@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
-from analyzer.pipeline import load_rules
 from analyzer.triage import night_summary
 from analyzer.triage.database.history import default_history_url
 from analyzer.triage.examine.run_task import ExaminedRun, Task, examine
@@ -30,9 +29,7 @@ class Alone:
 
 def main(runs: str, out: str, now: str, kills: str, seconds: str) -> None:
     """Begin a call and kill it, so many times, each after a random part of some seconds."""
-    order = TriageOptions(
-        [runs], Path(out), default_history_url(Path(out)), float(now), digest=load_rules().digest
-    )
+    order = TriageOptions([runs], Path(out), default_history_url(Path(out)), float(now))
     chance = Random(20261121)
     for _ in range(int(kills)):
         child = os.fork()
