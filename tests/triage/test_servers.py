@@ -281,7 +281,10 @@ def test_outputs_go_to_an_object_store(desk: Desk, postgres: str) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_listing_a_store_takes_a_request_per_thousand_objects(caplog: pytest.LogCaptureFixture) -> None:
-    """However many runs they belong to, at whatever depth; the runs are those that a disk would show."""
+    """However many runs they belong to, at whatever depth; the runs are those that a disk would show.
+
+    With `--runs`, only keys that begin as the pattern does are listed.
+    """
     import s3fs
 
     from analyzer.triage.examine.run_discovery import find_runs
@@ -299,3 +302,8 @@ def test_listing_a_store_takes_a_request_per_thousand_objects(caplog: pytest.Log
         assert len(found) == first + 300
         assert "s3://many/runs/team-1/job-1" in found
         assert sum("list-type=2" in record.getMessage() for record in caplog.records) == requests
+    caplog.clear()
+    found = [run.place for run in find_runs("s3://many/runs", time.time(), lambda _: None, "team-1/job-*")]
+    assert len(found) == 200
+    assert {place.split("/")[4] for place in found} == {"team-1"}
+    assert sum("list-type=2" in record.getMessage() for record in caplog.records) == 1

@@ -6,6 +6,7 @@ belong to workers or attempts. A stray file beside several runs does not make th
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -78,7 +79,7 @@ def find_runs(
         UsageError: no driver is installed for the root's URL.
 
     """
-    storage = storage_for(root)
+    storage = storage_for(root, _literal_prefix(pattern or ""))
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
     places = (
         _walk(storage, start, on_unlisted, leave_out)
@@ -190,6 +191,11 @@ def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: st
                 yield from _matching(storage, below, on_unlisted, rest)
             else:
                 yield below
+
+
+def _literal_prefix(pattern: str) -> str:
+    """Return the part of a pattern before its first wildcard."""
+    return re.split(r"[*?[]", pattern.lstrip("/"), maxsplit=1)[0]
 
 
 def _has_run_files(listing: Listing) -> bool:

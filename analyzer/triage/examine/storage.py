@@ -86,12 +86,12 @@ class ObjectStorage:
         except (ImportError, ValueError) as error:
             raise UsageError(f"{url}: its driver is not installed; the extra [{extra}] brings it") from error
 
-    def files(self, place: str) -> Iterator[File]:
-        """Yield every object below a key, or the object with this key."""
+    def files(self, place: str, prefix: str = "") -> Iterator[File]:
+        """Yield every object below a key whose name begins with `prefix`, or the object with this key."""
         base = self._object_key(place)
         with as_os_errors():
             self.system.invalidate_cache()
-            found = self.system.find(base, detail=True)
+            found = self.system.find(base, detail=True, prefix=prefix)
         for key, what in sorted(found.items()):
             name = key[len(base) :].strip("/") or base.rpartition("/")[2]
             if not key.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
@@ -127,18 +127,19 @@ class ObjectStorage:
 class StoredTree:
     """Tree of the directories below a URL, from one recursive listing: one request per 1,000 objects.
 
-    Listing each directory by itself would take a request per run and night. Methods may raise OSError.
+    Listing each directory by itself would take a request per run and night. The tree has only the files whose
+    names below the URL begin with `prefix`. Methods may raise OSError.
     """
 
-    def __init__(self, store: ObjectStorage, root: str) -> None:
-        self.store, self.root = store, root.rstrip("/")
+    def __init__(self, store: ObjectStorage, root: str, prefix: str) -> None:
+        self.store, self.root, self.prefix = store, root.rstrip("/"), prefix
 
     @cached_property
     def _files(self) -> tuple[list[str], list[File]]:
         """Return the sorted names of all files below the root, and the files."""
-        found = sorted(self.store.files(self.root))
+        found = sorted(self.store.files(self.root, self.prefix))
         if not found:
-            raise FileNotFoundError(f"there is nothing at {self.root}")
+            raise FileNotFoundError(f"there is nothing at {self.root}/{self.prefix}")
         return [file.name for file in found], found
 
     def listing(self, place: str) -> Listing:
@@ -188,14 +189,16 @@ def as_os_errors() -> Iterator[None]:
 Storage = LocalStorage | StoredTree
 
 
-def storage_for(root: str) -> Storage:
+def storage_for(root: str, prefix: str = "") -> Storage:
     """Return the storage backend for `root`: local files, or an object store for a URL.
+
+    Of an object store, only the files whose names below the root begin with `prefix` are listed.
 
     Raises:
         UsageError: no driver is installed for the URL.
 
     """
-    return StoredTree(ObjectStorage(root), root) if is_url(root) else LocalStorage()
+    return StoredTree(ObjectStorage(root), root, prefix) if is_url(root) else LocalStorage()
 
 
 def is_url(place: str) -> bool:
