@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> None:
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
         parser().error("no command was given after --")
-    from mwms_recorder.outside import launch, supervisor
+    from mwms_recorder.outside import launch
 
     if launch.serves_notebooks(command):
         sys.exit("mwms-recorder: a notebook's kernel outlives the jobs that it runs; record a script")
-    supervisor.supervise(Settings(**given), command)
+    launch.supervise(Settings(**given), command)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PAGE_BYTES, SLOTS, SLOT_WORDS, HEADER_WORDS = 4096, 30, 16, 32
 PID, PHASE, STACK_SIGNAL, USED_SLOTS, STARTED, MAIN_THREAD = range(6)
@@ -50,8 +50,7 @@ def add_slot(words: memoryview, name: str, kind: int) -> int:
     return slot
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """Call count and times (ns) of one counted function."""
 
     name: str
@@ -67,8 +66,7 @@ class Slot:
         return self.begin > self.end
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """Content of a page at one moment."""
 
     pid: int

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple, Sequence
 
 VARIABLE = "MWMS_RECORDER"
 """Environment variable with the settings as JSON, for the hook."""
@@ -12,13 +11,12 @@ PARTS = ("streams", "hook", "reach", "gpus", "stacks", "weights")
 """Parts of a recording that `--off` can disable."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """Options of one recording; intervals are in seconds."""
 
     out: str
     task: str | None = None
-    off: list[str] = field(default_factory=list)
+    off: Sequence[str] = []
     interval: float = 5.0
     stall: float = 60.0
     check_weights: int = 0
@@ -35,21 +33,16 @@ class Settings:
 
     def at(self, directory: str, pages: str) -> Settings:
         """Return a copy of the settings with the directories of the recording and of the progress pages."""
-        return replace(self, directory=directory, pages=pages)
+        return self._replace(directory=directory, pages=pages)
 
     def encoded(self) -> str:
         """Return the settings as JSON, which `decoded` reads."""
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     def changed(self) -> dict[str, Any]:
         """Return the options that differ from the defaults, by name, without task and directories."""
-        default = asdict(Settings(self.out))
-        aside = {"out", "task", "directory", "pages"}
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in aside and value != default[name]
-        }
+        default = Settings(self.out, self.task, directory=self.directory, pages=self.pages)._asdict()
+        return {name: value for name, value in self._asdict().items() if value != default[name]}
 
 
 def decoded(environment: Mapping[str, str]) -> Settings | None:

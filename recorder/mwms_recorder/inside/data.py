@@ -7,9 +7,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Iterator
 
 from mwms_recorder.inside import pipelines
-from mwms_recorder.inside.phases import phase
-from mwms_recorder.inside.watch import caller, watch, wrap
-from mwms_recorder.progress import INPUT
+from mwms_recorder.inside.phases import Input
+from mwms_recorder.inside.watch import caller, replace, wrap
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -65,7 +64,7 @@ class _Inputs:
             if self.hook.settings.fingerprint_data:
                 wrap(type(iterator), "__next__", self._fingerprint)
             else:
-                watch(type(iterator), "__next__", phase(self.hook, INPUT, "next"))
+                replace(type(iterator), "__next__", lambda method: Input(method, self.hook))
         return iterator
 
     def _fingerprint(self, batch: Any, iterator: Any) -> Any:

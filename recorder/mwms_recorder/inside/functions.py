@@ -24,32 +24,42 @@ if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 MAX_KNOWN = 1_000
-"""Maximum number of functions whose slot is cached; others are looked up by name at each call."""
+"""Maximum number of functions whose counter is cached; others are looked up by name at each call."""
+
+
+class Counter:
+    """Counted calls of the functions of one name, and their total duration (ns)."""
+
+    __slots__ = ("calls", "slot", "total")
+
+    def __init__(self, words: memoryview, name: str) -> None:
+        self.slot = add_slot(words, name, FUNCTION)
+        self.calls = self.total = 0
 
 
 class FunctionCall(functools.partial):  # type: ignore[type-arg]  # none at run time in 3.8
     """A running call of a `tf.function`; Python deletes this object when the call ends."""
 
-    __slots__ = ("begin", "functions", "phase", "slot", "thread")
+    __slots__ = ("begin", "counter", "functions", "phase", "thread")
     functions: Functions
+    counter: Counter
     thread: int
-    slot: int
     begin: int
     phase: int
     """Phase of the main thread before the call; -1 in other threads."""
 
     def __del__(self) -> None:
         """Count the call, and add its duration."""
-        functions, slot, now = self.functions, self.slot, monotonic_ns()
-        words = functions.words
+        functions, counter, now = self.functions, self.counter, monotonic_ns()
+        words, slot = functions.words, counter.slot
         words[slot + END] = now
-        words[slot + TOTAL] += now - self.begin
-        words[slot + CALLS] += 1
+        words[slot + TOTAL] = counter.total = counter.total + now - self.begin
+        words[slot + CALLS] = counter.calls = counter.calls + 1
         if self.phase >= 0:
             words[PHASE] = self.phase or OTHER
         functions.inside.discard(self.thread)
         if functions.after:
-            functions.tell(slot)
+            functions.tell(counter)
 
 
 class Functions:
@@ -60,8 +70,8 @@ class Functions:
         self.words = hook.words
         self.main = hook.words[MAIN_THREAD]
         self.inside: set[int] = set()
-        self.slots: dict[int, int] = {}
-        self.names: dict[str, int] = {}
+        self.counters: dict[int, Counter] = {}
+        self.names: dict[str, Counter] = {}
         self.after: list[Callable[[int, int], None]] = []
         """Callbacks after each counted call, with its slot and the number of its calls."""
         self.original: Any = None
@@ -78,28 +88,28 @@ class Functions:
             return self.original.__get__(function, owner)
         call = FunctionCall(self.original, function)
         call.functions, call.thread = self, thread
-        call.slot = slot = self.slots.get(id(function)) or self.slot_of(function)
+        call.counter = counter = self.counters.get(id(function)) or self.counter_of(function)
         self.inside.add(thread)
         words = self.words
         call.phase = -1
         if thread == self.main:
             call.phase = words[PHASE]
             words[PHASE] = COMPUTE
-        call.begin = words[slot + BEGIN] = monotonic_ns()
+        call.begin = words[counter.slot + BEGIN] = monotonic_ns()
         return call
 
-    def tell(self, slot: int) -> None:
+    def tell(self, counter: Counter) -> None:
         """Call the callbacks after a counted call."""
         for after in self.after:
-            after(slot, self.words[slot + CALLS])
+            after(counter.slot, counter.calls)
 
-    def slot_of(self, function: Any) -> int:
-        """Return the slot of a function without a cached one; functions of one name share a slot."""
+    def counter_of(self, function: Any) -> Counter:
+        """Return the counter of a function without a cached one; functions of one name share it."""
         name = str(getattr(getattr(function, "python_function", function), "__name__", "function"))
-        slot = self.names.get(name) or self.names.setdefault(name, add_slot(self.words, name, FUNCTION))
-        if len(self.slots) < MAX_KNOWN:
-            self.slots[id(function)] = slot
-        return slot
+        counter = self.names.get(name) or self.names.setdefault(name, Counter(self.words, name))
+        if len(self.counters) < MAX_KNOWN:
+            self.counters[id(function)] = counter
+        return counter
 
     def forget(self) -> None:
         """Stop counting in the page of the parent process; called after a fork."""

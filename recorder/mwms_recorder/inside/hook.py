@@ -56,6 +56,8 @@ class Hook:
         for part in parts:
             with self.guarded(part.__module__):
                 part(self, tf)
+        if type(vars(tf).get("keras")) is ModuleType:  # before 2.6, Keras is a part of TensorFlow
+            keras.install(self, tf.keras)
         atexit.register(self._finish)
 
     def _answer_with_stacks(self) -> None:

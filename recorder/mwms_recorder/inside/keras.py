@@ -6,9 +6,9 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from mwms_recorder.inside import seeds
-from mwms_recorder.inside.phases import phase
-from mwms_recorder.inside.watch import End, watch, wrap
-from mwms_recorder.progress import BEGIN, CALLS, END, KERAS_BATCH, SAVE, TOTAL, add_slot
+from mwms_recorder.inside.phases import saving
+from mwms_recorder.inside.watch import replace, watch, wrap
+from mwms_recorder.progress import CALLS, END, KERAS_BATCH, add_slot
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -16,25 +16,24 @@ if TYPE_CHECKING:
 
 def install(hook: Hook, keras: Any) -> None:
     """Watch the public functions of Keras 2 or 3 for batches, saves and seeds."""
-    watch(keras.callbacks.CallbackList, "on_train_batch_end", _Batches(hook).count)
+    replace(keras.callbacks.CallbackList, "on_train_batch_end", lambda method: BatchEnd(method, hook))
     for name in ("save", "save_weights"):
-        watch(keras.Model, name, phase(hook, SAVE, f"Model.{name}"))
+        watch(keras.Model, name, saving(hook, f"Model.{name}"))
     wrap(keras.utils, "set_random_seed", seeds.noting(hook, "keras.utils.set_random_seed"))
 
 
-class _Batches:
-    """Counts and times the training batches of Keras."""
+class BatchEnd:
+    """Descriptor that counts the training batches of Keras; lean, as it runs at each step."""
 
-    def __init__(self, hook: Hook) -> None:
-        self.hook = hook
-        self.slot = 0
+    def __init__(self, original: Any, hook: Hook) -> None:
+        self.original, self.hook = original, hook
+        self.slot = self.calls = 0
 
-    def count(self, _callbacks: Any) -> End | None:
-        """Count a batch that has ended, timed from the end of the previous batch."""
-        words, now = self.hook.words, monotonic_ns()
-        self.slot = slot = self.slot or add_slot(words, "keras_batch", KERAS_BATCH)
-        before = words[slot + END] or now
-        words[slot + BEGIN], words[slot + END] = before, now
-        words[slot + TOTAL] += now - before
-        words[slot + CALLS] += 1
-        return None
+    def __get__(self, callbacks: Any, owner: type | None = None) -> Any:
+        """Count a batch that has ended, and return the method."""
+        if callbacks is not None:
+            words = self.hook.words
+            self.slot = slot = self.slot or add_slot(words, "keras_batch", KERAS_BATCH)
+            words[slot + END] = monotonic_ns()
+            words[slot + CALLS] = self.calls = self.calls + 1
+        return self.original.__get__(callbacks, owner)

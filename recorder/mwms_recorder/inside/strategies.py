@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from mwms_recorder.inside.phases import phase
+from mwms_recorder.inside.phases import saving
 from mwms_recorder.inside.watch import Begin, End, caller, watch
-from mwms_recorder.progress import SAVE
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -35,7 +34,7 @@ def install(hook: Hook, tf: Any) -> None:
         (tf.train.Checkpoint, "write"),
         (tf.train.CheckpointManager, "save"),
     ):
-        watch(kind, name, phase(hook, SAVE, f"{kind.__name__}.{name}"))
+        watch(kind, name, saving(hook, f"{kind.__name__}.{name}"))
 
 
 def _strategy(hook: Hook, kind: str) -> Begin:

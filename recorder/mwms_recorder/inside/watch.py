@@ -7,6 +7,7 @@ call, and returns the bound method in a `partial`. When the call returns or rais
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from types import CodeType, FrameType
@@ -44,12 +45,15 @@ class Watched:
 
 def watch(owner: Any, name: str, begin: Begin) -> None:
     """Replace a method in its class by `Watched`; does nothing for missing methods and C classes."""
+    replace(owner, name, lambda original: Watched(original, begin))
+
+
+def replace(owner: Any, name: str, descriptor: Callable[[Any], object]) -> None:
+    """Replace a method in its class by a descriptor of it; does nothing if it is one, or in C classes."""
     original = vars(owner).get(name)
-    if callable(original) and not isinstance(original, Watched):
-        try:
-            setattr(owner, name, Watched(original, begin))
-        except TypeError:
-            return
+    if callable(original):
+        with contextlib.suppress(TypeError):
+            setattr(owner, name, descriptor(original))
 
 
 def wrap(owner: Any, name: str, note: Callable[..., Any]) -> None:

@@ -1,23 +1,61 @@
-"""Starts the command as a child of the supervisor, as the shell would have started it."""
+"""Starts the command as a child of the supervisor, as the shell would have started it.
+
+All that the command has to wait for is here; the other modules are imported while it starts.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from typing import Mapping, NoReturn, Sequence
+import time
+from typing import Mapping, NamedTuple, NoReturn, Sequence
 
-from mwms_recorder.outside.streams import Stream
+from mwms_recorder.outside.recording import make_pages
+from mwms_recorder.outside.signals import awaited
+from mwms_recorder.outside.streams import Stream, open_streams
+from mwms_recorder.outside.task import make_directory, task_name
 from mwms_recorder.settings import VARIABLE, Settings
 
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap")
 NOTEBOOKS = {"jupyter", "jupyter-notebook", "jupyter-lab", "ipykernel", "ipykernel_launcher"}
 
 
+class Launched(NamedTuple):
+    """A command that was started, and what is recorded of it."""
+
+    settings: Settings
+    command: Sequence[str]
+    named_task: dict[str, str]
+    pid: int
+    streams: list[Stream]
+    begin: float
+    """Monotonic time of the start, in seconds."""
+
+
 def serves_notebooks(command: Sequence[str]) -> bool:
     """Return True if the command is a notebook server or kernel, which outlives the jobs that it runs."""
     names = {os.path.basename(argument) for argument in command[:3]}
     return bool(names & NOTEBOOKS) and "nbconvert" not in command
+
+
+def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
+    """Run the command and record it if possible; end with its exit status or signal."""
+    try:
+        named_task = task_name(os.environ, settings.task)
+        directory = make_directory(settings.out, named_task["task"])
+        settings = settings.at(os.path.abspath(directory), make_pages())
+    except OSError as error:
+        sys.stderr.write(f"mwms-recorder: not recording: {error}\n")
+        sys.stderr.flush()
+        execute(command, os.environ)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited())
+    streams, begin = open_streams() if settings.records("streams") else [], time.monotonic()
+    launched = Launched(settings, command, named_task, start(command, settings, streams), streams, begin)
+    from mwms_recorder.outside.supervisor import Supervisor
+
+    Supervisor(launched).run()
 
 
 def environment(settings: Settings) -> dict[str, str]:
@@ -39,6 +77,8 @@ def start(command: Sequence[str], settings: Settings, streams: list[Stream]) -> 
             execute(command, variables)
         finally:
             os._exit(126)
+    for stream in streams:
+        os.close(stream.child_end)
     return pid
 
 

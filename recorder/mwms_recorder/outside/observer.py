@@ -13,12 +13,13 @@ from typing import Callable, NoReturn
 
 from mwms_recorder.host import cgroup, facts, proc
 from mwms_recorder.journal import Journal
+from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.reach import reach
 from mwms_recorder.outside.recording import DRAINED, Link
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.outside.signals import Witness, forwarded
 from mwms_recorder.outside.stalls import Stalls
-from mwms_recorder.outside.streams import Pump, Stream
+from mwms_recorder.outside.streams import Stream
 from mwms_recorder.outside.task import own_task, peers, tf_config
 from mwms_recorder.settings import Settings
 
@@ -61,13 +62,19 @@ class Observer:
             ready = select.select([*pump.open, *listening], [], [], None if listening else TICK_SECONDS)[0]
             for stream in [pump.open[number] for number in ready if number in pump.open]:
                 if not pump.pump(stream):
-                    _say(link, bytes([stream.target]))
+                    self._report_closed(stream, link)
             if link.told in ready:
                 listening = []
                 self._hear(os.read(link.told, 1), pump, link)
             elif not listening and not self.ended.is_set():
                 self.end_unless_alive()
         pump.flush(REACH_SECONDS)
+
+    def _report_closed(self, stream: Stream, link: Link) -> None:
+        """Tell the supervisor that nobody reads a stream any more, and wake it up."""
+        _say(link, bytes([stream.target]))
+        if os.getppid() == self.parent:
+            os.kill(self.parent, signal.SIGCHLD)
 
     def watch(self) -> None:
         """Watch a process that called `mwms_recorder.start()` until it has ended."""

@@ -22,6 +22,11 @@ def forwarded() -> set[int]:
     return {int(number) for number in signal.valid_signals() - NOT_FORWARDED}
 
 
+def awaited() -> set[int]:
+    """Return the numbers of the signals that the supervisor waits for, and blocks so that none is lost."""
+    return forwarded() | {int(signal.SIGCHLD)}
+
+
 def named(number: int) -> dict[str, Any]:
     """Return a signal's number and name; real-time signals are named `SIGRTMIN+N`."""
     try:

@@ -1,4 +1,4 @@
-"""Starts the command as a child, forwards signals and exit status, and records how it ended.
+"""Forwards signals to the command, records how it ended, and passes on its exit status.
 
     supervisor ──fork──→ command
         └──────fork────→ observer: output, samples, reachability, stalls
@@ -13,59 +13,37 @@ import os
 import resource
 import select
 import signal
-import sys
 import time
-from typing import Any, NoReturn, Sequence
+from typing import Any, NoReturn
 
 from mwms_recorder import __version__
 from mwms_recorder.host import cgroup, proc
 from mwms_recorder.host.kernel_log import kernel_lines
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
-from mwms_recorder.outside import launch
-from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, make_pages, remove_pages
-from mwms_recorder.outside.signals import SI_KERNEL, Witness, forwarded, named
-from mwms_recorder.outside.streams import NAMES, Pump, Stream, copy_size, open_streams
-from mwms_recorder.outside.task import make_directory, task_name
-from mwms_recorder.settings import Settings
+from mwms_recorder.outside.launch import Launched
+from mwms_recorder.outside.pump import Pump
+from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, remove_pages
+from mwms_recorder.outside.signals import SI_KERNEL, Witness, awaited, named
+from mwms_recorder.outside.streams import NAMES, copy_size
 
 MAX_OBSERVERS = 3
 LAST_WORDS_SECONDS = 1.5
 """Maximum delay of a failed command's exit status, in seconds, while the observer probes the peers."""
 
 
-def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
-    """Run the command and record it if possible; end with its exit status or signal."""
-    try:
-        named_task = task_name(os.environ, settings.task)
-        directory = make_directory(settings.out, named_task["task"])
-        settings = settings.at(os.path.abspath(directory), make_pages())
-    except OSError as error:
-        sys.stderr.write(f"mwms-recorder: not recording: {error}\n")
-        sys.stderr.flush()
-        launch.execute(command, os.environ)
-    Supervisor(settings, command, named_task).run()
-
-
 class Supervisor:
-    """Runs and records one command."""
+    """Records one command, which has been started."""
 
-    def __init__(self, settings: Settings, command: Sequence[str], named_task: dict[str, str]) -> None:
-        self.settings, self.command, self.named_task = settings, command, named_task
-        self.journal = Journal(os.path.join(settings.directory, "recording.jsonl"))
-        self.begin = time.monotonic()
+    def __init__(self, launched: Launched) -> None:
+        self.settings, self.command, self.named_task, self.pid, self.streams, self.begin = launched
+        self.journal = Journal(os.path.join(self.settings.directory, "recording.jsonl"))
         self.witness = Witness()
         self.asked = False
         self.observers = 0
 
     def run(self) -> NoReturn:
-        """Start the command, wait for it, and end with its exit status or signal."""
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_BLOCK, forwarded() | {signal.SIGCHLD})
-        self.streams: list[Stream] = open_streams() if self.settings.records("streams") else []
-        self.pid = launch.start(self.command, self.settings, self.streams)
-        for stream in self.streams:
-            os.close(stream.child_end)
+        """Wait for the command, and end with its exit status or signal."""
         self._start_observer()
         self._record_start()
         status, usage = self._wait()
@@ -116,14 +94,12 @@ class Supervisor:
 
     def _wait(self) -> tuple[int, resource.struct_rusage]:
         """Wait for the command, forwarding signals; return its wait status and resource usage."""
-        wanted: set[int] = {*forwarded(), signal.SIGCHLD}
         while True:
             ended = self._reap()
             if ended:
                 return ended
-            received = signal.sigtimedwait(wanted, 1.0)
-            # Stopped for over a second, CPython returns a siginfo that nobody filled in.
-            if received and received.si_signo in forwarded():
+            received = signal.sigwaitinfo(awaited())
+            if received.si_signo != signal.SIGCHLD:
                 self._receive(received)
             self._close_unread()
 
