@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from mwms_recorder.inside.watch import End, Watched
 from mwms_recorder.settings import Settings, decoded
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 Installer = Callable[[ModuleType, float], None]
 KERAS = ("keras", "tf_keras")
@@ -43,7 +44,7 @@ def load(settings: Settings) -> None:
         sys.meta_path.insert(0, ImportWatch(waiting))
 
 
-class ImportWatch(MetaPathFinder):
+class ImportWatch:
     """Import finder that calls an installer after the import of each module in `waiting`."""
 
     def __init__(self, waiting: dict[str, Installer]) -> None:

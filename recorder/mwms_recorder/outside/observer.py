@@ -8,7 +8,6 @@ import select
 import signal
 import threading
 import time
-import traceback
 from typing import Callable, NoReturn
 
 from mwms_recorder.host import cgroup, facts, proc
@@ -92,6 +91,8 @@ class Observer:
         try:
             part()
         except Exception:  # noqa: BLE001 - any failure: the command goes on
+            import traceback
+
             self.journal.append("recorder_failed", part=part.__name__, error=traceback.format_exc(limit=-4))
 
     def _write_facts(self) -> None:
