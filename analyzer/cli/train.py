@@ -23,9 +23,9 @@ from analyzer.trainer.jobs.leftovers import remove_leftovers
 from analyzer.trainer.jobs.programs import UserProgram
 from analyzer.trainer.jobs.rank import Rank
 from analyzer.trainer.jobs.workloads import program_of
-from analyzer.trainer.matrix import cells, missing
+from analyzer.trainer.matrix import cells, missing, record_cell
 from analyzer.trainer.record import Recorder, run_program
-from analyzer.trainer.scoring import holdout_results
+from analyzer.trainer.scoring import holdout_results, matrix_results
 from analyzer.trainer.scoring.scoreboard import known_misses_of, score_all, scoreboard
 from analyzer.trainer.task import run_task
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.programs import Program
+    from analyzer.trainer.matrix import Cell
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.scoring.scoreboard import Score
 
@@ -96,6 +97,10 @@ def _parser() -> argparse.ArgumentParser:
     matrix("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
     matrix("--workers", type=_numbers(1), default=(), metavar="N[,N]")
     matrix("--python", type=Path, action="append", metavar="PATH", help="once for each version")
+    state = "what became of each recording (default: DIR/matrix.csv)"
+    matrix("--state", type=Path, metavar="FILE", help=state)
+    only = "leave out what that file names, even if it was refused"
+    matrix("--only-missing", action="store_true", help=only)
     matrix("--gpu", action="store_true", help="the scenarios that need GPUs, not the others")
     matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all of the one kind or the other")
     score = command("score", _score, "how the analyzer does on recordings")
@@ -205,20 +210,25 @@ def _matrix(args: argparse.Namespace) -> int:
         args.workers,
     )
     remove_leftovers()
+    state = args.state or args.output / matrix_results.NAME
+    tried = matrix_results.load(state) if args.only_missing else ()
     status = 0
-    for cell in missing(wanted, args.output):
+    for cell in missing(wanted, args.output, tried):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
-        scenario = dataclasses.replace(
-            cell.scenario, stall_timeout=args.stall_timeout or cell.scenario.stall_timeout
-        )
-        try:
-            with job_observer() as observer:
-                Recorder(cell.interpreter, "auto", observer).record(scenario, args.output / cell.name)
-        except UserError as error:
-            print(f"mwms-train: {error}", file=sys.stderr)
+        with job_observer() as observer:
+            result = record_cell(_patient(cell, args.stall_timeout), observer, args.output)
+        matrix_results.append(state, result)
+        if result.refused:
+            print(f"mwms-train: {result.refused}", file=sys.stderr)
             status = 1
     _print_scores(args.output, score_all(args.output))
     return status
+
+
+def _patient(cell: Cell, stall_timeout: int | None) -> Cell:
+    """Return a cell with another stall timeout, if one is given."""
+    scenario = dataclasses.replace(cell.scenario, stall_timeout=stall_timeout or cell.scenario.stall_timeout)
+    return dataclasses.replace(cell, scenario=scenario)
 
 
 def _score(args: argparse.Namespace) -> int:

@@ -1,18 +1,25 @@
-"""Lists recordings to make: scenarios × TensorFlow versions × guilty workers × numbers of workers."""
+"""Makes recordings of scenarios × TensorFlow versions × guilty workers × numbers of workers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import product
 from typing import TYPE_CHECKING
 
+from analyzer.model.errors import UserError
 from analyzer.trainer.catalogue import find_scenario
+from analyzer.trainer.record import Recorder
+from analyzer.trainer.scoring.matrix_results import MatrixResult
+from analyzer.trainer.scoring.recordings_table import origin_of
+from analyzer.trainer.scoring.scoreboard import score_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from analyzer.trainer.jobs.interpreter import Interpreter
+    from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.scenario import Scenario
 
 
@@ -47,6 +54,27 @@ def _name(scenario: Scenario, interpreter: Interpreter, *, counted: bool) -> str
     return "-".join(parts)
 
 
-def missing(wanted: Iterator[Cell], home: Path) -> list[Cell]:
-    """Return the cells without a recording below `home`."""
-    return [cell for cell in wanted if not (home / cell.name / "expected.json").is_file()]
+def missing(wanted: Iterator[Cell], home: Path, tried: Collection[str] = ()) -> list[Cell]:
+    """Return the cells without a recording below `home` whose names are not in `tried`."""
+    absent = (cell for cell in wanted if not (home / cell.name / "expected.json").is_file())
+    return [cell for cell in absent if cell.name not in tried]
+
+
+def record_cell(cell: Cell, observer: JobObserver, home: Path) -> MatrixResult:
+    """Record a cell below `home` and score the answer; the result tells why if no recording could be made."""
+    target = home / cell.name
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    begun = MatrixResult(cell.name, cell.scenario.name, cell.interpreter.tensorflow, date, "")
+    try:
+        Recorder(cell.interpreter, "auto", observer).record(cell.scenario, target)
+    except UserError as error:
+        return begun._replace(refused=" ".join(str(error).split()))
+    [score] = score_all(home, cell.name)
+    return begun._replace(
+        witness=origin_of(target)["witness"],
+        truth=score.truth,
+        said=score.said,
+        confidence=f"{score.confidence:.2f}",
+        cause=score.cause,
+        culprit=score.culprit,
+    )

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.trainer.catalogue import all_scenarios
 from analyzer.trainer.matrix import cells, missing
+from analyzer.trainer.scoring import matrix_results
 from analyzer.trainer.scoring.baselines import answers
 from analyzer.trainer.scoring.holdout_results import NAME, keep, load
 from analyzer.trainer.scoring.intervals import wilson
+from analyzer.trainer.scoring.matrix_results import MatrixResult, matrix_table
 from analyzer.trainer.scoring.scoreboard import (
     Score,
     first_scoreboard,
@@ -139,6 +142,62 @@ def test_a_matrix_resumes(tmp_path: Path) -> None:
         "healthy-fit-tf24",
         "healthy-fit-tf215",
     ]
+
+
+def test_a_matrix_keeps_what_became_of_each_recording(tmp_path: Path) -> None:
+    """A refused run is tried again unless only missing ones are wanted; the last of its results counts."""
+    file = tmp_path / "state" / "matrix.csv"
+    assert matrix_results.load(file) == {}
+    refused = MatrixResult(
+        "frozen-tf215-1", "frozen", "2.15.1", "2026-11-22", "", "a worker never came to step 30"
+    )
+    healthy = MatrixResult(
+        "healthy-fit-tf24", "healthy-fit", "2.4.4", "2026-11-22", "no fault", "", "healthy"
+    )
+    held = refused._replace(date="2026-11-23", witness="state T in /proc", refused="", cause="right")
+    for result in (refused, healthy, held):
+        matrix_results.append(file, result)
+    results = matrix_results.load(file)
+    assert list(results.values()) == [held, healthy]
+    wanted = lambda: cells(["frozen", "healthy-fit"], [Version("2.4.4"), Version("2.15.1")], [1], [])  # type: ignore[list-item]  # noqa: E731
+    assert [cell.name for cell in missing(wanted(), tmp_path, results)] == [
+        "frozen-tf24-1",
+        "healthy-fit-tf215",
+    ]
+    assert len(missing(wanted(), tmp_path)) == 4
+
+
+def test_the_table_of_a_matrix_names_what_has_not_run() -> None:
+    """Refused runs show their reason, and scenarios without a result are named, those for GPUs apart."""
+    told = matrix_table(
+        [
+            MatrixResult("a", "frozen", "2.15.1", "2026-11-22", "", "a worker never came to step 30"),
+            MatrixResult(
+                "b",
+                "healthy-fit",
+                "2.4.4",
+                "2026-11-22",
+                "no fault",
+                "",
+                "healthy",
+                "unknown",
+                "0.1",
+                "abstained",
+                "right",
+            ),
+        ]
+    )
+    assert "| frozen | 2.15.1 | 2026-11-22 | refused: a worker never came to step 30 |  |  |" in told
+    assert (
+        "| healthy-fit | 2.4.4 | 2026-11-22 | no fault | healthy | unknown: cause abstained, culprit right |"
+        in told
+    )
+    count = len(all_scenarios())
+    assert f"| {count} | 1 | 1 | {count - 2} | 0 | 1 |" in told
+    never, others = (line for line in told.splitlines() if " run" in line and "`" in line)
+    assert "`gpu-ecc`" in never
+    assert "`worker-killed`" in others
+    assert "`frozen`" not in never + others
 
 
 def test_a_matrix_crosses_the_numbers_of_workers(tmp_path: Path) -> None:

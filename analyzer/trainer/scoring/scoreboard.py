@@ -52,8 +52,8 @@ class Score:
         return self.cause == self.culprit == "right"
 
 
-def score_all(home: Path) -> list[Score]:
-    """Analyze every recording in a directory, and return the answers scored against `expected.json`."""
+def score_all(home: Path, name: str = "*") -> list[Score]:
+    """Analyze the recordings in a directory whose name matches, and score the answers by `expected.json`."""
     rules = load_rules()
 
     def score(folder: Path) -> Score:
@@ -74,7 +74,7 @@ def score_all(home: Path) -> list[Score]:
             baselines=answers(tables),
         )
 
-    return [score(path.parent) for path in sorted(home.glob("*/expected.json"))]
+    return [score(path.parent) for path in sorted(home.glob(f"{name}/expected.json"))]
 
 
 def judge_cause(truth: Mapping[str, Any], said: Mapping[str, Any]) -> str:
