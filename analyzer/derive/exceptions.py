@@ -12,7 +12,7 @@ import polars as pl
 
 from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
 from analyzer.derive.teardown import ended_by_scheduler, ended_from_outside
-from analyzer.model.messages import STATES, Messages
+from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.traceback_format import Raised, is_runtime_error, parse
 from analyzer.tables.builders import frame
 
@@ -25,15 +25,15 @@ _LONGEST_MESSAGE = 2_000
 
 
 class _Wording(NamedTuple):
-    """Compiled message patterns that classify an exception and the call that raised it."""
+    """Messages that classify an exception and the call that raised it."""
 
-    passed_on: re.Pattern[str]
-    lost_connection: re.Pattern[str]
-    met_itself: re.Pattern[str]
+    passed_on: Wording
+    lost_connection: Wording
+    met_itself: Wording
     types_not_own: frozenset[str]
     broken_connection: frozenset[str]
-    runtime: re.Pattern[str]
-    via: Mapping[str, re.Pattern[str]]
+    runtime: Wording
+    via: Mapping[str, Wording]
 
 
 def exceptions(
@@ -77,13 +77,13 @@ def _disown_broken_connections(
 
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
-        messages.pattern("passed_on"),
-        messages.pattern("reason", "transport"),
-        messages.pattern("met_itself"),
+        messages.wording("passed_on"),
+        messages.wording("reason", "transport"),
+        messages.wording("met_itself"),
         frozenset(messages.literals("not_own")),
         frozenset(messages.literals("broken_connection")),
-        messages.pattern("runtime"),
-        {via: messages.pattern("raised_in", via) for via in STATES["raised_in"].words},
+        messages.wording("runtime"),
+        {via: messages.wording("raised_in", via) for via in STATES["raised_in"].words},
     )
 
 
@@ -103,22 +103,22 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "own": not _passed_on(raised.type, text, wording),
         "runtime": _is_of_runtime(raised, wording),
         "frame": raised.frame,
-        "via": next((via for via, pattern in wording.via.items() if pattern.search(text)), None),
+        "via": next((via for via, words in wording.via.items() if words.is_in(text)), None),
     }
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
     """Return True if TensorFlow's runtime or a device raised the error, or no frame is user code."""
-    if raised.type == "FatalPythonError" or wording.runtime.match(f"{raised.type}: {raised.message}"):
+    if raised.type == "FatalPythonError" or wording.runtime.begins(f"{raised.type}: {raised.message}"):
         return True
     return raised.frame is None and is_runtime_error(raised.type)
 
 
 def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
-    if wording.passed_on.search(text):
+    if wording.passed_on.is_in(text):
         return True
-    if wording.met_itself.search(text):
+    if wording.met_itself.is_in(text):
         return False
     if kind in wording.types_not_own:
         return True
-    return "errors_impl" in text and wording.lost_connection.search(text) is not None
+    return "errors_impl" in text and wording.lost_connection.is_in(text)

@@ -14,7 +14,7 @@ import polars as pl
 
 from analyzer.derive.ordering import behind_end, line_at
 from analyzer.derive.workers import cluster_specs
-from analyzer.model.messages import STATES, Messages
+from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, task_of, tasks_in
 from analyzer.tables.builders import frame
 
@@ -36,8 +36,8 @@ class _Wording(NamedTuple):
 
     peers: tuple[tuple[str, re.Pattern[str]], ...]
     targets: tuple[re.Pattern[str], ...]
-    wrappers: re.Pattern[str]
-    reasons: Mapping[str, re.Pattern[str]]
+    wrappers: Wording
+    reasons: Mapping[str, Wording]
 
 
 def accusations(
@@ -77,8 +77,8 @@ def _wording(messages: Messages) -> _Wording:
             for each in messages.stating("peer", how)
         ),
         tuple(re.compile(each.expression) for each in messages.stating("remote_target")),
-        messages.pattern("wraps_status"),
-        {how: messages.pattern("reason", how) for how in STATES["reason"].words},
+        messages.wording("wraps_status"),
+        {how: messages.wording("reason", how) for how in STATES["reason"].words},
     )
 
 
@@ -125,12 +125,12 @@ def _tasks_named(
     if "role" in groups:
         return [task_of(match)] if match["role"] else []
     failed = (wording.reasons["deadline"], wording.reasons["transport"])
-    return [leader] if any(reason.search(text) for reason in failed) else []
+    return [leader] if any(reason.is_in(text) for reason in failed) else []
 
 
 def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     """Yield the peer whose RPC failed; of a nested status, the one next to the root message."""
-    root = max((match.end() for match in wording.wrappers.finditer(text)), default=0)
+    root = max((match.end() for match in wording.wrappers.matches(text)), default=0)
     match = _first(wording.targets, text, root) or _first(wording.targets, text, 0)
     if not match:
         return
@@ -138,7 +138,7 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
     kind = _reason(said, wording) or _reason(rest.partition("\n")[0], wording)
     task, method = task_of(match), match.groupdict().get("method")
-    if wording.reasons["leader"].search(said):
+    if wording.reasons["leader"].is_in(said):
         kind = "leader"
     elif method and method.startswith("CoordinationService"):
         # The leader calls the other workers only to report that the job failed.
@@ -153,8 +153,8 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.M
 
 
 def _reason(said: str, wording: _Wording) -> str | None:
-    ways = ((how, pattern) for how, pattern in wording.reasons.items() if how != "leader")
-    return next((how for how, pattern in ways if pattern.search(said)), None)
+    ways = ((how, words) for how, words in wording.reasons.items() if how != "leader")
+    return next((how for how, words in ways if words.is_in(said)), None)
 
 
 def _seconds_between(start: float | None, end: float | None) -> float | None:

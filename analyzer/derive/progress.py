@@ -97,10 +97,10 @@ def completion_lines(
         & (pl.col("level").is_null() | (pl.col("level") == "I"))
         & (pl.col("text").str.len_chars() < _LONGEST)
     )
-    done, not_done = messages.pattern("done"), messages.pattern("not_done")
+    done, not_done = messages.wording("done"), messages.wording("not_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in plain.iter_rows(named=True):
-        if done.search(row["text"]) and not not_done.search(row["text"]):
+        if done.is_in(row["text"]) and not not_done.is_in(row["text"]):
             life = row["worker"], row["attempt"]
             order = {comes_after(row, step) for step in progress.get(life, ())}
             if True in order and False not in order:

@@ -82,6 +82,33 @@ class Message(NamedTuple):
         return expression(self.literals, self.regex)
 
 
+class Wording(NamedTuple):
+    """Messages to look for in texts; a regex is compiled when a text first holds words of its message."""
+
+    messages: tuple[Message, ...]
+
+    def is_in(self, text: str) -> bool:
+        """Return True if a text contains one of the messages."""
+        return next(self.matches(text), None) is not None
+
+    def begins(self, text: str) -> bool:
+        """Return True if a text begins with one of the messages."""
+        return any(re.match(each.expression, text) for each in self._possible(text))
+
+    def matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every match, message by message."""
+        for each in self._possible(text):
+            yield from re.finditer(each.expression, text)
+
+    def _possible(self, text: str) -> Iterator[Message]:
+        """Yield the messages of which the text holds fixed words; the case of `(?i)` messages is free."""
+        lower = text.lower()
+        for each in self.messages:
+            free = (each.regex or "").startswith("(?i)")
+            if any(word.lower() in lower if free else word in text for word in each.literals):
+                yield each
+
+
 class Messages(NamedTuple):
     """All messages, in the order of their files."""
 
@@ -95,15 +122,13 @@ class Messages(NamedTuple):
         """Return the fixed words of all messages with this statement."""
         return tuple(literal for each in self.stating(states, detail) for literal in each.literals)
 
-    def pattern(self, states: str, detail: str | None = None) -> re.Pattern[str]:
-        """Return a regex that matches any message with this statement; it has no named groups."""
-        ways = (f"(?:{_GROUP.sub('(?:', each.expression)})" for each in self.stating(states, detail))
-        return re.compile("|".join(ways) or "(?!)")
+    def wording(self, states: str, detail: str | None = None) -> Wording:
+        """Return the wording of all messages with this statement, to be looked for in texts."""
+        return Wording(tuple(self.stating(states, detail)))
 
 
 NONE = Messages()
 """No messages, for a matcher that only searches for patterns."""
-_GROUP = re.compile(r"\(\?P<\w+>")
 _FLAG = re.compile(r"^\(\?i\)(.*)$", re.DOTALL)
 
 
