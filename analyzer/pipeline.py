@@ -38,9 +38,9 @@ def analyze(
     """
     options = options or AnalysisOptions()
     pack = pack or load_rules(options.rules, packs=options.packs)
-    run = discover(paths, installed_readers() if options.packs else ())
+    run = discover(paths, installed_readers() if options.packs else (), options.budget)
     tables = load_tables(run, pack, options)
-    baseline = _baseline(options.against, pack)
+    baseline = _baseline(options, pack)
 
     from analyzer.diagnose.provenance import command_line
     from analyzer.redact import redact
@@ -107,10 +107,10 @@ def diagnose_tables(
     return diagnose(name, match(pack, tables), tables, made, baseline, pack.renamed)
 
 
-def _baseline(paths: Sequence[Path], pack: RulePack) -> BaselineRun | None:
-    if not paths:
+def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
+    if not options.against:
         return None
-    run = discover(paths)
+    run = discover(options.against, limits=options.budget)
     tables = load_tables(run, pack)
 
     from analyzer.diagnose import BaselineRun

@@ -18,8 +18,9 @@ print(json.dumps({{"seconds": seconds, "cpu": cpu, "megabytes": peak}}))
 """
 
 EVENTS = _MEASURED.format(
-    imports="from analyzer.ingest.tensorboard.event_files import read_scalars",
-    read="assert read_scalars(Path(path)).values",
+    imports="from analyzer.ingest.tensorboard.event_files import read_scalars\n"
+    "from analyzer.model.budget import Budget",
+    read="assert read_scalars(Path(path), Budget()).values",
 )
 ACCUMULATOR = _MEASURED.format(
     imports="from tensorboard.backend.event_processing.event_accumulator import EventAccumulator",
@@ -48,8 +49,9 @@ with subprocess.Popen(server, stderr=subprocess.PIPE, text=True) as process:
 )
 """The load cycle from the start of the server, which is a few milliseconds."""
 TRACE = _MEASURED.format(
-    imports="from analyzer.ingest.profiler.xplane import read_trace",
-    read="assert read_trace(Path(path)).events",
+    imports="from analyzer.ingest.profiler.xplane import read_trace\n"
+    "from analyzer.model.budget import Budget",
+    read="assert read_trace(Path(path), Budget()).events",
 )
 PROFILE_DATA = _MEASURED.format(
     imports="from xprof.profile_data import ProfileData",

@@ -39,8 +39,9 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({{"seconds": seconds, "megabytes": peak, "events": events}}))
 """
 OURS = MEASURED.format(
-    imports="from analyzer.ingest.profiler.xplane import read_trace",
-    read="events = read_trace(Path(path)).events",
+    imports="from analyzer.ingest.profiler.xplane import read_trace\n"
+    "from analyzer.model.budget import Budget",
+    read="events = read_trace(Path(path), Budget()).events",
 )
 PEER = MEASURED.format(
     imports="from xprof.profile_data import ProfileData",

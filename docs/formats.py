@@ -20,10 +20,19 @@ import zstandard
 from analyzer.discover import discover
 from analyzer.identify import identify
 from analyzer.ingest import ingest
+from analyzer.ingest.logs.exports import MAX_BYTES
+from analyzer.ingest.logs.text import MAX_LINE_CHARS
+from analyzer.ingest.profiler.spans import MAX_SPANS
+from analyzer.ingest.reader_output import MAX_BRACKETS
+from analyzer.ingest.tensorboard.event_files import MAX_RECORD_BYTES
+from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MAX_TAGS
+from analyzer.model.budget import Limits
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
 from analyzer.pipeline import load_rules
 from analyzer.render.formatting import instant
+from analyzer.storage.archives import MAX_MEMBERS
+from analyzer.storage.decompress import MAX_RATIO, MAX_WHOLE_BYTES, MIN_LIMIT_BYTES
 
 HERE = Path(__file__).resolve().parent
 OPENING = """\
@@ -56,7 +65,32 @@ Example = Mapping[str, Any]
 def formats() -> str:
     """All formats, by section."""
     sections = yaml.safe_load((HERE / "formats.yaml").read_text(encoding="utf-8"))
-    return OPENING + "\n".join(line for section in sections for line in _section(section))
+    return OPENING + "\n".join([*(line for section in sections for line in _section(section)), *_limits()])
+
+
+def _limits() -> Iterator[str]:
+    """The bounds within which files are read, whatever they claim."""
+    run, mb = Limits(), 1 << 20
+    unpacked = f"unpacks to {MAX_RATIO:,} times its size, or {MIN_LIMIT_BYTES // mb} MB if that is more"
+    limits = {
+        "a run (`--budget`)": (
+            f"{run.cpu_seconds:g} s of processor time, {run.unpacked_gigabytes:g} GB to unpack"
+        ),
+        "an archive or compressed file": f"{unpacked}; {MAX_MEMBERS:,} files",
+        "a file other than logs, event files and traces": (
+            f"{MAX_WHOLE_BYTES // mb} MB, {MAX_BRACKETS:,} brackets of JSON"
+        ),
+        "a log as one JSON array, or newest first": f"{MAX_BYTES // mb} MB",
+        "a line of a log": f"{MAX_LINE_CHARS:,} characters, half of them from its end",
+        "event files": (
+            f"{MAX_RECORD_BYTES // mb} MB a record, {MAX_TAGS:,} tags a file, {MAX_SCALARS:,} values a run"
+        ),
+        "profiler traces": f"{MAX_SPANS:,} spans a run",
+    }
+    yield from ("## Limits", "", "What exceeds a limit is left out, and the report names the file.", "")
+    yield from ("| of | limit |", "|---|---|")
+    yield from (f"| {what} | {limit} |" for what, limit in limits.items())
+    yield ""
 
 
 def _section(section: Mapping[str, Any]) -> Iterator[str]:

@@ -4,9 +4,11 @@ import argparse
 import atexit
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 
 from analyzer.cli import targets
@@ -16,6 +18,7 @@ from analyzer.cli.options.version import add_version
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
+from analyzer.model.budget import Limits
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.model.findings import Outcome, Verdict
 from analyzer.model.options import AnalysisOptions
@@ -104,6 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--redact", choices=("secrets", "topology"), default="secrets", help=masked)
+    most = f"what reading RUN may take: processor seconds, what it unpacks, or none (default: {Limits()})"
+    add("--budget", metavar="LIMITS", default=str(Limits()), help=most)
     colours = ("auto", "always", "never")
     add("--color", choices=colours, default="auto", help="colours in the terminal")
     add(
@@ -181,6 +186,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
             rules=tuple(_directory(name) for name in arguments.rules),
             packs=arguments.packs,
             redaction=arguments.redact,
+            budget=_limits(arguments.budget),
             against=(arguments.against,) if arguments.against else (),
             xprof_seconds=XPROF_SECONDS if arguments.xprof else 0.0,
             shown_paths=("-",) if "-" in arguments.paths else (),
@@ -202,6 +208,17 @@ def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
     if reason := history.get("skipped"):
         print(f"mwms-analyze: --history was skipped: {reason}", file=sys.stderr)
     return Diagnosis({**diagnosis.document, "history": history})
+
+
+def _limits(text: str) -> Limits:
+    """Parse `60s`, `4GB`, `60s,4GB` or `none`; a limit that is not named stays as it is by default."""
+    if text == "none":
+        return Limits(inf, inf)
+    match = re.fullmatch(r"(?:(\d+(?:\.\d+)?)s)?(?:(?:^|,)(\d+(?:\.\d+)?)GB)?", text)
+    if not (text and match):
+        raise UsageError(f"--budget {text}: is neither none nor limits like {Limits()}")
+    given = zip(match.groups(), Limits(), strict=True)
+    return Limits(*(default if part is None else float(part) for part, default in given))
 
 
 def _directory(name: str) -> Path:

@@ -9,6 +9,7 @@ import polars as pl
 
 from analyzer.diagnose.endings import how_it_ended
 from analyzer.diagnose.explanations import precedence
+from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.confidence import LEVELS
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
@@ -25,6 +26,10 @@ the cause is known, but not the worker's index.
 """
 _CAP_OLD = LEVELS["likely"]
 """Highest confidence for TensorFlow before 2.4, for which there are no recorded runs."""
+
+
+_CAP_UNREAD = LEVELS["possible"]
+"""Highest confidence if files were left out for want of time: what they lack may stand in the rest."""
 
 
 class Decision(NamedTuple):
@@ -57,20 +62,22 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 def capped(
     findings: Sequence[Finding], decision: Decision, tables: Tables
 ) -> tuple[Sequence[Finding], Decision]:
-    """Return findings and decision with confidence capped for guessed culprits and TensorFlow before 2.4.
+    """Return findings and decision with confidence capped for what makes all of them less sure.
 
-    The chosen cause stays. If only one log was collected and its worker is guessed, the worker becomes a
-    suspect: no other log confirms its index.
+    That is a guessed culprit, TensorFlow before 2.4, and files that the budget left out. The chosen cause
+    stays. A culprit becomes a suspect if its log was left out, or if it is guessed from the only log.
     """
     workers, old = tables["workers"], tables["job"]["old_tensorflow"].item()
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
     alone = workers["seen"].sum() == 1
+    sources, left_out = tables["sources"], beyond_budget(tables)
+    unread = set(sources.filter(pl.col("source").is_in(left_out["source"].to_list()))["worker"])
 
     def cap(finding: Finding) -> Finding:
-        return _cap_old(_cap_guessed(finding, guessed, alone), old)
+        return _cap_unread(_cap_old(_cap_guessed(finding, guessed, alone), old), unread)
 
     chosen = cap(decision.chosen) if decision.chosen else None
-    confidence = min(decision.confidence, _CAP_OLD) if old else decision.confidence
+    confidence = min(decision.confidence, _CAP_OLD if old else 1.0, _CAP_UNREAD if unread else 1.0)
     return [cap(each) for each in findings], decision._replace(
         chosen=chosen,
         confidence=chosen.confidence if chosen else confidence,
@@ -91,6 +98,19 @@ def _cap_guessed(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Fi
 def _cap_old(finding: Finding, shown: str | None) -> Finding:
     why = f"at most {_CAP_OLD:.2f}, for TensorFlow before 2.4 is read with less confidence ({shown})"
     return _at_most(_CAP_OLD, why, finding) if shown else finding
+
+
+def _cap_unread(finding: Finding, unread: AbstractSet[str | None]) -> Finding:
+    if not unread:
+        return finding
+    if not unread.isdisjoint(finding.culprits):
+        finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
+    return _at_most(_CAP_UNREAD, f"at most {_CAP_UNREAD:.2f}, for files were left out", finding)
+
+
+def beyond_budget(tables: Tables) -> pl.DataFrame:
+    """Return the rows of `damage` that are due to the budget of the run."""
+    return tables["damage"].filter(pl.col("what").str.contains(BEYOND_BUDGET, literal=True))
 
 
 def _at_most(cap: float, why: str, finding: Finding) -> Finding:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analyzer.diagnose.decide import Decision
+from analyzer.diagnose.decide import Decision, beyond_budget
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
@@ -29,7 +29,20 @@ def summary(decision: Decision, tables: Tables) -> str:
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:
-    """Return the sentences that justify the summary."""
+    """Return the sentences that justify the summary, and what they rest on if the budget was spent."""
+    return [*_reasons(decision, tables), *_beyond_budget(tables)]
+
+
+def _beyond_budget(tables: Tables) -> Iterator[str]:
+    """Yield that files were left out for want of time or bytes, and how to read them."""
+    unread = beyond_budget(tables)
+    if unread.height:
+        names, why = unread["source"].unique().sort(), unread["what"][0]
+        which = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+        yield (f"The verdict rests on part of the files: of {which}, {why}; --budget none reads everything.")
+
+
+def _reasons(decision: Decision, tables: Tables) -> list[str]:
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]

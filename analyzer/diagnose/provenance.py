@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from analyzer import __version__
+from analyzer.model.budget import Limits
 from analyzer.model.contract import MadeWith
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import printable
@@ -64,3 +65,5 @@ def _options(options: AnalysisOptions, rule_directories: Sequence[str]) -> Itera
         yield "--no-packs"
     if options.redaction != "secrets":
         yield from ("--redact", options.redaction)
+    if options.budget != Limits():
+        yield from ("--budget", str(options.budget))

@@ -13,6 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening
@@ -33,11 +34,14 @@ _OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
 
 
-def discover(paths: Sequence[Path], readers: Sequence[InstalledReader] = ()) -> RunDir:
+def discover(
+    paths: Sequence[Path], readers: Sequence[InstalledReader] = (), limits: Limits | None = None
+) -> RunDir:
     """Return the sources of one run in a stable order, with unique names.
 
     `paths` is one directory, one file, or several; several are named relative to their common directory.
-    `readers` of installed packages come before those of the kinds of files.
+    `readers` of installed packages come before those of the kinds of files. `limits` hold for unpacking
+    archives now and for reading the run later.
     Links that leave the run, unreadable directories and special files become sources with a `skip` reason.
 
     Raises:
@@ -49,19 +53,19 @@ def discover(paths: Sequence[Path], readers: Sequence[InstalledReader] = ()) -> 
     inputs, base = _inputs(paths)
     plain = {source.path: source for path, name in inputs for source in _walk(path, name)}
     packed = any(is_archive(source.path) for source in plain.values())
-    scratch = _scratch_directory() if packed else None
+    scratch, budget = _scratch_directory() if packed else None, Budget(limits)
     unpacked = Path(scratch.name if scratch else ".")
     sources = [
         found
         for source in plain.values()
-        for found in _expand_archive(source, unpacked, alone=len(plain) == 1)
+        for found in _expand_archive(source, unpacked, budget, alone=len(plain) == 1)
     ]
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
         sources = [_with_reader(source, readers) for source in sources]
     in_order = sorted(sources, key=lambda source: _natural_key(source.name))
-    return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), scratch)
+    return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
 
 
 def _require_reachable(path: Path) -> None:
@@ -91,7 +95,7 @@ def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
         yield source._replace(name=name)
 
 
-def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[Source]:
+def _expand_archive(source: Source, scratch: Path, budget: Budget, *, alone: bool) -> Iterator[Source]:
     """Yield an archive's members, prefixed by its name unless it is `alone`; else the source itself."""
     if source.skip or not is_archive(source.path):
         yield source
@@ -101,7 +105,7 @@ def _expand_archive(source: Source, scratch: Path, *, alone: bool) -> Iterator[S
     from analyzer.storage.archives import unpack
 
     prefix = "" if alone else f"{source.name}/"
-    for member in unpack(source.path, Path(mkdtemp(dir=scratch))):
+    for member in unpack(source.path, Path(mkdtemp(dir=scratch)), budget):
         name = prefix + member.name if member.name else source.name
         yield _source(member.path, name)._replace(skip=member.skip)
 

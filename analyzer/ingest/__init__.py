@@ -14,9 +14,10 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ForkPool
-from analyzer.ingest.scan.line_selection import SMALL_LOG_BYTES, budget_for
+from analyzer.ingest.scan.line_selection import SMALL_LOG_BYTES, sampling_for
 from analyzer.ingest.scan.scan_plan import LARGE_LOG_BYTES, LogScan, scan_log
 from analyzer.ingest.source_reader import prepare_log_reader, read_source
+from analyzer.model.budget import Budget
 from analyzer.model.messages import Messages
 from analyzer.model.options import ProgressCallback
 from analyzer.model.run import Pattern, RunDir, Source, Tables
@@ -40,11 +41,11 @@ def ingest(
     done = _ReadProgress(run.sources, progress)
     duplicates = duplicate_traces(run.sources)
     once = [source for source in run.sources if source.name not in duplicates]
-    outputs = _read_all(once, matcher, done, warm_up)
+    outputs = _read_all(once, matcher, run.budget, done, warm_up)
     read = {output.source.name for output in outputs if "spans" in output.rows}
     for source in run.sources:
         if source.name in duplicates:
-            outputs += _read_duplicate(source, duplicates[source.name], read, matcher)
+            outputs += _read_duplicate(source, duplicates[source.name], read, matcher, run.budget)
             done.finish(source)
     from analyzer.ingest.assembly import assemble  # polars takes longer than all other imports
 
@@ -52,36 +53,41 @@ def ingest(
 
 
 def _read_all(
-    sources: Sequence[Source], matcher: Matcher, done: _ReadProgress, warm_up: Callable[[], None] | None
+    sources: Sequence[Source],
+    matcher: Matcher,
+    budget: Budget,
+    done: _ReadProgress,
+    warm_up: Callable[[], None] | None,
 ) -> list[SourceRows]:
     """Return the rows of every source, in order; forked processes read the large logs."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
-    budget = budget_for(sum(done.size(log) > SMALL_LOG_BYTES for log in logs))
+    sampling = sampling_for(sum(done.size(log) > SMALL_LOG_BYTES for log in logs))
     large = [log for log in logs if done.size(log) >= LARGE_LOG_BYTES]
 
     def scan(log: Source) -> LogScan:
-        return scan_log(log, lambda: matcher.prefilter, partial(done.advance, log), budget)
+        return scan_log(log, lambda: matcher.prefilter, partial(done.advance, log), sampling, budget)
 
     shares = Counter(source.kind for source in sources)
     outputs: list[SourceRows] = []
-    pool = ForkPool(
-        large, partial(prepare_log_reader, matcher), partial(read_source, matcher), budget, done.advance
-    )
+    read_log = partial(read_source, matcher, budget)
+    pool = ForkPool(large, partial(prepare_log_reader, matcher), read_log, sampling, budget, done.advance)
     with pool:
         if warm_up:
             warm_up()
         for source in sources:
             collected = pool.collect(source) if source in pool else None
             share = shares[source.kind]
-            outputs += read_source(matcher, source, scan, share) if collected is None else collected
+            outputs += read_source(matcher, budget, source, scan, share) if collected is None else collected
             done.finish(source)
     return outputs
 
 
-def _read_duplicate(source: Source, original: str, read: set[str], matcher: Matcher) -> list[SourceRows]:
+def _read_duplicate(
+    source: Source, original: str, read: set[str], matcher: Matcher, budget: Budget
+) -> list[SourceRows]:
     """Return the rows of a trace; skip it if its session was read from another file with rows."""
     if original not in read:
-        return read_source(matcher, source)
+        return read_source(matcher, budget, source)
     output = SourceRows(source)
     output.skip(f"the same session is read from {original}")
     return [output]

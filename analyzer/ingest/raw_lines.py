@@ -9,6 +9,7 @@ from analyzer.ingest.logs.collectors import Stream, Style, detect_style, split_s
 from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
+from analyzer.model.budget import Budget
 from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
@@ -29,35 +30,35 @@ def lines_at(run: RunDir, wanted: Mapping[str, Collection[int]]) -> dict[str, Li
     For a source that cannot be read, the value is the reason. `job.log#worker-1` names one stream of a file.
     """
     files = {source.name: source for source in run.sources}
-    return {name: _source_lines(name, files, set(numbers)) for name, numbers in wanted.items()}
+    return {name: _source_lines(name, files, set(numbers), run.budget) for name, numbers in wanted.items()}
 
 
-def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int]) -> Lines | str:
+def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], budget: Budget) -> Lines | str:
     source = files.get(name) or files.get(name.rpartition("#")[0])
     if source is None:
         return "no such file"
     if source.skip:
         return source.skip
     try:
-        found = _streams_near(source.path, numbers)
+        found = _streams_near(source.path, numbers, budget)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     return _texts(found if key is None else [each for each in found if each.key == key], numbers)
 
 
-def _streams_near(path: Path, numbers: set[int]) -> list[Stream]:
+def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:
     """Split the requested lines, with possible continuation lines, into streams by writer."""
-    style, blocks = _blocks(path)
+    style, blocks = _blocks(path, budget)
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
     return split_streams(list(_numbered(blocks, near)), style)
 
 
-def _blocks(path: Path) -> tuple[Style | None, Iterator[bytes]]:
+def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
     """Return the collector style of a log and its text in blocks; an export has one entry per line."""
     entries = entries_of(path).lines
-    utf8 = Utf8(Chunks(path)) if entries is None else (f"{e}\n".encode(errors="replace") for e in entries)
-    blocks = split_into_blocks(utf8)
+    encoded = (f"{entry}\n".encode(errors="replace") for entry in entries or ())
+    blocks = split_into_blocks(Utf8(Chunks(path, budget)) if entries is None else encoded)
     first = next(blocks, b"")
     return detect_style(_text(first).split("\n")), chain([first], blocks)
 
@@ -87,12 +88,12 @@ def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
 def line_templates(run: RunDir) -> frozenset[str]:
     """Return the distinct templates of all log lines of a run (numbers, paths and addresses masked)."""
     logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
-    return frozenset(template_of(text) for source in logs for text in _all_lines(source))
+    return frozenset(template_of(text) for source in logs for text in _all_lines(source, run.budget))
 
 
-def _all_lines(source: Source) -> Iterator[str]:
+def _all_lines(source: Source, budget: Budget) -> Iterator[str]:
     with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
-        (style, blocks), read = _blocks(source.path), 0
+        (style, blocks), read = _blocks(source.path, budget), 0
         for block in blocks:
             for stream in split_streams(list(enumerate(_text(block).split("\n"))), style):
                 yield from (line.text for line in lines(stream.lines))

@@ -6,6 +6,7 @@ from json import JSONDecodeError
 from typing import Any
 
 from analyzer.ingest.logs.text import decode
+from analyzer.model.budget import Budget
 from analyzer.model.run import Source
 from analyzer.storage.decompress import read_whole
 
@@ -33,13 +34,16 @@ def is_time(seconds: float) -> bool:
 class SourceRows:
     """The rows of one source by table, and how the source was read."""
 
-    def __init__(self, source: Source, *, share: int = 1, thinned: str = "") -> None:
+    def __init__(
+        self, source: Source, budget: Budget | None = None, *, share: int = 1, thinned: str = ""
+    ) -> None:
         """Create without rows.
 
-        `share` is the number of sources of this kind, which divide the rows that a run may hold; `thinned`
-        describes which part of a large source is read, empty if all of it is.
+        `budget` limits what reading takes. `share` is the number of sources of this kind, which divide the
+        rows that a run may hold; `thinned` describes which part of a large source is read, empty if all is.
         """
         self.source, self.share = source, share
+        self.budget = budget or Budget()
         self.bytes = 0
         self.lines: int | None = None
         self.first_time: float | None = None
@@ -116,7 +120,7 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
         OSError: the file cannot be read.
 
     """
-    data, damage = read_whole(output.source.path)
+    data, damage = read_whole(output.source.path, output.budget)
     if damage:
         output.add_damage(damage)
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -6,12 +6,13 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.prefilter import Prefilter
+from analyzer.model.budget import BEYOND_BUDGET, Budget, OverBudgetError
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
 
 def read_source(
-    matcher: Matcher, source: Source, scan: ScanLog | None = None, share: int = 1
+    matcher: Matcher, budget: Budget, source: Source, scan: ScanLog | None = None, share: int = 1
 ) -> list[SourceRows]:
     """Return the rows of one source: one item, or for a log with several workers one item for each.
 
@@ -21,18 +22,23 @@ def read_source(
     reason = source.skip
     try:
         if not reason:
-            return _read(matcher, source, scan, share)
+            budget.spend()
+            return _read(SourceRows(source, budget, share=share), matcher, scan)
+    except OverBudgetError as spent:
+        reason = str(spent)
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
     except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
         reason = f"{source.reader or 'reader'} failed: {type(error).__name__}: {error}"[:400]
-    output = SourceRows(source)
+    output = SourceRows(source, budget)
+    if BEYOND_BUDGET in reason:
+        output.add_damage(reason)
     output.skip(reason)
     return [output]
 
 
-def _read(matcher: Matcher, source: Source, scan: ScanLog | None, share: int) -> list[SourceRows]:
-    output = SourceRows(source, share=share)
+def _read(output: SourceRows, matcher: Matcher, scan: ScanLog | None) -> list[SourceRows]:
+    source = output.source
     if not source.reader and source.kind.reader is None:
         output.skip("no reader for this kind of file")
         return [output]

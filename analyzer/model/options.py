@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from analyzer.model.budget import Limits
+
 Redaction = Literal["secrets", "topology"]
 """What is masked: secrets always; for `topology` hosts, addresses, users and directories too."""
 
@@ -19,6 +21,8 @@ class AnalysisOptions(NamedTuple):
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
     redaction: Redaction = "secrets"
+    budget: Limits = Limits()
+    """The most that reading one run may take; the rest of its files is left out, and the report says so."""
     against: tuple[Path, ...] = ()
     """Paths of a good run; the diagnosis lists what differs from it."""
     xprof_seconds: float = 0.0

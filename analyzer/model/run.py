@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from analyzer.model.budget import Budget
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.findings import Verdict
 from analyzer.model.schema import TABLES
@@ -57,6 +58,8 @@ class RunDir(NamedTuple):
 
     name: str
     sources: tuple[Source, ...]
+    budget: Budget
+    """What reading them may take, and has taken so far."""
     scratch: TemporaryDirectory[str] | None = None
     """Directory of unpacked archives; deleted together with the RunDir."""
 

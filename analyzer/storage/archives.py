@@ -4,7 +4,6 @@ Members are not trusted: nothing is written outside the scratch directory, links
 and what exceeds the limits is left out with a reason.
 """
 
-import shutil
 import stat
 import tarfile
 import zipfile
@@ -13,6 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Self, cast
 
+from analyzer.model.budget import Budget
 from analyzer.model.task_names import ARCHIVE_SUFFIX
 from analyzer.storage.decompress import decompress_members, is_compressed, unpacked_limit
 
@@ -44,7 +44,7 @@ class _Entry(NamedTuple):
     open: _Open
 
 
-def unpack(archive: Path, scratch: Path) -> list[Member]:
+def unpack(archive: Path, scratch: Path, budget: Budget) -> list[Member]:
     """Unpack every file of an archive below `scratch`; of a broken archive, the files before the damage.
 
     Hidden files are left out without mention. A broken member does not affect the others. Damage of
@@ -52,16 +52,19 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
     """
     members: list[Member] = []
     broken: list[str] = []
-    budget = unpacked_limit(archive.stat().st_size)
+    limit = unpacked_limit(archive.stat().st_size)
     try:
-        for entry in _entries(archive, budget):
+        for entry in _entries(archive, limit, budget):
+            if excess := budget.excess(unpacking=True):
+                broken = broken or [excess]
+                break
             name = str(PurePosixPath(entry.name))
             if _is_hidden(name):
                 continue
             target = scratch / str(len(members))
-            reason = _refuse(name, entry.size, len(members), budget)
-            budget -= 0 if reason else entry.size
-            fault = "" if reason else _copy(entry.open, target)
+            reason = _refuse(name, entry.size, len(members), limit)
+            limit -= 0 if reason else entry.size
+            fault = "" if reason else _copy(entry.open, target, budget)
             if fault and target.exists() and target.stat().st_size:
                 broken.append(f"{name} breaks off: {fault}")
                 fault = ""
@@ -69,7 +72,7 @@ def unpack(archive: Path, scratch: Path) -> list[Member]:
             if len(members) > MAX_MEMBERS:
                 break
     except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common base
-        broken.append(f"the archive is broken: {error}")
+        broken.append(budget.excess(unpacking=True) or f"the archive is broken: {error}")
     return [*members, Member("", archive, "; ".join(broken[:3]))] if broken else members
 
 
@@ -79,7 +82,7 @@ def _is_hidden(name: str) -> bool:
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
 
 
-def _refuse(name: str, size: int, number: int, budget: int) -> str:
+def _refuse(name: str, size: int, number: int, limit: int) -> str:
     """Return why a member is not unpacked; empty if it is."""
     if name.startswith("/") or ".." in PurePosixPath(name).parts:
         return "its name leads out of the archive"
@@ -89,28 +92,30 @@ def _refuse(name: str, size: int, number: int, budget: int) -> str:
         return "an archive inside an archive is not opened; unpack it first"
     if number >= MAX_MEMBERS:
         return f"the archive holds more than {MAX_MEMBERS} files"
-    return f"the archive unpacks to more than {budget} bytes here" if size > budget else ""
+    return f"the archive unpacks to more than {limit} bytes here" if size > limit else ""
 
 
-def _copy(open_member: _Open, target: Path) -> str:
+def _copy(open_member: _Open, target: Path, budget: Budget) -> str:
     """Unpack a member; return the error in words, empty if there is none."""
     try:
         with open_member() as source, target.open("wb") as copy:
-            shutil.copyfileobj(source, copy, 1 << 16)
+            while chunk := source.read(1 << 16):
+                budget.spend(len(chunk))
+                copy.write(chunk)
     except Exception as error:  # noqa: BLE001 - as above
         return str(error) or type(error).__name__
     return ""
 
 
-def _entries(archive: Path, budget: int) -> Iterator[_Entry]:
+def _entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:
     is_zip = archive.name.lower().endswith(".zip")
-    return _zip_entries(archive) if is_zip else _tar_entries(archive, budget)
+    return _zip_entries(archive) if is_zip else _tar_entries(archive, limit, budget)
 
 
-def _tar_entries(archive: Path, budget: int) -> Iterator[_Entry]:
+def _tar_entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:
     with (
         archive.open("rb") as packed,
-        tarfile.open(fileobj=_decompressed(packed, budget), mode="r|", tarinfo=_StrictHeader) as tar,
+        tarfile.open(fileobj=_decompressed(packed, limit, budget), mode="r|", tarinfo=_StrictHeader) as tar,
     ):
         for member in tar:
             if not member.isdir():
@@ -194,25 +199,26 @@ class _DeferringStream:
         return found
 
 
-def _decompressed(packed: IO[bytes], budget: int) -> IO[bytes]:
+def _decompressed(packed: IO[bytes], limit: int, budget: Budget) -> IO[bytes]:
     """Return the contents of a file as a stream, decompressed if its first bytes show a compression."""
     head = packed.read(8)
     packed.seek(0)
     if not is_compressed(head):
         return packed
-    return cast(IO[bytes], _DeferringStream(_limited(decompress_members(packed), budget)))
+    return cast(IO[bytes], _DeferringStream(_limited(decompress_members(packed), limit, budget)))
 
 
-def _limited(chunks: Iterator[bytes], budget: int) -> Iterator[bytes]:
+def _limited(chunks: Iterator[bytes], limit: int, budget: Budget) -> Iterator[bytes]:
     """Yield the chunks up to a limit on their total size.
 
     Raises:
-        OSError: they hold more bytes than the budget and a megabyte for headers.
+        OSError: they hold more bytes than the limit and a megabyte for headers, or the budget is spent.
 
     """
-    left = budget + _MAX_HEADER_BYTES
+    left = limit + _MAX_HEADER_BYTES
     for chunk in chunks:
+        budget.spend()
         left -= len(chunk)
         if left < 0:
-            raise OSError(f"unpacks to more than {budget} bytes; the rest is left out")
+            raise OSError(f"unpacks to more than {limit} bytes; the rest is left out")
         yield chunk

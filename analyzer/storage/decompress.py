@@ -11,10 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-MAX_DECOMPRESSED_BYTES = 64 << 30
+from analyzer.model.budget import Budget, OverBudgetError
+
 MAX_RATIO = 1_000
 """Highest accepted ratio of unpacked to packed size; no log compresses this well."""
-_MIN_LIMIT_BYTES = 256 << 20
+MIN_LIMIT_BYTES = 256 << 20
 """Unpacked bytes that every archive or file may have, however small it is."""
 MAX_WHOLE_BYTES = 16 << 20
 """Limit for files that are held in memory as a whole; logs, event files and traces never are."""
@@ -42,8 +43,8 @@ class Chunks:
     A growing file is read up to the size that it had when it was opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, budget: Budget) -> None:
+        self.path, self._budget = path, budget
         self.damage = ""
 
     def __iter__(self) -> Iterator[bytes]:
@@ -56,7 +57,10 @@ class Chunks:
         with self.path.open("rb") as file:
             head = file.read(8)
             file.seek(0)
-            yield from self._decompressed(file) if is_compressed(head) else self._plain(file)
+            try:
+                yield from self._decompressed(file) if is_compressed(head) else self._plain(file)
+            except OverBudgetError as spent:
+                self.damage = str(spent)
         if _is_cut_inside_magic(self.path, head):
             self.damage = _CUT_SHORT
 
@@ -65,6 +69,7 @@ class Chunks:
         while read < size and (chunk := os.pread(file.fileno(), _chunk_size(file, read, size), read)):
             read += len(chunk)
             yield chunk
+            self._budget.spend()
         now = os.fstat(file.fileno()).st_size
         self.damage = describe_change(size, read if read < size else max(size, now))
 
@@ -72,20 +77,21 @@ class Chunks:
         size, limit = 0, unpacked_limit(os.fstat(file.fileno()).st_size)
         try:
             for chunk in decompress_members(file):
+                self._budget.spend(len(chunk))
                 yield chunk[: limit - size]
                 size += len(chunk)
                 if size > limit:
                     self.damage = f"unpacks to more than {limit} bytes; the rest is left out"
                     return
         except OSError as error:
-            if not size:
+            if not size or isinstance(error, OverBudgetError):
                 raise
             self.damage = str(error)
 
 
 def unpacked_limit(packed: int) -> int:
     """Return how many bytes an archive or compressed file of `packed` bytes may unpack to."""
-    return min(MAX_DECOMPRESSED_BYTES, max(_MIN_LIMIT_BYTES, packed * MAX_RATIO))
+    return max(MIN_LIMIT_BYTES, packed * MAX_RATIO)
 
 
 def _chunk_size(file: BinaryIO, read: int, size: int) -> int:
@@ -156,14 +162,14 @@ def is_compressed(head: bytes) -> bool:
     return _magic(head) is not None
 
 
-def read_whole(path: Path) -> tuple[bytes, str]:
+def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:
     """Return the decompressed contents of a file, up to `MAX_WHOLE_BYTES`, and what is wrong with them.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
 
     """
-    chunks, held, size = Chunks(path), [], 0
+    chunks, held, size = Chunks(path, budget), [], 0
     for chunk in chunks:
         held.append(chunk)
         size += len(chunk)
@@ -174,7 +180,7 @@ def read_whole(path: Path) -> tuple[bytes, str]:
 
 
 @contextmanager
-def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
+def decompressed_file(path: Path, budget: Budget) -> Iterator[tuple[Path, str]]:
     """Yield the path of a decompressed copy (the file itself if not compressed), and what is wrong with it.
 
     Raises:
@@ -189,7 +195,7 @@ def decompressed_file(path: Path) -> Iterator[tuple[Path, str]]:
     from analyzer.storage.scratch import ScratchDirectory  # imports modules that a small run never needs
 
     with ScratchDirectory() as folder:
-        chunks, copy = Chunks(path), Path(folder, "copy")
+        chunks, copy = Chunks(path, budget), Path(folder, "copy")
         with copy.open("wb") as file:
             file.writelines(chunks)
         yield copy, chunks.damage

@@ -26,6 +26,7 @@ import polars as pl
 from analyzer.discover import discover
 from analyzer.engine import RulePack
 from analyzer.ingest import ingest
+from analyzer.model.budget import Budget
 from analyzer.model.errors import UserError
 from analyzer.model.run import RunDir, Tables
 from analyzer.model.source_kinds import Kind
@@ -131,7 +132,7 @@ def read(paths: Sequence[Path]) -> list[Tables]:
         for number, run in enumerate(runs)
         for source in run.sources
     )
-    tables = ingest(RunDir("fuzz", tuple(sources)), pack().patterns, pack().messages)
+    tables = ingest(RunDir("fuzz", tuple(sources), Budget()), pack().patterns, pack().messages)
     apart = {name: _apart(frame) for name, frame in tables.items()}
     return [
         {name: parts.get(str(n), tables[name].clear()) for name, parts in apart.items()}
@@ -144,7 +145,7 @@ def _discovered(path: Path) -> RunDir:
     try:
         return discover([path])
     except UserError:
-        return RunDir(path.name, ())
+        return RunDir(path.name, (), Budget())
 
 
 def _apart(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:

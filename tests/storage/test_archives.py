@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
-from analyzer.storage import decompress
+from analyzer.storage import archives
 from tests.storage.test_decompress import PACK
 
 Make = Callable[[Path, dict[str, bytes]], Path]
@@ -193,7 +193,7 @@ def test_what_lies_behind_the_budget_is_not_decompressed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A member of 20 GB of zeros is a megabyte of bz2, and minutes of work."""
-    monkeypatch.setattr(decompress, "MAX_DECOMPRESSED_BYTES", 1 << 20)
+    monkeypatch.setattr(archives, "unpacked_limit", lambda _packed: 1 << 20)
     whole = tar(tmp_path / "whole.tar", {"worker-0.log": LOG, "zeros": bytes(80 << 20), "worker-1.log": LOG})
     archive = tmp_path / "job.tar.bz2"
     archive.write_bytes(bz2.compress(whole.read_bytes()))

@@ -13,7 +13,8 @@ import pytest
 import zstandard
 
 from analyzer.discover import discover
-from analyzer.ingest.scan.line_selection import SamplingBudget
+from analyzer.ingest.scan.line_selection import Sampling
+from analyzer.model.budget import Budget
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from analyzer.storage import decompress
@@ -44,7 +45,7 @@ def test_members_one_behind_the_other_are_read_as_one(pack: Callable[[bytes], by
     """A rotated log is often appended to a compressed one; tapes fill up with zeros."""
     path = tmp_path / "log"
     path.write_bytes(pack(LOG) + pack(MUCH) + b"\0" * 512)
-    assert read_whole(path) == (LOG + MUCH, "")
+    assert read_whole(path, Budget()) == (LOG + MUCH, "")
 
 
 @formats
@@ -52,7 +53,7 @@ def test_what_stands_before_the_break_is_kept(pack: Callable[[bytes], bytes], tm
     """A file that was being copied when the node went away."""
     path, whole = tmp_path / "log", pack(MUCH)
     path.write_bytes(whole[: len(whole) * 4 // 5])
-    data, damage = read_whole(path)
+    data, damage = read_whole(path, Budget())
     assert damage == "is compressed, and cut short"
     assert len(data) > len(MUCH) // 5
     assert MUCH.startswith(data)
@@ -64,7 +65,7 @@ def test_a_file_that_is_cut_at_once_is_said(suffix: str, length: int, tmp_path: 
     """Its first bytes do not tell any more that it is compressed, but its name does."""
     path = tmp_path / f"worker-0.log.{suffix}"
     path.write_bytes(PACK[suffix](LOG)[:length])
-    assert read_whole(path)[1] == "is compressed, and cut short"
+    assert read_whole(path, Budget())[1] == "is compressed, and cut short"
 
 
 @formats
@@ -73,7 +74,7 @@ def test_damage_in_the_middle_costs_what_follows(pack: Callable[[bytes], bytes],
     path, whole = tmp_path / "log", bytearray(pack(LOG) + pack(MUCH))
     whole[-len(whole) // 3 :] = b"\xff" * (len(whole) // 3)
     path.write_bytes(whole)
-    data, damage = read_whole(path)
+    data, damage = read_whole(path, Budget())
     assert damage
     assert data.startswith(LOG)
 
@@ -83,14 +84,14 @@ def test_a_file_may_not_grow_without_end(
     pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is cut at the limit, whatever it was packed with."""
-    monkeypatch.setattr(decompress, "MAX_DECOMPRESSED_BYTES", 1 << 16)
+    monkeypatch.setattr(decompress, "unpacked_limit", lambda _packed: 1 << 16)
     path = tmp_path / "log"
     path.write_bytes(pack(MUCH))
-    data, damage = read_whole(path)
+    data, damage = read_whole(path, Budget())
     assert (data, damage[:13]) == (MUCH[: 1 << 16], "unpacks to mo")
 
 
-@pytest.mark.parametrize(("steps", "least"), [(18_000, 10_000), (20_000, 4 * SamplingBudget().edge // 30)])
+@pytest.mark.parametrize(("steps", "least"), [(18_000, 10_000), (20_000, 4 * Sampling().edge // 30)])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gz", "zst"])
 def test_a_log_that_is_cut_is_read_in_part_and_said(
     pack: Callable[[bytes], bytes], steps: int, least: int, tmp_path: Path
@@ -130,6 +131,6 @@ def test_a_few_bytes_never_expand_into_memory_at_once(tmp_path: Path) -> None:
     """Of bz2, 45 bytes can be 45 MB; the whole file would be held."""
     path = tmp_path / "log.bz2"
     path.write_bytes(bz2.compress(b"a" * 100_000_000))
-    chunks = [len(chunk) for chunk in decompress.Chunks(path)]
+    chunks = [len(chunk) for chunk in decompress.Chunks(path, Budget())]
     assert sum(chunks) == 100_000_000
     assert max(chunks) <= decompress.CHUNK_BYTES

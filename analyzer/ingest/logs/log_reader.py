@@ -8,8 +8,9 @@ from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ScanLog
-from analyzer.ingest.scan.line_selection import SamplingBudget, Selection, no_progress
+from analyzer.ingest.scan.line_selection import Sampling, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
+from analyzer.model.budget import Budget
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
@@ -34,7 +35,7 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     matcher.begin_file()
     if scan is None:
         selection, damage, broken_at = scan_log(
-            source, lambda: matcher.prefilter, no_progress, SamplingBudget()
+            source, lambda: matcher.prefilter, no_progress, Sampling(), Budget()
         )
     else:
         selection, damage, broken_at = scan(source)

@@ -14,6 +14,7 @@ from typing import Any
 from analyzer.ingest.profiler.span_kinds import NOTES, kind_of
 from analyzer.ingest.profiler.spans import MAX_SPANS, Span, Trace, spans_left_out, whole_number, with_steps
 from analyzer.ingest.tensorboard.event_files import Damage
+from analyzer.model.budget import Budget, OverBudgetError
 
 _CHUNK_CHARS = 1 << 20
 """Characters that are read at once; also the limit for one event."""
@@ -27,7 +28,7 @@ _MAX_MICROSECONDS = 1e15
 """Largest plausible time in a profile."""
 
 
-def read_chrome_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
+def read_chrome_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Trace:
     """Return the first `limit` spans of a trace; unreadable parts become damage, what precedes them is kept.
 
     Raises:
@@ -35,8 +36,11 @@ def read_chrome_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
 
     """
     reader = _Reader(limit)
-    for event in _events(path, reader.damage):
-        reader.take(event)
+    try:
+        for event in _events(path, reader.damage, budget):
+            reader.take(event)
+    except OverBudgetError as spent:
+        reader.damage.append(Damage(0, None, str(spent)))
     if reader.malformed:
         reader.damage.append(Damage(0, None, f"{reader.malformed} events that are none"))
     if reader.unpaired:
@@ -110,7 +114,7 @@ def _time(value: object) -> float | None:
     return value if isinstance(value, int | float) and 0 <= value < _MAX_MICROSECONDS else None
 
 
-def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
+def _events(path: Path, damage: list[Damage], budget: Budget) -> Iterator[object]:
     """Yield the entries of the list of events; if the list is cut short, add that to `damage`."""
     decoder = json.JSONDecoder()
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -128,6 +132,7 @@ def _events(path: Path, damage: list[Damage]) -> Iterator[object]:
             try:
                 event, end = decoder.raw_decode(held, at)
             except (ValueError, RecursionError):
+                budget.spend()
                 more = file.read(_CHUNK_CHARS) if len(held) - at <= _CHUNK_CHARS else ""
                 if not more:
                     damage.append(Damage(dropped + at, None, "breaks off, or is no trace from here on"))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from typing import overload
 
+from analyzer.model.budget import Budget
+
 _BLOCK_BYTES = 64 << 10
 
 
 class FileBlocks:
     """Reads single bytes of a file, a block at a time."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, descriptor: int, budget: Budget) -> None:
+        self.descriptor, self._budget = descriptor, budget
         self._start, self._block = 0, b""
 
     def byte(self, offset: int) -> int:
@@ -20,9 +22,11 @@ class FileBlocks:
 
         Raises:
             IndexError: the file ends before it.
+            OverBudgetError: reading the run takes too long.
 
         """
         if not 0 <= offset - self._start < len(self._block):
+            self._budget.spend()
             self._start, self._block = offset, os.pread(self.descriptor, _BLOCK_BYTES, offset)
         return self._block[offset - self._start]
 

@@ -17,8 +17,9 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     source = output.source
     output.bytes = source.path.stat().st_size
     limit = max(MIN_SPANS, MAX_SPANS // output.share)
-    with decompressed_file(source.path) as (path, broken):
-        trace = read_chrome_trace(path, limit) if is_chrome(source) else read_trace(path, limit)
+    read_spans = read_chrome_trace if is_chrome(source) else read_trace
+    with decompressed_file(source.path, output.budget) as (path, broken):
+        trace = read_spans(path, output.budget, limit)
     if broken:
         output.add_damage(broken)
     for span in trace.spans:

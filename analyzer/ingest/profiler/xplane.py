@@ -32,6 +32,7 @@ from analyzer.ingest.profiler.spans import (
 )
 from analyzer.ingest.profiler.xplane_pb2 import Brief, Entry, Event, RawLine, Stat
 from analyzer.ingest.tensorboard.event_files import Damage
+from analyzer.model.budget import Budget, OverBudgetError
 from analyzer.tables.intervals import union
 
 _Message = Any
@@ -73,7 +74,7 @@ class _PlaneNames:
         return found
 
 
-def read_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
+def read_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Trace:
     """Return the first `limit` spans of a trace.
 
     Bad bytes become damage, never an exception, and all lines that can be decoded are kept. A trace without
@@ -86,7 +87,10 @@ def read_trace(path: Path, limit: int = MAX_SPANS) -> Trace:
     reader = _Reader(limit)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        reader.read(FileWindow(FileBlocks(file.fileno()), 0, size))
+        try:
+            reader.read(FileWindow(FileBlocks(file.fileno(), budget), 0, size))
+        except OverBudgetError as spent:
+            reader.damage.append(Damage(0, None, str(spent)))
     start = reader.start()
     spans = [shifted(span, start or 0) for span in with_steps(reader.spans + reader.open_spans())]
     absolute = bool(spans) and all(span.start_ns >= _MIN_EPOCH_NS for span in spans)

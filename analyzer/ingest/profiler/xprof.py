@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
+from analyzer.model.budget import Budget
 from analyzer.model.contract import XprofQuote
 from analyzer.model.errors import UsageError
 from analyzer.model.run import RunDir, Source
@@ -108,7 +109,7 @@ def _quote(source: Source, whole: Mapping[str, str | None], until: float, ask: S
         copy = Path(folder, "plugins", "profile", "copy", "host.xplane.pb")
         copy.parent.mkdir(parents=True)
         try:
-            with decompressed_file(source.path) as (path, _):
+            with decompressed_file(source.path, Budget()) as (path, _):
                 copy.write_bytes(path.read_bytes())
             left = until - time.monotonic()
             if left <= 0:

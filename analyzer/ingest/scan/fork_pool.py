@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn, Self
 
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.blocks import BLOCK_BYTES, BlockScan, BlockScanner
-from analyzer.ingest.scan.line_selection import SamplingBudget
+from analyzer.ingest.scan.line_selection import Sampling
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.processes import (
     append,
@@ -38,6 +38,7 @@ from analyzer.ingest.scan.scan_plan import (
     scan_log,
     scan_part,
 )
+from analyzer.model.budget import Budget
 from analyzer.model.run import Source
 
 MAX_TASKS = 1_000
@@ -86,14 +87,15 @@ class ForkPool:
         logs: Sequence[Source],
         load_prefilter: Callable[[], Prefilter],
         read: ReadLog,
-        budget: SamplingBudget,
+        sampling: Sampling,
+        budget: Budget,
         progress: LogProgress,
     ) -> None:
         """Plan to read `logs`; the first reader calls `load_prefilter` before it forks the others."""
         self._logs = list(logs[:MAX_TASKS]) if logs and can_fork() else []
         self._numbers = {log.name: number for number, log in enumerate(self._logs)}
         self._load_prefilter, self._read = load_prefilter, read
-        self._budget, self._progress = budget, progress
+        self._sampling, self._budget, self._progress = sampling, budget, progress
         self._parts: list[list[LogPart]] = []
         self._scanned: list[dict[int, _Result]] = [{} for _ in self._logs]
         self._combined = 0
@@ -258,7 +260,7 @@ class ForkPool:
     def _do(
         self, task: _Task, prefilter: Prefilter, scanner: BlockScanner, parent: poll
     ) -> list[BlockScan] | list[SourceRows] | OSError:
-        log, budget = self._logs[task.log], self._budget
+        log, sampling, budget = self._logs[task.log], self._sampling, self._budget
 
         def progress(offset: int) -> None:
             if task.part == _WHOLE_LOG:
@@ -267,12 +269,12 @@ class ForkPool:
                 os._exit(1)
 
         if task.part == _WHOLE_LOG:
-            return self._read(log, lambda log: scan_log(log, lambda: prefilter, progress, budget))
+            return self._read(log, lambda log: scan_log(log, lambda: prefilter, progress, sampling, budget))
         if task.part == _COMBINE:
             size, scans = self._parts[task.log][0].size, self._load_scans(task)
-            return self._read(log, lambda log: combine_parts(log, size, scans, prefilter, budget))
+            return self._read(log, lambda log: combine_parts(log, size, scans, prefilter, sampling, budget))
         try:
-            return scan_part(log, self._parts[task.log][task.part], scanner, budget, progress)
+            return scan_part(log, self._parts[task.log][task.part], scanner, sampling, budget, progress)
         except OSError as error:
             return error
 

@@ -32,9 +32,9 @@ SMALL_LOG_BYTES = BLOCK_BYTES
 """Size up to which every line of a log is read."""
 FIRST_HITS, LAST_HITS = 200, 60
 """Keep the first 200 hits of each expression and, after that, one per block up to the last 60."""
-CONTEXT_BUDGET_BYTES = 24 << 20
-"""Context bytes per log; once spent, only the first `HITS_OVER_BUDGET` hits of each expression are kept."""
-HITS_OVER_BUDGET = 5
+MAX_CONTEXT_BYTES = 24 << 20
+"""Context bytes per log; once spent, only the first `HITS_OVER_LIMIT` hits of each expression are kept."""
+HITS_OVER_LIMIT = 5
 
 _CONTEXT_BEFORE = 1 << 10
 _SLACK = 8
@@ -47,7 +47,7 @@ _NEXT_RECORD = re.compile(
 )
 
 
-class SamplingBudget(NamedTuple):
+class Sampling(NamedTuple):
     """How much of a large log is read besides the lines around hits."""
 
     edge: int = 32 << 10
@@ -60,12 +60,10 @@ class SamplingBudget(NamedTuple):
         return max(_MIN_SAMPLE_SPACING, size // self.samples)
 
 
-def budget_for(logs: int) -> SamplingBudget:
-    """Return the sampling budget per log, smaller the more large logs a run has."""
+def sampling_for(logs: int) -> Sampling:
+    """Return how each log is sampled: the less, the more large logs a run has."""
     share = max(1, logs // 2)
-    return SamplingBudget(
-        max(16 << 10, SamplingBudget().edge // share), max(100, SamplingBudget().samples // share)
-    )
+    return Sampling(max(16 << 10, Sampling().edge // share), max(100, Sampling().samples // share))
 
 
 class Selection(NamedTuple):
@@ -99,7 +97,7 @@ def select_from_stream(
     prefilter: Callable[[], Prefilter],
     size: int,
     progress: Callable[[int], None],
-    budget: SamplingBudget,
+    sampling: Sampling,
 ) -> Selection:
     """Select the lines to read of a log that can only be read once, from its beginning.
 
@@ -114,8 +112,8 @@ def select_from_stream(
             return _select_all(b"".join(first))
         first.append(part)
         held += len(part)
-    loaded, window = prefilter(), _SlidingWindow(budget.edge)
-    selector, scanner = LineSelector(loaded, budget, budget.spacing(size)), BlockScanner(loaded)
+    loaded, window = prefilter(), _SlidingWindow(sampling.edge)
+    selector, scanner = LineSelector(loaded, sampling, sampling.spacing(size)), BlockScanner(loaded)
     for data in chain(split_into_blocks(chain(first, parts)), [b""]):
         if current := window.push(data):
             selector.add_block(scanner.scan(*current, selector.spacing), window)
@@ -124,10 +122,10 @@ def select_from_stream(
 
 
 def select_from_scans(
-    scans: Iterable[BlockScan], log: ByteSource, prefilter: Prefilter, budget: SamplingBudget, size: int
+    scans: Iterable[BlockScan], log: ByteSource, prefilter: Prefilter, sampling: Sampling, size: int
 ) -> Selection:
     """Select the lines to read of a log of `size` bytes, given the scans of all its blocks in order."""
-    selector = LineSelector(prefilter, budget, budget.spacing(size))
+    selector = LineSelector(prefilter, sampling, sampling.spacing(size))
     for scan in scans:
         selector.add_block(scan, log)
     return selector.selection(log)
@@ -168,8 +166,8 @@ class _SlidingWindow:
 class LineSelector:
     """Goes through the block scans of a large log in order, and selects the lines to read."""
 
-    def __init__(self, prefilter: Prefilter, budget: SamplingBudget, spacing: int) -> None:
-        self.prefilter, self.budget, self.spacing = prefilter, budget, spacing
+    def __init__(self, prefilter: Prefilter, sampling: Sampling, spacing: int) -> None:
+        self.prefilter, self.sampling, self.spacing = prefilter, sampling, spacing
         self.offset, self.line = 0, 1
         self.chosen: list[LogSlice] = []
         self.head: LogSlice | None = None
@@ -213,8 +211,8 @@ class LineSelector:
             epoch = header.shifted(self.line) if header else self.epoch
             self.chosen += [epoch, context] if epoch else [context]
             chosen_up_to, self.chosen_bytes = context.end, self.chosen_bytes + len(context.data)
-        if self.chosen_bytes > CONTEXT_BUDGET_BYTES:
-            spent = FIRST_HITS - HITS_OVER_BUDGET
+        if self.chosen_bytes > MAX_CONTEXT_BYTES:
+            spent = FIRST_HITS - HITS_OVER_LIMIT
             self.hits_left = {number: max(0, left - spent) for number, left in self.hits_left.items()}
             self.chosen_bytes = 0
 
@@ -242,7 +240,7 @@ class LineSelector:
         for epoch, line in block.samples:
             above = epoch.shifted(self.line) if epoch else self.epoch
             self.samples.append(Sample(above, line.shifted(self.line)))
-        if len(self.samples) > 2 * self.budget.samples:
+        if len(self.samples) > 2 * self.sampling.samples:
             self.samples = self.samples[::2]
             self.spacing *= 2
 
@@ -256,11 +254,11 @@ class LineSelector:
         return Selection(slices, self.offset, lines, self.nul, self.undecodable, self._left_out())
 
     def _head(self, log: ByteSource) -> LogSlice:
-        data = log.read(0, self.budget.edge)
+        data = log.read(0, self.sampling.edge)
         return LogSlice(0, 1, data[: data.rfind(b"\n") + 1 or len(data)])
 
     def _tail(self, log: ByteSource) -> LogSlice:
-        start = max(0, self.offset - self.budget.edge)
+        start = max(0, self.offset - self.sampling.edge)
         data = log.read(start, self.offset)
         cut = data.find(b"\n") + 1
         return LogSlice(start + cut, self.line - data.count(b"\n", cut), data[cut:])

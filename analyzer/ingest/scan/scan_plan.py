@@ -7,13 +7,14 @@ from analyzer.ingest.logs.text import Utf8
 from analyzer.ingest.scan.blocks import BlockScan, BlockScanner
 from analyzer.ingest.scan.line_selection import (
     SMALL_LOG_BYTES,
-    SamplingBudget,
+    Sampling,
     Selection,
     select_from_scans,
     select_from_stream,
 )
 from analyzer.ingest.scan.prefilter import Prefilter
 from analyzer.ingest.scan.seekable_log import SeekableLog, open_seekable
+from analyzer.model.budget import Budget, OverBudgetError
 from analyzer.model.run import Source
 from analyzer.storage.decompress import Chunks
 
@@ -45,7 +46,8 @@ def scan_log(
     source: Source,
     prefilter: Callable[[], Prefilter],
     progress: OffsetCallback,
-    budget: SamplingBudget,
+    sampling: Sampling,
+    budget: Budget,
 ) -> LogScan:
     """Scan a log from end to end and return the lines to read.
 
@@ -56,11 +58,11 @@ def scan_log(
     with open_seekable(source.path) as log:
         if log and log.size > SMALL_LOG_BYTES:
             loaded = prefilter()
-            scans = _scan_blocks(log, 0, log.size, BlockScanner(loaded), budget, progress)
-            return LogScan(select_from_scans(scans, log, loaded, budget, log.size), log.damage(), None)
-    chunks = Chunks(source.path)
+            scans = _scan_blocks(log, 0, log.size, BlockScanner(loaded), sampling, budget, progress)
+            return _selected(scans, log, loaded, sampling, budget)
+    chunks = Chunks(source.path, budget)
     text = Utf8(chunks)
-    selection = select_from_stream(text, prefilter, source.path.stat().st_size, progress, budget)
+    selection = select_from_stream(text, prefilter, source.path.stat().st_size, progress, sampling)
     return LogScan(selection, chunks.damage, text.broken_at)
 
 
@@ -74,7 +76,12 @@ def divisible_size(source: Source) -> int:
 
 
 def scan_part(
-    source: Source, part: LogPart, scanner: BlockScanner, budget: SamplingBudget, progress: OffsetCallback
+    source: Source,
+    part: LogPart,
+    scanner: BlockScanner,
+    sampling: Sampling,
+    budget: Budget,
+    progress: OffsetCallback,
 ) -> list[BlockScan]:
     """Return the scans of the blocks of one part of a log.
 
@@ -83,11 +90,18 @@ def scan_part(
 
     """
     with open_seekable(source.path, part.size) as log:
-        return list(_scan_blocks(log, part.start, part.end, scanner, budget, progress)) if log else []
+        if not log:
+            return []
+        return list(_scan_blocks(log, part.start, part.end, scanner, sampling, budget, progress))
 
 
 def combine_parts(
-    source: Source, size: int, scans: Iterable[BlockScan], prefilter: Prefilter, budget: SamplingBudget
+    source: Source,
+    size: int,
+    scans: Iterable[BlockScan],
+    prefilter: Prefilter,
+    sampling: Sampling,
+    budget: Budget,
 ) -> LogScan:
     """Select the lines to read of a log of `size` bytes, given the scans of all its blocks in order.
 
@@ -98,7 +112,25 @@ def combine_parts(
     with open_seekable(source.path, size) as log:
         if not log:
             raise OSError("it was replaced while it was read")
-        return LogScan(select_from_scans(scans, log, prefilter, budget, log.size), log.damage(), None)
+        return _selected(_adjoining(scans), log, prefilter, sampling, budget)
+
+
+def _selected(
+    scans: Iterable[BlockScan], log: SeekableLog, prefilter: Prefilter, sampling: Sampling, budget: Budget
+) -> LogScan:
+    selection = select_from_scans(scans, log, prefilter, sampling, log.size)
+    left_out = budget.excess(unpacking=False) if selection.bytes < log.size else ""
+    return LogScan(selection, log.damage() or left_out, None)
+
+
+def _adjoining(scans: Iterable[BlockScan]) -> Iterator[BlockScan]:
+    """Yield the scans of a log up to the first gap, where the budget was spent."""
+    end = 0
+    for scan in scans:
+        if scan.offset > end:
+            return
+        yield scan
+        end = scan.end
 
 
 def _scan_blocks(
@@ -106,9 +138,15 @@ def _scan_blocks(
     start: int,
     end: int,
     scanner: BlockScanner,
-    budget: SamplingBudget,
+    sampling: Sampling,
+    budget: Budget,
     progress: OffsetCallback,
 ) -> Iterator[BlockScan]:
+    """Yield the scans of the blocks between two offsets, fewer if the budget is spent."""
     for offset in log.blocks(start, end, scanner.buffer):
-        yield scanner.scan(scanner.buffer, offset, budget.spacing(log.size))
+        try:
+            budget.spend()
+        except OverBudgetError:
+            return
+        yield scanner.scan(scanner.buffer, offset, sampling.spacing(log.size))
         progress(offset + len(scanner.buffer))

@@ -28,6 +28,7 @@ from analyzer.ingest.tensorboard.record_tables import (
 )
 from analyzer.ingest.tensorboard.resync import SEARCH_BYTES, find_record
 from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, kept_rows
+from analyzer.model.budget import Budget, OverBudgetError
 
 CHUNK_BYTES = 1 << 19
 """Bytes read at once."""
@@ -93,7 +94,7 @@ class EventFile:
         self.values.extend(columns.values)
 
 
-def read_scalars(path: Path, limit: int = MAX_SCALARS) -> EventFile:
+def read_scalars(path: Path, budget: Budget, limit: int = MAX_SCALARS) -> EventFile:
     """Read the scalars of an event file in file order, thinned only if there are more than `limit`.
 
     Both encodings are read: `simple_value`, and tensors of rank 0 of any real number type. Bad bytes become
@@ -105,7 +106,7 @@ def read_scalars(path: Path, limit: int = MAX_SCALARS) -> EventFile:
 
     """
     with path.open("rb") as file:
-        reader = _Reader(file, os.fstat(file.fileno()).st_size, limit)
+        reader = _Reader(file, os.fstat(file.fileno()).st_size, budget, limit)
         reader.run()
     return reader.found
 
@@ -113,8 +114,8 @@ def read_scalars(path: Path, limit: int = MAX_SCALARS) -> EventFile:
 class _Reader:
     """Reads one file; the next record begins at `buffer[pos]`, which is `base + pos` of the file."""
 
-    def __init__(self, file: BinaryIO, size: int, limit: int) -> None:
-        self.file, self.size, self.limit = file, size, limit
+    def __init__(self, file: BinaryIO, size: int, budget: Budget, limit: int) -> None:
+        self.file, self.size, self.budget, self.limit = file, size, budget, limit
         self.buffer, self.base, self.pos = b"", 0, 0
         self.found = EventFile()
         self.tables = RecordTables() if size >= TABLE_FILE_BYTES else None
@@ -122,6 +123,13 @@ class _Reader:
     def run(self) -> None:
         if not self.size:
             self._add_damage(0, 0, "the file is empty")
+        try:
+            self._read_all()
+        except OverBudgetError as spent:
+            start = self.base + self.pos
+            self._add_damage(start, self.size - start, str(spent))
+
+    def _read_all(self) -> None:
         while self._has(1):
             if not (self.tables and self.base + self.pos and self._read_batch(self.tables)):
                 self._read_next()
@@ -132,6 +140,7 @@ class _Reader:
         """Buffer `count` bytes from `pos` on; return False if the file, as opened, ends before them."""
         missing = count - (len(self.buffer) - self.pos)
         if missing > 0:
+            self.budget.spend()
             left = self.size - self.base - len(self.buffer)
             more = self.file.read(min(left, max(CHUNK_BYTES, missing)))
             if len(more) < min(left, missing):

@@ -26,8 +26,8 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     output.bytes = source.path.stat().st_size
     prefix = _tag_prefix(source.name)
     limit = max(MIN_SCALARS, MAX_SCALARS // output.share)
-    with decompressed_file(source.path) as (path, broken):
-        found = read_scalars(path, limit)
+    with decompressed_file(source.path, output.budget) as (path, broken):
+        found = read_scalars(path, output.budget, limit)
     if broken:
         output.add_damage(broken)
     _drop_further_tags(output, found, limit)

@@ -15,6 +15,7 @@ from analyzer.ingest.profiler import chrome_traces
 from analyzer.ingest.profiler.chrome_traces import read_chrome_trace
 from analyzer.ingest.profiler.spans import Span, Trace
 from analyzer.ingest.profiler.xplane import read_trace
+from analyzer.model.budget import Budget
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
@@ -33,7 +34,7 @@ def traced(folder: Path, content: str) -> Trace:
     """The trace in a text."""
     path = folder / "vm.trace.json"
     path.write_text(content)
-    return read_chrome_trace(path)
+    return read_chrome_trace(path, Budget())
 
 
 def drawn(trace: Trace) -> list[Span]:
@@ -55,7 +56,7 @@ def test_the_spans_are_those_of_the_xplane(
 ) -> None:
     """Kinds, names, threads, steps and times, of all but computing; however small the pieces it is read in."""
     monkeypatch.setattr(chrome_traces, "_CHUNK_CHARS", piece)
-    plane, chrome = drawn(read_trace(PLANE)), traced(tmp_path, text()).spans
+    plane, chrome = drawn(read_trace(PLANE, Budget())), traced(tmp_path, text()).spans
     shift = plane[0].start_ns - chrome[0].start_ns
     assert [s._replace(start_ns=s.start_ns + shift, end_ns=(s.end_ns or 0) + shift) for s in chrome] == plane
     assert len(chrome) == 25
@@ -66,7 +67,7 @@ def test_one_session_counts_once(tmp_path: Path) -> None:
     folder = "worker-1/plugins/profile/2026_11_21/"
     files = {f"{folder}vm.xplane.pb": PLANE.read_bytes(), f"{folder}vm.trace.json.gz": CHROME.read_bytes()}
     found = tables(tmp_path, files)
-    assert found["spans"].height == len(read_trace(PLANE).spans)
+    assert found["spans"].height == len(read_trace(PLANE, Budget()).spans)
     assert set(found["spans"]["source"].to_list()) == {f"{folder}vm.xplane.pb"}
     skipped = found["sources"].filter(found["sources"]["read"] == "skipped")
     reason = f"the same session is read from {folder}vm.xplane.pb"

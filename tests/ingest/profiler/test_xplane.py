@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from analyzer.ingest.profiler.spans import Trace
 from analyzer.ingest.profiler.xplane import read_trace
 from analyzer.ingest.profiler.xplane_pb2 import Entry, Line, Stat
+from analyzer.model.budget import Budget
 from tests.recordings import ROOT
 
 TRACE = Path(__file__).parents[2] / "fixtures_binary" / "steps.xplane.pb"
@@ -24,7 +25,7 @@ def read(folder: Path, data: bytes) -> Trace:
     """The trace in these bytes."""
     path = folder / "vm.xplane.pb"
     path.write_bytes(data)
-    return read_trace(path)
+    return read_trace(path, Budget())
 
 
 def part(number: int, payload: bytes) -> bytes:
@@ -76,7 +77,7 @@ def made(
 
 def test_steps_of_a_real_trace() -> None:
     """Four numbered steps, apart, within the time that was profiled, and input within them."""
-    trace = read_trace(TRACE)
+    trace = read_trace(TRACE, Budget())
     steps = [span for span in trace.spans if span.kind == "step"]
     assert [span.step for span in steps] == [0, 1, 2, 3]
     assert trace.damage == []

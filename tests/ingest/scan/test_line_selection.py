@@ -18,10 +18,10 @@ import pytest
 from analyzer.discover import discover
 from analyzer.ingest.scan.line_selection import (
     SMALL_LOG_BYTES,
-    SamplingBudget,
+    Sampling,
     Selection,
-    budget_for,
     no_progress,
+    sampling_for,
     select_from_stream,
 )
 from analyzer.ingest.scan.prefilter import Prefilter
@@ -60,7 +60,7 @@ def parts(data: bytes, size: int) -> Iterator[bytes]:
 def chosen(data: bytes, literals: list[str] | None = None, size: int = 100_000) -> Selection:
     """What is read of some bytes."""
     prefilter = Prefilter(LITERALS if literals is None else literals)
-    return select_from_stream(parts(data, size), lambda: prefilter, len(data), no_progress, SamplingBudget())
+    return select_from_stream(parts(data, size), lambda: prefilter, len(data), no_progress, Sampling())
 
 
 def numbered(selection: Selection) -> dict[int, str]:
@@ -98,11 +98,11 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     data = "".join(f"step {n} loss {1 / (n + 1):.9f}\n" for n in range(200_000)).encode()
     selection = chosen(data)
     steps = sorted(numbered(selection))
-    first, last = data[: SamplingBudget().edge].count(b"\n"), data[-SamplingBudget().edge :].count(b"\n") - 1
+    first, last = data[: Sampling().edge].count(b"\n"), data[-Sampling().edge :].count(b"\n") - 1
     assert min(first, last) > 1_000
     assert steps[:first] == list(range(1, first + 1))
     assert steps[-last:] == list(range(200_001 - last, 200_001))
-    distance = len(data) // SamplingBudget().samples
+    distance = len(data) // Sampling().samples
     assert max(after - before for before, after in pairwise(steps)) < 2 * distance / len(
         "step 100000 loss 0.0\n"
     )
@@ -122,9 +122,9 @@ def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
 
 def test_of_many_logs_less_is_read_of_each() -> None:
     """Down to a least; two have as much room as one."""
-    assert budget_for(1) == budget_for(2) == SamplingBudget()
-    assert budget_for(4) == SamplingBudget(SamplingBudget().edge // 2, SamplingBudget().samples // 2)
-    assert budget_for(64) == budget_for(1000) == SamplingBudget(16 << 10, 100)
+    assert sampling_for(1) == sampling_for(2) == Sampling()
+    assert sampling_for(4) == Sampling(Sampling().edge // 2, Sampling().samples // 2)
+    assert sampling_for(64) == sampling_for(1000) == Sampling(16 << 10, 100)
 
 
 def test_a_sample_knows_its_epoch() -> None:
@@ -162,7 +162,7 @@ def test_a_small_log_is_read_from_end_to_end() -> None:
     def none() -> Prefilter:
         raise AssertionError
 
-    selection = select_from_stream([data], none, len(data), no_progress, SamplingBudget())
+    selection = select_from_stream([data], none, len(data), no_progress, Sampling())
     assert [piece.data for piece in selection.slices] == [data]
     assert selection.thinned == ""
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from analyzer.ingest.tensorboard import event_files
 from analyzer.ingest.tensorboard.event_files import EventFile, read_scalars
 from analyzer.ingest.tensorboard.event_scalars import Scalar
+from analyzer.model.budget import Budget
 from benchmarks.inputs import write_events
 
 FIXTURES = Path(__file__).parents[2] / "fixtures_binary"
@@ -75,14 +76,14 @@ def read(folder: Path, data: bytes) -> EventFile:
     """The scalars of these bytes."""
     path = folder / "events.out.tfevents.1.x"
     path.write_bytes(data)
-    return read_scalars(path)
+    return read_scalars(path, Budget())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_agrees_with_tensorboard(name: str) -> None:
     """Tags, steps, times and values are bit for bit what EventAccumulator gives."""
-    found = read_scalars(FIXTURES / name)
+    found = read_scalars(FIXTURES / name, Budget())
     assert found.damage == []
     ours = [row for row in found.scalars if row[0] != "dtype/bfloat16"]
     assert sorted(comparable(ours)) == peer(FIXTURES / name)
@@ -91,13 +92,17 @@ def test_agrees_with_tensorboard(name: str) -> None:
 
 def test_order_of_the_file_is_kept() -> None:
     """Rows stand in the order in which they were written."""
-    rows = [row for row in read_scalars(FIXTURES / "v2.tfevents").scalars if row[0].startswith("train/")]
+    rows = [
+        row for row in read_scalars(FIXTURES / "v2.tfevents", Budget()).scalars if row[0].startswith("train/")
+    ]
     assert [row[1] for row in rows] == [step for step in range(200) for _ in "ab"]
 
 
 def test_every_type_of_number_is_read() -> None:
     """A scalar of each type, 1 by construction; the vector is none."""
-    rows = [row for row in read_scalars(FIXTURES / "v2.tfevents").scalars if row[0].startswith("dtype/")]
+    rows = [
+        row for row in read_scalars(FIXTURES / "v2.tfevents", Budget()).scalars if row[0].startswith("dtype/")
+    ]
     assert len(rows) == 13
     assert {row[3] for row in rows} == {1.0}
 
@@ -107,7 +112,7 @@ def test_every_type_of_number_is_read() -> None:
 def test_cut_anywhere(name: str, tmp_path: Path) -> None:
     """A cut keeps all before it and is damage at the last record, unless it falls between two."""
     data = (FIXTURES / name).read_bytes()
-    whole, ends = comparable(read_scalars(FIXTURES / name).scalars), boundaries(data)
+    whole, ends = comparable(read_scalars(FIXTURES / name, Budget()).scalars), boundaries(data)
     for cut in [*range(600), *range(600, len(data), 37)]:
         found = read(tmp_path, data[:cut])
         rows = comparable(found.scalars)
@@ -127,7 +132,7 @@ def test_cut_anywhere(name: str, tmp_path: Path) -> None:
 def test_flipped_bits(name: str, draw: st.DataObject, tmp_path: Path) -> None:
     """Any flipped bit is damage, and nothing is read that was not written."""
     data = bytearray((FIXTURES / name).read_bytes())
-    whole = comparable(read_scalars(FIXTURES / name).scalars)
+    whole = comparable(read_scalars(FIXTURES / name, Budget()).scalars)
     ends = boundaries(bytes(data))
     places = draw.draw(st.lists(st.integers(0, len(data) * 8 - 1), min_size=1, max_size=5, unique=True))
     for place in places:
@@ -158,7 +163,7 @@ def test_records_behind_a_hole_are_found(tmp_path: Path) -> None:
     first, last = ends[40], ends[60]
     found = read(tmp_path, data[:first] + bytes(last - first) + data[last:])
     assert [(d.offset, d.length) for d in found.damage] == [(first, last - first)]
-    whole = {row[:2] for row in read_scalars(FIXTURES / "v1.tfevents").scalars}
+    whole = {row[:2] for row in read_scalars(FIXTURES / "v1.tfevents", Budget()).scalars}
     assert len(whole) - len(found.scalars) in range(20, 45)
 
 
@@ -169,7 +174,7 @@ def test_a_large_record_is_checked_and_passed_over(tmp_path: Path, monkeypatch: 
     large = framed(b"\t" + bytes(8) + b"\x22" + bytes([0x80, 0x89, 0x7A]) + bytes(2_000_000))
     found = read(tmp_path, start + large + start[boundaries(start)[1] :])
     assert found.damage == []
-    assert len(found.scalars) == 2 * len(read_scalars(FIXTURES / "v1.tfevents").scalars)
+    assert len(found.scalars) == 2 * len(read_scalars(FIXTURES / "v1.tfevents", Budget()).scalars)
     bad = bytearray(large)
     bad[1_000_000] ^= 4
     found = read(tmp_path, start + bytes(bad))
