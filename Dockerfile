@@ -7,6 +7,7 @@ COPY analyzer analyzer
 COPY mwms_analyze mwms_analyze
 COPY rules rules
 COPY reports reports
+COPY share share
 COPY sample_runs/scenarios sample_runs/scenarios
 RUN python -m venv /opt/mwms && /opt/mwms/bin/pip install --no-cache-dir -c constraints.txt '.[triage,postgres,s3,cluster]'
 

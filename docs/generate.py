@@ -327,6 +327,16 @@ DOCUMENTS = {
     RULES / "rule.schema.json": schema,
 }
 
+
+def shared() -> dict[Path, str]:
+    """Manual pages and completions of the commands."""
+    made: dict[Path, str] = runpy.run_path(str(HERE / "commands.py"))["shared"]()
+    return made
+
+
 if __name__ == "__main__":
     for path, make in DOCUMENTS.items():
         path.write_text(make(), encoding="utf-8")
+    for path, text in shared().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

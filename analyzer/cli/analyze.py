@@ -14,7 +14,7 @@ from pathlib import Path
 from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
-from analyzer.cli.options.version import add_version
+from analyzer.cli.options.standard import add_standard_options
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
@@ -28,7 +28,14 @@ from analyzer.render import FORMATS, render
 from analyzer.render.explain import explain
 from analyzer.render.text import terminal
 
-_EXIT_CODES = """exit status:
+_EPILOG = """examples:
+  mwms-analyze ./run_dir
+  mwms-analyze worker-0.log worker-1.log
+  mwms-analyze ./run_dir --format json -o -
+  mwms-analyze ./run_dir --against ./good_run --redact topology
+  kubectl logs -l job=train --prefix --tail=-1 | mwms-analyze -
+
+exit status:
   0    healthy
   1    failed or degraded, and the cause is known; with --verify, a quote is not in the files
   2    wrong usage, a rule file is wrong, or --post failed
@@ -88,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-analyze",
         description="Tells which worker broke a distributed TensorFlow job, why, and what to do.",
-        epilog=_EXIT_CODES,
+        epilog=_EPILOG,
         formatter_class=_help_formatter,
     )
     add = parser.add_argument
@@ -124,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
     add("--xprof", action=argparse.BooleanOptionalAction, default=False, help=quoted)
     add_configuration_options(parser)
-    add_version(parser)
+    add_standard_options(parser)
     return parser
 
 

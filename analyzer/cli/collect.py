@@ -1,6 +1,7 @@
 """`mwms-collect`: collect a job into a run directory with the tools of its platform, and analyze it."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from analyzer.cli import analyze
 from analyzer.cli.entrypoint import run_command, write_stdout
-from analyzer.cli.options.version import add_version
+from analyzer.cli.options.standard import add_standard_options, examples
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
@@ -21,6 +22,8 @@ _EPILOG = """examples:
   mwms-collect slurm 48213 -o run --logs 'logs/*48213*'
   mwms-collect docker bert -o run
   mwms-collect ssh gpu21 gpu22 --path /scratch/bert/logs -o run
+  mwms-collect vertex 4711 --region europe-west4 -o run
+  mwms-collect sagemaker bert-2026-11-20 --region eu-west-1 -o run
 
 It only reads, with your own kubectl, sacct, scontrol, docker, rsync, ssh, gcloud or aws, and your own rights.
 Secrets in environments are masked in what it stores; logs are stored as they are.
@@ -43,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_version(parser)
+    add_standard_options(parser)
     places = parser.add_subparsers(required=True, metavar="PLACE")
     _add_kubernetes(places)
     _add_slurm(places)
@@ -56,8 +59,15 @@ def _parser() -> argparse.ArgumentParser:
 def _add_place(
     places: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, collect: Collect
 ) -> argparse.ArgumentParser:
-    """Add a place with the options that all places have."""
-    place = places.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    """Add a place with the options that all places have, and the examples that are about it."""
+    shown = examples(*re.findall(rf"^  (mwms-collect {name} .*)", _EPILOG, re.MULTILINE))
+    place = places.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=shown,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     place.set_defaults(collect=collect)
     add = place.add_argument
     add("-o", "--output", metavar="DIR", type=Path, default=Path("run"), help="new directory (default: run)")

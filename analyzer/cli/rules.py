@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command
-from analyzer.cli.options.version import add_version
+from analyzer.cli.options.standard import add_standard_options, examples
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
 from analyzer.engine.authoring import cases, pages
@@ -28,6 +28,17 @@ from analyzer.storage.package_files import resource
 
 Command = Callable[[argparse.Namespace], int]
 
+_EXAMPLES = (
+    "list --rules my-rules",
+    "show worker-killed",
+    "lint my-rules",
+    "test my-rules",
+    "coverage --runs ./runs",
+    "schema",
+    "new --from ./run_dir --id lease-revoked",
+    "causes",
+)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 1 if a case fails or a cause has no rule, 2 if a rule or the usage is wrong."""
@@ -41,13 +52,23 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mwms-rules", description=f"{__doc__} docs/write-a-rule.md shows how."
+        prog="mwms-rules",
+        description=f"{__doc__} docs/write-a-rule.md shows how.",
+        epilog=examples(*(f"mwms-rules {each}" for each in _EXAMPLES)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_version(parser)
+    add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(name, help=text)
+        shown = (f"mwms-rules {each}" for each in _EXAMPLES if each.split()[0] == name)
+        made = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=examples(*shown),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         made.set_defaults(command=work)
         return made
 

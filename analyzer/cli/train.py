@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer import __version__
 from analyzer.cli.entrypoint import run_command
 from analyzer.cli.live_table import SilentObserver, job_observer
+from analyzer.cli.options.standard import add_standard_options, examples
 from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
@@ -46,6 +46,16 @@ ENDED = 128 + signal.SIGTERM
 """Exit status of a task that its scheduler stopped with SIGTERM."""
 
 
+_EXAMPLES = (
+    "list",
+    "run worker-killed -o broken",
+    "record worker-killed --guilty 1",
+    "worker worker-killed --shared /shared/runs",
+    "matrix -o /data/matrix --guilty 0,1 worker-killed nan-loss",
+    "score sample_runs",
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 if a scenario could not be run, 2 for wrong usage."""
     return run_command("mwms-train", lambda: _follow(_parser().parse_args(argv)))
@@ -67,12 +77,20 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="mwms-train", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"mwms-train {__version__}")
+    parser = argparse.ArgumentParser(
+        prog="mwms-train",
+        description=__doc__,
+        epilog=examples(*(f"mwms-train {each}" for each in _EXAMPLES)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="list | run | record | worker | matrix | score")
 
     def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Callable[..., object]:
-        parser = commands.add_parser(name, help=text)
+        shown = (f"mwms-train {each}" for each in _EXAMPLES if each.split()[0] == name)
+        parser = commands.add_parser(
+            name, help=text, epilog=examples(*shown), formatter_class=argparse.RawDescriptionHelpFormatter
+        )
         parser.set_defaults(command=work)
         return parser.add_argument
 

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from analyzer.cli.options.configuration import Setting, add_configuration_options, configured
-from analyzer.cli.options.version import add_version
+from analyzer.cli.options.standard import add_standard_options
 from analyzer.model.errors import UsageError
 
-_EXIT_CODES = """exit status:
+_EPILOG = """examples:
+  mwms-triage /srv/runs -o /srv/triage
+  mwms-triage s3://bucket/runs -o /srv/triage --since 3d --notify https://hooks.example/T1
+  mwms-triage --config mwms.toml --print-config
+
+exit status:
   0    nothing new failed
   1    a run that is new or changed failed or is degraded
   2    wrong usage, a rule file is wrong, or another mwms-triage is at work
@@ -42,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="mwms-triage",
         description="Diagnoses the runs that are new since the last call; lists new and recurring failures.",
-        epilog=_EXIT_CODES,
+        epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = made.add_argument
@@ -92,7 +97,7 @@ def parser() -> argparse.ArgumentParser:
     add("--on-new", metavar="COMMAND", action="append", default=[], help=_ON_NEW)
     add_configuration_options(made)
     add("--now", help=argparse.SUPPRESS)
-    add_version(made)
+    add_standard_options(made)
     made.set_defaults(owners={})
     return made
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.recordings import ROOT
 
-pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install")]
+pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install"), pytest.mark.timeout(900)]
 
 
 def shell(command: str, folder: Path) -> str:

@@ -1,0 +1,47 @@
+"""Options that every command has: `--version` and `--print-completion`; and examples in its help."""
+
+from argparse import Action, ArgumentParser
+
+from analyzer import __version__
+from analyzer.storage.extensions import READERS, RULES, extensions
+from analyzer.storage.package_files import resource
+
+COMPLETIONS = {
+    "bash": "bash-completion/completions/{}",
+    "fish": "fish/vendor_completions.d/{}.fish",
+    "zsh": "zsh/site-functions/_{}",
+}
+"""Shell → file below `share/` with the completion of a command."""
+_ADDED = {RULES: "rules", READERS: "reader"}
+
+
+class _PrintVersion(Action):
+    """Prints the versions and exits; installed packages are looked up only then."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        print(f"{parser.prog} {__version__}")
+        for each in (*extensions(RULES), *extensions(READERS)):
+            print(f"{each.title} ({_ADDED[each.group]} {each.name})")
+        parser.exit()
+
+
+class _PrintCompletion(Action):
+    """Prints the completion of the command for a shell and exits."""
+
+    def __call__(self, parser: ArgumentParser, _: object, shell: object, *__: object) -> None:
+        file = resource("share", COMPLETIONS[str(shell)].format(parser.prog))
+        print(file.read_text(encoding="utf-8"), end="")
+        parser.exit()
+
+
+def add_standard_options(parser: ArgumentParser) -> None:
+    """Add `--version` and `--print-completion` to a command."""
+    add = parser.add_argument
+    printed = "print the completion for a shell and exit"
+    add("--print-completion", action=_PrintCompletion, choices=sorted(COMPLETIONS), help=printed)
+    add("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
+
+
+def examples(*lines: str) -> str:
+    """Return command lines as the last part of a help text."""
+    return "\n  ".join(["examples:" if len(lines) > 1 else "example:", *lines])
