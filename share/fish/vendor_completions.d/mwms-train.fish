@@ -51,7 +51,7 @@ function _shtab_mwms_train_using
 end
 
 set -g _shtab_mwms_train_commands list run record worker matrix score
-set -g _shtab_mwms_train_opts_with_value --after --communication --directory --first-tries --guilty --guilty-python --host --name --output --print-completion --program --python --rank --shared --stall-timeout --workers -o
+set -g _shtab_mwms_train_opts_with_value --after --communication --directory --first-tries --guilty --guilty-python --host --name --output --print-completion --program --python --rank --shared --stall-timeout --state --workers -o
 
 complete -c mwms-train -e
 complete -c mwms-train -f
@@ -104,6 +104,8 @@ complete -c mwms-train -n '_shtab_mwms_train_using matrix' -s o -l output -xka "
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l guilty -x -d 'INDEX[,INDEX]'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l workers -x -d 'N[,N]'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l python -xka "(__fish_complete_path (commandline -ct))" -d 'once for each version'
+complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l state -xka "(__fish_complete_path (commandline -ct))" -d 'what became of each recording (default: DIR/matrix.csv)'
+complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l only-missing -d 'leave out what that file names, even if it was refused'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l gpu -d 'the scenarios that need GPUs, not the others'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l stall-timeout -x -d 'how long silence may last (default: 20, more with many workers or other load)'
 complete -c mwms-train -n '_shtab_mwms_train_using; and test $_shtab_mwms_train_npos -eq 0' -a score -d 'how the analyzer does on recordings'
