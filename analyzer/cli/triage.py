@@ -45,7 +45,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     from analyzer.triage.night import TriageOptions, triage
     from analyzer.triage.notify.delivery import channels
 
-    now = timestamp(arguments.now) if arguments.now else time.time()
+    now = timestamp("--now", arguments.now) if arguments.now else time.time()
     rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
     order = TriageOptions(
         roots=arguments.roots,

@@ -38,7 +38,7 @@ def acknowledge_group(argv: Sequence[str]) -> str:
         ticket = given.ticket or acknowledgements(history).get(group, Acknowledgement(group)).ticket
         said = Acknowledgement(group, until, given.note, ticket, given.mute, time.time())
         acknowledge(history, said)
-    return f"{group}: {acknowledged(said, until or '')}\n"
+    return f"{group}: {acknowledged(said, until or '')}; the pages show it from the next call on\n"
 
 
 def _parser() -> argparse.ArgumentParser:

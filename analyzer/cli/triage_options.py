@@ -15,6 +15,7 @@ _EPILOG = """examples:
   mwms-triage /srv/runs -o /srv/triage
   mwms-triage s3://bucket/runs -o /srv/triage --since 3d --notify https://hooks.example/T1
   mwms-triage --config mwms.toml --print-config
+  mwms-triage ack 37a45dcd -o /srv/triage --until 2026-12-01    acknowledge a failure
 
 exit status:
   0    nothing new failed
@@ -119,15 +120,16 @@ def seconds(option: str, given: str) -> float:
 
 def since(given: str, now: float) -> float:
     """Return the time, in seconds since the epoch, that lies a duration before `now` or begins a date."""
-    return now - seconds("--since", given) if given[-1] in _UNITS else timestamp(given)
+    return now - seconds("--since", given) if given[-1] in _UNITS else timestamp("--since", given)
 
 
-def timestamp(given: str) -> float:
+def timestamp(option: str, given: str) -> float:
     """Return a time in seconds since the epoch, given as such or as a date in UTC."""
     try:
         return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _date_timestamp(given)
     except ValueError:
-        raise UsageError(f"{given}: give a length of time such as 3d, or a date such as 2026-11-20") from None
+        advice = "give a length of time such as 3d, or a date such as 2026-11-20"
+        raise UsageError(f"{option} {given}: {advice}") from None
 
 
 def _date_timestamp(given: str) -> float:

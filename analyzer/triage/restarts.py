@@ -26,13 +26,15 @@ class Restart(NamedTuple):
 
     @property
     def says(self) -> str:
-        """Return the outcome as a clause: `helped 2 of 3 times; last time it helped`."""
-        last = {
-            "helped": "last time it helped",
-            "same": "last time it failed in the same way",
-            "other": "last time it failed in another way",
-        }[self.last]
-        return f"helped {self.helped} of {self.known} times; {last}"
+        """Return the outcome as a clause: `helped 2 of 3 times; last time it failed in the same way`."""
+        ways = {
+            "helped": "it helped",
+            "same": "it failed in the same way",
+            "other": "it failed in another way",
+        }
+        if self.known == 1:
+            return "helped" if self.helped else f"did not help: {ways[self.last]}"
+        return f"helped {self.helped} of {self.known} times; last time {ways[self.last]}"
 
 
 def job_of(place: str, root: str = "") -> str | None:

@@ -70,3 +70,4 @@ def test_page_digest_and_json_say_whose_job_it_was(desk: Desk) -> None:
     theirs = (desk.out / "digests/nlp.md").read_text(encoding="utf-8")
     assert str(second) in theirs
     assert "unet" not in theirs
+    assert known["group"] in theirs, "what `mwms-triage ack` wants"

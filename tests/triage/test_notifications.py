@@ -145,7 +145,7 @@ def test_a_command_makes_a_ticket(desk: Desk, tmp_path: Path) -> None:
     desk.call("--on-new", command)
     title, group = seen.read_text(encoding="utf-8").splitlines()
     assert json.loads(seen.with_suffix(".json").read_text(encoding="utf-8"))["group"] == group
-    assert title.startswith("New failure: ")
+    assert title == "New failure: user.exception in bad"
     assert "ticket https://tickets/7" in (desk.out / "index.html").read_text(encoding="utf-8")
     assert not Path("pwned").exists()
 
@@ -162,6 +162,8 @@ def test_feeds_hold_the_events(desk: Desk) -> None:
     items = json.loads((desk.out / "feed.json").read_text(encoding="utf-8"))["items"]
     assert [item["title"] for item in items] == [entry.findtext("a:title", namespaces=names)]
     assert items[0]["url"] == entry.find("a:link", names).get("href")  # type: ignore[union-attr]
+    titled = (desk.out / "digest.md").read_text(encoding="utf-8").splitlines()[0]
+    assert titled == "### [Runs of 2026-11-21](https://triage.example/nights/2026-11-21.html)"
 
 
 def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,15 +28,17 @@ def events(summary: NightSummary, context: PageContext) -> Iterator[dict[str, An
 
 def _group_event(date: str, group: Group, context: PageContext) -> dict[str, Any]:
     details, state = context.details[group.fingerprint], group.status.state
+    about = _about_run(date, group.run, context)
+    of_job = f" in {one_line(about['job'], 80)}" if about["job"] else ""
     return {
         "id": f"new-{group.fingerprint}" if state == "new" else f"recurring-{group.fingerprint}-{date}",
         "kind": "new" if state == "new" else "recurring",
-        "title": f"{_KINDS[state]}: {one_line(group.cause, 80)}",
+        "title": f"{_KINDS[state]}: {one_line(group.cause, 80)}{of_job}",
         "group": group.fingerprint,
         "runs": group.status.tonight,
         "hosts": [host.name for host in details.hosts],
         "first_run": details.first.place,
-        **_about_run(date, group.run, context),
+        **about,
     }
 
 

@@ -34,12 +34,13 @@ def sender(channel: str) -> Send:
     """
     url = os.path.expandvars(channel)
     parts = urlsplit(url.removeprefix("slack+"))
-    if "$" in url or not parts.hostname:
-        raise UsageError(f"--notify {printable(channel)}: the URL is incomplete, or its variable is not set")
-    if parts.scheme in {"http", "https"}:
+    if "$" in url:
+        raise UsageError(f"--notify {printable(channel)}: a variable of the URL is not set")
+    if parts.scheme in {"http", "https"} and parts.hostname:
         body = slack_message if url.startswith("slack+") else _as_is
         return lambda event: _post(parts.geturl(), body(event))
-    if parts.scheme in {"smtp", "smtps"} and not url.startswith("slack+") and parse_qs(parts.query).get("to"):
+    mail = parts.scheme in {"smtp", "smtps"} and not url.startswith("slack+") and parts.hostname
+    if mail and parse_qs(parts.query).get("to"):
         return lambda event: _mail(parts, event)
     allowed = "https://…, slack+https://… or smtp://HOST?from=…&to=…"
     raise UsageError(f"--notify {printable(channel)}: give {allowed}")

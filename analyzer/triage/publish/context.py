@@ -14,7 +14,7 @@ from analyzer.triage.publish.links import Links
 class PageContext(NamedTuple):
     """Links, layout, details and acknowledgements by fingerprint, and first failures of jobs in 30 nights.
 
-    `date` is the night shown and `today` that of the call.
+    `date` is the night shown and `today` that of the call; `address` is the URL of the outputs, if known.
     """
 
     date: str = ""
@@ -24,6 +24,7 @@ class PageContext(NamedTuple):
     details: Mapping[str, GroupDetails] = {}
     acknowledged: Mapping[str, Acknowledgement] = {}
     first_failures: tuple[Run, ...] = ()
+    address: str = ""
 
     def job(self, run: Run) -> JobPath:
         """Return team, job and owner of a run."""

@@ -17,7 +17,7 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
 
     Muted groups are left out; their number is stated.
     """
-    parts = [f"### Runs of {summary.date}", prose(headline(summary)) + "." + _last_night(summary)]
+    parts = [f"### {_title(summary, context)}", prose(headline(summary)) + "." + _last_night(summary)]
     parts += [
         _section(f"{sign} {name.capitalize()}", _groups(summary, each, context))
         for each, (sign, name) in STATES.items()
@@ -36,7 +36,7 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
 
 def digest_for(whose: str, summary: NightSummary, context: PageContext, fingerprints: Container[str]) -> str:
     """Return the digest of one owner, team or job: the given groups of the night only."""
-    parts = [f"### Runs of {summary.date} for {prose(whose)}"]
+    parts = [f"### {_title(summary, context)} for {prose(whose)}"]
     theirs = summary._replace(
         groups=tuple(each for each in summary.groups if each.fingerprint in fingerprints),
         states={each: state for each, state in summary.states.items() if each in fingerprints},
@@ -46,6 +46,12 @@ def digest_for(whose: str, summary: NightSummary, context: PageContext, fingerpr
         for each, (sign, name) in STATES.items()
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _title(summary: NightSummary, context: PageContext) -> str:
+    """Return the title, linked to the page of the night if that is served."""
+    title, page = f"Runs of {summary.date}", context.links.page(summary.date)
+    return f"[{title}]({context.address}/{page})" if page and context.address else title
 
 
 def _last_night(summary: NightSummary) -> str:
@@ -62,13 +68,13 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
     for group in groups[:_MAX_ITEMS]:
         runs = plural(group.status.tonight or group.status.runs, "run")
         known = f" A restart {prose(group.restart.says)}." if group.restart else ""
-        what = f"**{prose(group.cause)}**, {runs}, {when(group)}: {prose(group.run.summary)}"
+        what = f"{code(group.cause)}, {runs}, {when(group)}: {prose(group.run.summary.rstrip('.'))}"
         yield f"- {what} ({code(group.run.place)}).{known}{_about(group, context)}"
     yield from _omitted_count(summary.count(state) - len(groups[:_MAX_ITEMS]))
 
 
 def _about(group: Group, context: PageContext) -> str:
-    """Return whose job it was, the hosts, the first run, the report and what somebody said, as sentences."""
+    """Return whose job it was, hosts, first run, group, report and what somebody said, as sentences."""
     details, said = context.details.get(group.fingerprint), context.acknowledgement(group.fingerprint)
     told = [f"{prose(whose[0].upper() + whose[1:])}." if (whose := context.whose(group.run)) else ""]
     if details:
@@ -79,7 +85,9 @@ def _about(group: Group, context: PageContext) -> str:
             else ""
         )
         told.append(f"Hosts: {hosts}{more}." if hosts else "")
-        told.append(f"First run: {code(details.first.place)} on {details.first.night}.")
+        earlier = details.first.place != group.run.place
+        told.append(f"First run: {code(details.first.place)} on {details.first.night}." if earlier else "")
+    told.append(f"Group {code(group.fingerprint)}.")
     told.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
     told.append(f"{prose(acknowledged(said, context.today))}." if said else "")
     return "".join(f" {each}" for each in told if each)
@@ -88,7 +96,7 @@ def _about(group: Group, context: PageContext) -> str:
 def _first(context: PageContext) -> Iterator[str]:
     for run in context.first_failures[:_MAX_ITEMS]:
         name = context.job(run).job or run.name
-        yield f"- {code(name)}: **{prose(run.cause or 'unknown')}** ({code(run.place)})"
+        yield f"- {code(name)}: {code(run.cause or 'unknown')} ({code(run.place)})"
     yield from _omitted_count(len(context.first_failures[_MAX_ITEMS:]))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from analyzer.triage.night_summary import Group, NightSummary, Run
 from analyzer.triage.publish.context import NO_CONTEXT, PageContext
+from analyzer.triage.publish.links import absolute
 
 
 def lines(runs: Iterable[Run], summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
@@ -49,4 +50,4 @@ def _group(group: Group, context: PageContext) -> dict[str, Any]:
 
 def _run(run: Run, context: PageContext) -> dict[str, Any]:
     about = {"name": run.name, "path": run.place, "night": run.night, "summary": run.summary}
-    return {**about, **context.job(run)._asdict()}
+    return {**about, **context.job(run)._asdict(), "report": run.report, "link": absolute(run)}

@@ -44,7 +44,8 @@ class Publication(NamedTuple):
 
     def context(self, history: History, summary: NightSummary, links: Links) -> PageContext:
         """Return the context of a night."""
-        return context_of(history, summary, links, self.layout, self.date)
+        context = context_of(history, summary, links, self.layout, self.date)
+        return context._replace(address=self.reports_url)
 
 
 def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:
