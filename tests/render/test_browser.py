@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.render import render
 from tests.render.browsing import UNFOLD, Visit
-from tests.render.documents import hostile_everywhere, load, whole
+from tests.render.documents import hostile_everywhere, load, many_workers, whole
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("page")]
 
@@ -56,6 +56,38 @@ def test_scripts_add(browser: Any, tmp_path: Path) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="Download JSON").click()
     assert download.value.suggested_filename == "diagnosis.json"
+    visit.context.close()
+    assert visit.wrong == []
+
+
+def test_a_long_timeline_is_zoomed_and_filtered(browser: Any, tmp_path: Path) -> None:
+    """By dragging, by keys and by names of workers; the status says what is shown."""
+    path = tmp_path / "report.html"
+    path.write_text(render(many_workers(18, steps=2), "html"), encoding="utf-8")
+    visit = Visit(browser, path, viewport={"width": 1280, "height": 900})
+    page = visit.page
+    chart, status = page.locator("svg.lanes"), page.locator(".controls [role=status]")
+    marks = chart.locator(".mark:not([display])")
+    every, height = marks.count(), chart.bounding_box()["height"]
+    assert status.text_content() == ""
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 420, box["y"] + 80)
+    page.mouse.up()
+    dragged = marks.count()
+    assert 0 < dragged < every
+    assert " to " in status.text_content()
+    page.get_by_label("Timeline chart").focus()
+    page.keyboard.press("+")
+    assert marks.count() < dragged
+    page.keyboard.press("0")
+    assert marks.count() == every
+    page.get_by_label("Show only these workers").fill("worker:1, culprit")
+    assert chart.locator(".lane:not([display]) .name").all_text_contents() == ["worker:1", "worker:17"]
+    assert status.text_content() == "2 of 18 workers"
+    assert chart.bounding_box()["height"] < height
     visit.context.close()
     assert visit.wrong == []
 

@@ -89,6 +89,7 @@ def chart(diagnosis: Json) -> dict[str, Any] | None:
         "left": LEFT,
         "right": WIDTH - RIGHT,
         "top": TOP,
+        "pitch": pitch,
         "lanes": lanes,
         "ticks": axis.ticks(),
         "stretched": len(axis.knots) > 2,
@@ -139,7 +140,7 @@ def _merge_repeated_endings(lanes: Sequence[dict[str, Any]]) -> None:
     """Replace an ending that equals that of the lane above by `″`, if there are more than 12 lanes."""
     endings = [lane["ended"] for lane in lanes]
     for lane, above, own in zip(lanes[1:], endings, endings[1:], strict=False):
-        lane["ended"] = "″" if own == above and len(lanes) > _MAX_TOLD else own
+        lane["ended"], lane["told"] = "″" if own == above and len(lanes) > _MAX_TOLD else own, own
 
 
 def _workers_with_lanes(workers: Sequence[Json]) -> list[Json]:
@@ -188,7 +189,8 @@ def _marks(events: Sequence[_Placed], axis: Axis) -> list[dict[str, Any]]:
         numbered += [x] * shown
         title = f"{event['n']}. {one_line(event['text'], 120)}"
         where = {"n": event["n"], "x": x, "kind": event["kind"], "title": title}
-        marks.append({**where, "shown": shown, "dated": event["time"] is not None})
+        at = formatting.instant(time, date=False)
+        marks.append({**where, "shown": shown, "dated": event["time"] is not None, "time": at})
     return sorted(marks, key=lambda mark: int(mark["n"]))
 
 
