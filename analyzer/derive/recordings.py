@@ -21,7 +21,7 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     running = going_on.select(
         "worker", "attempt", "source", time="last_time", key=pl.lit("exit_code"), value=pl.lit("running")
     )
-    return pl.concat([facts, running.with_columns(line=pl.lit(None, pl.Int64)).select(facts.columns)])
+    return pl.concat([facts, running], how="diagonal")
 
 
 def with_whole_stalls(stalls: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:

@@ -52,6 +52,7 @@ def document(
     called, calls_left_out = collectives(tables)
     unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
     told = telling_lines(tables, findings) if unsure else []
+    deciding = deciding_file(told, tables) if unsure else None
     unexplained = decision.verdict is not Verdict.HEALTHY and decision.chosen is None
     said = last_words(tables) if unexplained else []
     context = {(each["source"], number) for each in said for number, _ in each["context"]}
@@ -69,7 +70,8 @@ def document(
         "summary": phrasing.summary(decision, tables),
         "why": phrasing.why(decision, tables),
         "next": [
-            {"text": step.text, "command": step.command} for step in phrasing.next_steps(decision, tables)
+            {"text": step.text, "command": step.command}
+            for step in phrasing.next_steps(decision, tables, deciding and deciding["kind"])
         ],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables, renamed),
@@ -79,7 +81,7 @@ def document(
         "last_words": said,
         "odd_lines": odd_lines(tables, told=shown) if unexplained else [],
         "telling_lines": described(told),
-        "deciding_file": deciding_file(told, tables) if unsure else None,
+        "deciding_file": deciding,
         "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),

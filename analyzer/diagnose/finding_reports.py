@@ -1,6 +1,5 @@
 """Converts findings to their form in the output document, with context lines."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -11,7 +10,6 @@ from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
 
 _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
-_NUMBER = re.compile(r"-?\d+")
 
 
 def finding_reports(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
@@ -64,7 +62,6 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
 
 def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
     made = cast(EvidencePlace, evidence._asdict())
-    made["excerpt"] = _excerpt(evidence, lines)
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     if evidence.line and not evidence.excerpt:
@@ -72,10 +69,3 @@ def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
     made["context"] = [[number, text[:_LINE_CHARACTERS]] for number, text in above]
     return made
-
-
-def _excerpt(evidence: Evidence, lines: Lines) -> str:
-    """Return the excerpt, or its log line where the excerpt is but a number, such as -9 for status 137."""
-    if evidence.line is None or not _NUMBER.fullmatch(evidence.excerpt):
-        return evidence.excerpt
-    return lines.at(evidence.source, evidence.line) or evidence.excerpt

@@ -8,6 +8,7 @@ from analyzer.diagnose.decide import Decision, beyond_budget
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
 
@@ -68,17 +69,14 @@ def _absent_or_silent(tables: Tables) -> Iterator[str]:
         yield f"{worker} stopped logging first, {seconds:.0f} s before the last line of any worker."
 
 
-def next_steps(decision: Decision, tables: Tables) -> list[Step]:
-    """Return the next steps for the user."""
+def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) -> list[Step]:
+    """Return the next steps for the user, without those that ask for the `deciding` kind of file."""
     if decision.chosen:
         later = [f"{text[:1].lower()}{text[1:]}" for text in decision.chosen.collect]
-        return [
-            *decision.chosen.next,
-            *(Step(f"To be surer next time, collect this: {text}") for text in later),
-        ]
+        return [*decision.chosen.next, *(Step(f"Next time, collect {text}") for text in later)]
     if decision.verdict is Verdict.HEALTHY:
         return []
-    return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables))]
+    return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables, deciding))]
 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
@@ -95,14 +93,14 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
         yield {**look, "text": look["text"].format(worker=where)}
 
 
-def _to_collect(tables: Tables) -> Iterator[Mapping[str, str]]:
+def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, str]]:
     """Yield what to collect (missing output, exit codes, unbuffered logs), then how to write a rule."""
     steps = wording()["steps"]
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
-    if not set(lives["worker"].to_list()) <= set(logs["worker"].to_list()):
+    if deciding != Kind.LOG.value and not set(lives["worker"]) <= set(logs["worker"]):
         yield steps["output"]
-    if lives["exit_code"].null_count():
+    if deciding != Kind.EXIT_CODES.value and lives["exit_code"].null_count():
         yield steps["exit_codes"]
     if lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield steps["unbuffered"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 
-_MAX_EXCERPT_CHARS = 2_000
+MAX_EXCERPT_CHARS = 2_000
 
 
 def add_matches(
@@ -19,7 +19,7 @@ def add_matches(
             start, end = hit.start, hit.start + len(hit.matched)
             output.add(
                 "matches", pattern=hit.pattern, line=number, kind="plain", start=start, end=end,
-                excerpt=line[:_MAX_EXCERPT_CHARS], captures=json.dumps(dict(hit.captures)), **cells,
+                excerpt=line[:MAX_EXCERPT_CHARS], captures=json.dumps(dict(hit.captures)), **cells,
             )  # fmt: skip
 
 

@@ -32,11 +32,11 @@ def explain(diagnosis: Json, width: int = 100) -> str:
 def near_misses(diagnosis: Json) -> Iterator[str]:
     """Yield a sentence for each cause that lacked one signal, with the file to collect next time."""
     for near in diagnosis.get("near_misses", ()):
-        of = f" ({near['worker']})" if near["worker"] else ""
-        collect = f"; next time, collect {near['collect']}" if near["collect"] else ", and its files are here"
+        of = f" of {near['worker']}" if near["worker"] else ""
+        collect = f"; to decide it, collect {near['collect']}" if near["collect"] else ""
         yield (
-            f"{one_line(near['cause'], 80)}{of}, rule {near['rule']}: "
-            f"{formatting.listed(near['held'])} held; not seen: {near['missing']}{collect}"
+            f"{one_line(near['cause'], 80)}{of}: rule {near['rule']} lacks only its condition "
+            f"“{near['missing']}”{collect}"
         )
 
 

@@ -82,10 +82,15 @@ def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return a sentence per kind of missing file: number of rules that need it, how to collect it.
 
-    Of a failure whose cause is known, only files that rules on the same kind of cause need.
+    Of a failure whose cause is known, only files that rules on the same kind of cause need. Files that the
+    next steps or the deciding file ask for are left out.
     """
     said = []
+    asked = " ".join(step["text"] for step in diagnosis["next"]).lower()
+    deciding = diagnosis.get("deciding_file") or {"kind": None}
     for recipe in diagnosis["collect"]:
+        if recipe["kind"] == deciding["kind"] or recipe["what"].removesuffix("s") in asked:
+            continue
         wanting = [each["cause"] for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
         rules = sum(_may_matter(cause, diagnosis) for cause in wanting if cause)
         if not rules:

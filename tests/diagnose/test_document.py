@@ -22,6 +22,7 @@ from analyzer.model.findings import Evidence, Finding, Outcome, Role, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_tables
+from analyzer.render import render
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 from tests.recordings import Recordings, sample_run_named
@@ -175,8 +176,11 @@ def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
 
 
 def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
-    """They tell most."""
-    assert any("exit code" in step["text"] for step in made(tables_of({"worker-0.log": "odd\n"}))["next"])
+    """Once: as the file that would decide, and by no step again."""
+    document = made(tables_of({"worker-0.log": "odd\n"}))
+    assert document["deciding_file"]["kind"] == "exit_codes"
+    assert not any("exit code" in step["text"] for step in document["next"])
+    assert "rules could not be evaluated without exit codes" not in render({**document}, "text")
 
 
 def test_where_the_traced_time_went_is_told(recordings: Recordings) -> None:

@@ -91,4 +91,6 @@ def test_an_unknown_failure_shows_what_nearly_fired() -> None:
     """On the terminal page, which has nothing better to say."""
     near = {"rule": "a", "title": "A", "cause": "x.a", "worker": "worker:1", "held": ["one", "two"]}
     document = load("unknown") | {"near_misses": [near | {"missing": "three", "collect": "the exit code"}]}
-    assert "not seen: three; next time, collect the exit code" in " ".join(render(document, "text").split())
+    assert "lacks only its condition “three”; to decide it, collect the exit code" in " ".join(
+        render(document, "text").split()
+    )

@@ -129,7 +129,10 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | 
         for key, value in fact_patterns.facts(hit, announced):
             line = _line_naming(record, value) if key == "awaits" and value else piece.number
             for other in others or [{}]:
-                output.add("facts", line=line, time=record.time, key=key, value=value, **other)
+                place = {"line": line, "time": record.time, **other}
+                if key == "exit_code":
+                    place["excerpt"] = piece.text
+                output.add("facts", key=key, value=value, **place)
 
 
 def _line_naming(record: Record, task: str) -> int:

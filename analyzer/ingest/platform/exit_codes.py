@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, worker_of
 
@@ -29,26 +30,27 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     worker, lines = output.source.worker, whole_text(output).split("\n")
     is_table = _HEADING.match(lines[0]) is not None
     for number, line in enumerate(lines, 1):
+        place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
         if is_table and (row := _RANK.match(line)):
-            _add_exit_code(output, number, {"worker": f"worker:{int(row['rank'])}"}, row["code"])
+            _add_exit_code(output, {**place, "worker": f"worker:{int(row['rank'])}"}, row["code"])
             continue
-        added = [_add_entry(output, number, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
+        added = [_add_entry(output, place, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
         if worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _add_exit_code(output, number, {"worker": worker}, line.strip())
+            _add_exit_code(output, {**place, "worker": worker}, line.strip())
         elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
             output.add_damage(f"names {named}, and no exit code that could be read", line=number)
 
 
-def _add_entry(output: SourceRows, line: int, name: str, code: str) -> bool:
+def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
     """Add an entry if its name is a worker's; return whether it was."""
     worker, attempt = worker_of(name), attempt_of(name)
     if worker is None or (len(re.findall(r"\d+", name)) > 2 and not worker_of(name, Kind.EXIT_CODES)):
         return False
     task = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
-    _add_exit_code(output, line, task, code)
+    _add_exit_code(output, {**place, **task}, code)
     return True
 
 
-def _add_exit_code(output: SourceRows, line: int, task: Mapping[str, object], code: str) -> None:
+def _add_exit_code(output: SourceRows, stated: Mapping[str, object], code: str) -> None:
     value = str(negative_signal(int(code))) if code.lstrip("-").isdigit() else "running"
-    output.add("facts", line=line, key="exit_code", value=value, **task)
+    output.add("facts", key="exit_code", value=value, **stated)

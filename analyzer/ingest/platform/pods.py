@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
-from analyzer.ingest.text_reader import add_matches
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, add_matches
 from analyzer.model.task_names import worker_of
 
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
@@ -81,8 +81,8 @@ class _Pod:
     def __init__(self, worker: str | None) -> None:
         self.worker = worker
         self.in_init_container = self.in_last_state = False
-        self.codes: dict[bool, tuple[int, int]] = {}
-        """True for the last state, False for the current one → exit code and line."""
+        self.codes: dict[bool, tuple[int, int, str]] = {}
+        """True for the last state, False for the current one → exit code, line number and line."""
 
     def read_line(self, line: str, number: int) -> None:
         """Read one line; of several containers, a failed one takes precedence."""
@@ -91,7 +91,7 @@ class _Pod:
         elif state := _STATE.match(line):
             self.in_last_state = bool(state["last"])
         elif (code := _CODE.match(line)) and not self.in_init_container:
-            found = (int(code["value"]), number)
+            found = (int(code["value"]), number, line)
             self.codes[self.in_last_state] = found if found[0] else self.codes.get(self.in_last_state, found)
 
 
@@ -114,7 +114,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
             current = _pod_named(named, current, pods)
         current.read_line(line, number)
         if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
-            pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number)
+            pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number, line)
         if named and (status := named.groupdict().get("status")) and status not in _WELL and current.worker:
             output.add("facts", worker=current.worker, line=number, key="pod_status", value=status)
         for key, pattern in _FACTS.items():
@@ -124,8 +124,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
         if pod.codes and pod.worker:
-            code, at = pod.codes.get(False) or pod.codes[True]
-            output.add("facts", worker=pod.worker, line=at, key="exit_code", value=str(negative_signal(code)))
+            code, at, line = pod.codes.get(False) or pod.codes[True]
+            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
+            output.add("facts", worker=pod.worker, line=at, key="exit_code", value=value, excerpt=excerpt)
 
 
 def _pod_named(named: re.Match[str] | None, current: _Pod, pods: dict[str | None, _Pod]) -> _Pod:

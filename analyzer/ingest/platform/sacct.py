@@ -13,7 +13,7 @@ from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.text_reader import LineFinder, read_lines, searched_text
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, LineFinder, read_lines, searched_text
 from analyzer.model.task_names import worker_of
 
 _STATES = (
@@ -52,11 +52,13 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     """Read states, exit codes, memory and hosts, and the matches of rules."""
     text = searched_text(output, matcher)
     rows = _from_json(output, text) if text.lstrip().startswith("{") else _from_columns(output, text)
-    workers = _workers(rows)
+    workers, lines = _workers(rows), text.split("\n")
     for row in rows:
         _add_facts(output, row, workers.get((row.job, row.step), output.source.worker))
     for worker, row in _exit_code_rows(rows, workers, output.source.worker).items():
-        output.add("facts", worker=worker, line=row.line, key="exit_code", value=_exit_code(row))
+        excerpt = lines[row.line - 1].strip()[:MAX_EXCERPT_CHARS] if row.line else None
+        place = {"worker": worker, "line": row.line, "excerpt": excerpt}
+        output.add("facts", key="exit_code", value=_exit_code(row), **place)
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
