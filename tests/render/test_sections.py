@@ -129,7 +129,7 @@ def test_the_moment_is_marked_on_the_lanes() -> None:
 def test_every_mark_leads_to_its_event() -> None:
     """Without scripts too."""
     page = render(load("r101"), "html")
-    marks = re.findall(r'<a class="mark [^"]*" href="#event-(\d+)"', page)
+    marks = re.findall(r'<a class="mark [^"]*"[^>]* href="#event-(\d+)"', page)
     assert marks
     assert set(marks) <= set(re.findall(r'<tr id="event-(\d+)"', page))
 
