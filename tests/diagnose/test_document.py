@@ -178,7 +178,9 @@ def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
 def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
     """Once: as the file that would decide, and by no step again."""
     document = made(tables_of({"worker-0.log": "odd\n"}))
-    assert document["deciding_file"]["kind"] == "exit_codes"
+    deciding = document["deciding_file"]
+    assert deciding is not None
+    assert deciding["kind"] == "exit_codes"
     assert not any("exit code" in step["text"] for step in document["next"])
     assert "rules could not be evaluated without exit codes" not in render({**document}, "text")
 
