@@ -23,19 +23,22 @@ _TRUSTED_KEYS = frozenset({
     "guessed", "worker", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
 })  # fmt: skip
 """Keys whose values come from the schema or the rules, never from a file of the run."""
+_LINES = frozenset({"context", "excerpt"})
+"""Keys of evidence that hold consecutive lines of a file."""
 
 
 def texts_of_run(value: object) -> Iterator[str]:
     """Yield the texts of a document that come from the run's files; consecutive lines as one text."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        if _is_evidence(value):
+    elif isinstance(value, dict):
+        joined = _is_evidence(value)
+        if joined:
             yield _joined_lines(value)
         if isinstance(value.get("text"), str) and isinstance(value.get("excerpt"), str):
             yield f"{value['text']}\n{value['excerpt']}"
         for key, each in value.items():
-            if not (key in _TRUSTED_KEYS or (_is_evidence(value) and key in {"context", "excerpt"})):
+            if key not in _TRUSTED_KEYS and not (joined and key in _LINES):
                 yield from texts_of_run(each)
     elif isinstance(value, list | tuple):
         for each in value:
@@ -46,7 +49,7 @@ def rewrite(value: Any, finder: FindReplacements) -> Any:  # noqa: ANN401 - any 
     """Return the document with the replacements of `finder` applied to its texts; keys are unchanged."""
     if isinstance(value, str):
         return replace_in(value, finder(value))
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         made = {key: each if key in _TRUSTED_KEYS else rewrite(each, finder) for key, each in value.items()}
         return {**made, **_evidence(value, finder)} if _is_evidence(value) else made
     if isinstance(value, list | tuple):

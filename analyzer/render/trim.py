@@ -76,9 +76,9 @@ class Trimmed:
             return value
         if isinstance(value, str):
             return self._text(value, self.limits.text)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return self._mapping(value)
-        if isinstance(value, Sequence):
+        if isinstance(value, list | tuple):
             return self._thinned(value) if key == "points" else self._rows(key, value)
         return value
 
