@@ -146,7 +146,7 @@ def test_a_command_makes_a_ticket(desk: Desk, tmp_path: Path) -> None:
     title, group = seen.read_text(encoding="utf-8").splitlines()
     assert json.loads(seen.with_suffix(".json").read_text(encoding="utf-8"))["group"] == group
     assert title == "New failure: user.exception in bad"
-    assert "ticket https://tickets/7" in (desk.out / "index.html").read_text(encoding="utf-8")
+    assert 'href="https://tickets/7"' in (desk.out / "index.html").read_text(encoding="utf-8")
     assert not Path("pwned").exists()
 
 

@@ -6,7 +6,7 @@ from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark, weeks
 from analyzer.triage.publish.context import NO_CONTEXT, PageContext
-from analyzer.triage.publish.phrasing import STATES, acknowledged, chance, guilt, headline, rate, when
+from analyzer.triage.publish.phrasing import STATES, acknowledged, chance, drain, guilt, headline, rate, when
 
 
 def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
@@ -34,6 +34,7 @@ def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
             "when": when,
             "guilt": guilt,
             "rate": rate,
+            "drain": drain,
             "chance": chance,
             "span": TREND_NIGHTS,
             "version": __version__,

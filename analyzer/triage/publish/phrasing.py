@@ -1,6 +1,9 @@
 """Builds the sentences that index page, digest and terminal share."""
 
+import shlex
+
 from analyzer.render.formatting import plural
+from analyzer.render.sanitize import one_line
 from analyzer.triage.database.acknowledgements import Acknowledgement
 from analyzer.triage.hosts import HostRate
 from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
@@ -49,6 +52,12 @@ def guilt(guilty: AccusedHost) -> str:
         f"the culprit in {one.guilty} of its {plural(one.runs, 'run')}, "
         f"with {one.contexts} combinations of job and partners; probability by chance {chance(one.p_value)}"
     )
+
+
+def drain(host: str) -> tuple[str, str]:
+    """Return the commands that keep Kubernetes and Slurm from giving a machine to further jobs."""
+    name = shlex.quote(one_line(host, 120))
+    return f"kubectl cordon {name}", f"scontrol update NodeName={name} State=DRAIN Reason=mwms-triage"
 
 
 def chance(p_value: float) -> str:
