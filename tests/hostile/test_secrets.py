@@ -20,6 +20,8 @@ from tests.hostile.planting import PLACEMENTS, Kind, kinds, leaks, planted
 from tests.recordings import ROOT
 from tests.redact.planted import document_with, excerpts, outputs, traceback_with, unescaped
 
+pytestmark = pytest.mark.slow
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 
 OUT_OF_REACH = frozenset({"password of a login"})

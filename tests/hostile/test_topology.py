@@ -15,6 +15,8 @@ from tests.hostile.planting import Shape, shapes
 from tests.recordings import Recordings
 from tests.redact.planted import document_with, excerpts, outputs, unescaped
 
+pytestmark = pytest.mark.slow
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 NAMING = [shape for shape in shapes() if shape.names]
 INNOCENT = [shape for shape in shapes() if not shape.names]

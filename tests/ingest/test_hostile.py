@@ -17,6 +17,8 @@ from analyzer.ingest.tensorboard.event_pb2 import Event
 from analyzer.pipeline import analyze
 from analyzer.render import render
 
+pytestmark = pytest.mark.slow
+
 DEEP = "[" * 200_000
 TRACEBACK = """\
 Traceback (most recent call last):
