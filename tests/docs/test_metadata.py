@@ -31,6 +31,11 @@ def test_the_distribution_can_be_imported_by_its_name() -> None:
     assert (ROOT / "mwms_analyze/py.typed").exists()
 
 
+def test_the_rules_of_the_package_carry_its_version() -> None:
+    """As their pack says."""
+    assert yaml.safe_load((ROOT / "rules/pack.yaml").read_text())["version"] == __version__
+
+
 def test_the_licence_is_the_one_that_is_stated() -> None:
     """And its text goes into the wheel."""
     (file,) = PROJECT["license-files"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import runpy
-from typing import is_typeddict
+from collections.abc import Iterator
+from typing import Any, is_typeddict
 
 from analyzer.model import contract
 from tests.recordings import ROOT
@@ -16,6 +17,23 @@ def test_the_module_is_what_the_schema_gives() -> None:
     """`python docs/generate.py` writes it."""
     written = (ROOT / "analyzer" / "model" / "contract.py").read_text(encoding="utf-8")
     assert runpy.run_path(str(ROOT / "docs" / "contract.py"))["contract"]() == written
+
+
+def undescribed(schema: dict[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the path of each property and definition without a description."""
+    for group in ("properties", "$defs"):
+        for name, each in schema.get(group, {}).items():
+            if not each.get("description"):
+                yield f"{path}.{name}"
+            yield from undescribed(each, f"{path}.{name}")
+    for group in ("items", "additionalProperties"):
+        if isinstance(schema.get(group), dict):
+            yield from undescribed(schema[group], f"{path}[]")
+
+
+def test_every_property_is_described() -> None:
+    """For whoever reads the schema alone."""
+    assert list(undescribed(SCHEMA)) == []
 
 
 def test_every_object_of_the_schema_is_a_type_with_its_keys() -> None:
