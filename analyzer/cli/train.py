@@ -134,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
         add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
         add("--workers", type=_number(1), metavar="N", help="another number of workers")
+        add("--recorder", action="store_true", help="run the workers under mwms-recorder")
         add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     silence = "how long silence may last (default: 20, more with many workers or other load)"
     for add in (run, record, worker):
@@ -289,8 +290,9 @@ def _chosen(args: argparse.Namespace, name: str) -> Scenario:
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario, changed by the options `--stall-timeout` and `--after`."""
-    changes = {"stall_timeout": args.stall_timeout, "after": args.after}
+    """Return a scenario, changed by `--stall-timeout`, `--after` and, where there is one, `--recorder`."""
+    recorder = getattr(args, "recorder", False)
+    changes = {"stall_timeout": args.stall_timeout, "after": args.after, "recorder": recorder}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 
 

@@ -50,7 +50,8 @@ def check_writable(folder: Path) -> None:
 def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer, target: Path) -> None:
     """Write the run directory: files listed in `hands_over`, in the scenario's layout, paths anonymized."""
     # the reports on GPUs (`gpu`) are in `outcome.left`
-    for part in PARTS.keys() & set(workspace.scenario.hands_over):
+    wanted = set() if workspace.recordings else set(workspace.scenario.hands_over)
+    for part in PARTS.keys() & wanted:
         for name, content in PARTS[part](workspace, outcome):
             _write(target / name, content, anonymizer, binary=part in {"events", "trace"})
     for name, content in outcome.left.items():

@@ -36,6 +36,7 @@ class PathAnonymizer:
             paths |= dict.fromkeys(one.site_packages, packages)
         for index in range(workspace.scenario.workers):
             paths[str(workspace.folder(index))] = home
+        paths[str(workspace.root / "recordings")] = "/shared/run"
         return cls({path: stand_in for path, stand_in in paths.items() if path != stand_in})
 
     def text(self, content: bytes) -> bytes:

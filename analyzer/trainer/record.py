@@ -101,6 +101,8 @@ class Recorder:
 
     def _origin(self, scenario: Scenario, name: str, witness: str) -> str:
         options = "" if name == scenario.name else f" --name {name}"
+        if scenario.recorder:
+            options += " --recorder"
         if scenario.blames:
             options += f" --guilty {scenario.guilty}"
         workload = Workload.load(scenario.workload) if scenario.workload else None

@@ -46,6 +46,7 @@ KEYS: dict[str, Check] = {
     "log_style": one_of(*STYLES),
     "report": one_of("loss", "local_loss", "both"),
     "log_batches": flag,
+    "recorder": flag,
     "unbuffered": flag,
     "epochs": whole(1),
     "steps": whole(1),
@@ -87,6 +88,8 @@ class Scenario:
     log_style: str = "plain"
     report: str = "loss"
     log_batches: bool = False
+    recorder: bool = False
+    """True to run the workers under mwms-recorder, and to hand over its recordings alone."""
     unbuffered: bool = True
     epochs: int = 3
     steps: int = 20

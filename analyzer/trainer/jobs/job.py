@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analyzer.trainer.faults import EXTERNAL
 from analyzer.trainer.gpus.capture import GpuCapture
 from analyzer.trainer.gpus.shares import GpuShares, MachineError
+from analyzer.trainer.jobs.flight_recorder import recordings
 from analyzer.trainer.jobs.job_monitor import JobMonitor
 from analyzer.trainer.jobs.launcher import Launcher
 from analyzer.trainer.jobs.processes import WorkerProcesses
@@ -70,7 +71,10 @@ def run_job(
         fault.before(workspace, launcher.alone)
         if only in {None, scenario.guilty} or scenario.fault["name"] not in EXTERNAL:
             fault.prepare(workspace)
-        with WorkerProcesses() as workers, GpuCapture(scenario, workspace.root) as capture:
+        with (
+            WorkerProcesses(recordings=workspace.recordings) as workers,
+            GpuCapture(scenario, workspace.root) as capture,
+        ):
             usual = {index: launcher.usual(index) for index in range(scenario.workers)}
             monitor = JobMonitor(launcher, observer, Evidence(workspace, workers, usual), only)
             stalled = monitor.run_to_end()
@@ -100,10 +104,16 @@ def _outcome(monitor: JobMonitor, capture: GpuCapture, *, stalled: bool) -> Outc
         tf_config={index: config for index, config in configs.items() if config is not None},
         output=monitor.chunks,
         witness=witness,
-        left={**capture.reports(), **monitor.launcher.fault.leaves()},
+        left=_left(monitor, capture),
         disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )
+
+
+def _left(monitor: JobMonitor, capture: GpuCapture) -> dict[str, bytes]:
+    """Return additional files by name; recordings are read before a stalled job is ended."""
+    out = monitor.launcher.workspace.recordings
+    return recordings(out) if out else {**capture.reports(), **monitor.launcher.fault.leaves()}
 
 
 def _witness(monitor: JobMonitor) -> str:

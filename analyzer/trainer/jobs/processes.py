@@ -9,7 +9,9 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from signal import Signals
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
+
+from analyzer.trainer.jobs.flight_recorder import RecordedProcess, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +27,29 @@ def die_with_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, Signals.SIGKILL)
 
 
+class Process(Protocol):
+    """A worker's process: a `Popen`, or a command under the recorder."""
+
+    @property
+    def pid(self) -> int:
+        """Return the ID of the process that computes."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+
+    def wait(self) -> int:
+        """Wait for the end, and return the exit code."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal to the process alone."""
+
+
 @dataclass
 class Life:
     """One process of a worker, with its start and end as monotonic times (end 0 while it runs)."""
 
     index: int
-    process: subprocess.Popen[bytes]
+    process: Process
     started: float = field(default_factory=time.monotonic)
     ended: float = 0.0
 
@@ -55,9 +74,11 @@ class Life:
 class WorkerProcesses:
     """The worker processes of a job by index; leaving the `with` block ends all of them."""
 
-    def __init__(self, grace: float = 3.0) -> None:
+    def __init__(self, grace: float = 3.0, recordings: Path | None = None) -> None:
         self.grace = grace
-        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self.recordings = recordings
+        """Where mwms-recorder writes; None to run the workers without it."""
+        self.processes: dict[int, Process] = {}
         self.lives: list[Life] = []
         self.started: dict[int, Callable[[], None]] = {}
 
@@ -75,8 +96,8 @@ class WorkerProcesses:
         with ExitStack() as files:
             stdout = files.enter_context(out.open("ab"))
             stderr = subprocess.STDOUT if err == out else files.enter_context(err.open("ab"))
-            self.processes[index] = subprocess.Popen(  # noqa: S603 - the trainer's own program
-                command,
+            process = subprocess.Popen(  # noqa: S603 - the trainer's own program
+                recorded(command, self.recordings) if self.recordings else command,
                 cwd=cwd,
                 env=env,
                 stdin=subprocess.DEVNULL,
@@ -85,6 +106,7 @@ class WorkerProcesses:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
+        self.processes[index] = RecordedProcess.of(process) if self.recordings else process
         self.lives.append(Life(index, self.processes[index]))
 
     def restart(self, index: int) -> None:
@@ -123,4 +145,4 @@ class WorkerProcesses:
     def _signal_groups(self, number: Signals) -> None:
         for index in self.running():
             with suppress(ProcessLookupError):
-                os.killpg(self.processes[index].pid, number)
+                os.killpg(os.getpgid(self.processes[index].pid), number)

@@ -59,6 +59,11 @@ class Workspace:
         """Return the path of the data file that a worker reads if the data is sharded."""
         return self.folder(index) / "data" / part_name(self.scenario, index)
 
+    @property
+    def recordings(self) -> Path | None:
+        """Return where mwms-recorder writes; None for a scenario without it."""
+        return self.root / "recordings" if self.scenario.recorder else None
+
     def log(self, index: int, stream: str) -> Path:
         """Return the log path of a worker's stream, `out` or `err`; only layout `folders` separates them."""
         if self.logs:

@@ -1,0 +1,77 @@
+"""Runs workers under mwms-recorder, whose recordings are then all that is handed over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.model.errors import UserError
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Sequence
+
+DISTRIBUTION = Path(__file__).parents[3] / "recorder"
+PROGRAM = """
+import runpy, sys
+sys.path.insert(0, sys.argv.pop(1))
+runpy.run_module("mwms_recorder", run_name="__main__")
+"""
+"""Runs the recorder without PYTHONPATH, which the worker would inherit."""
+OPTIONS = ("--interval", "1", "--stall", "15", "--fingerprint-data", "--check-weights", "10", "--off", "gpus")
+START_SECONDS = 60.0
+
+
+def recorded(command: Sequence[str], out: Path) -> list[str]:
+    """Return the command line that runs a command under the recorder, which writes below `out`.
+
+    Raises:
+        UserError: the recorder, which is no part of the installed package, is not there.
+
+    """
+    if not DISTRIBUTION.is_dir():
+        raise UserError(f"{DISTRIBUTION}: no recorder there; record from a checkout")
+    run = [sys.executable, "-c", PROGRAM, str(DISTRIBUTION), "run", "-o", str(out), *OPTIONS]
+    return [*run, "--", *command]
+
+
+@dataclass(frozen=True)
+class RecordedProcess:
+    """A worker under the recorder: `pid` and signals are those of the command, its exit code is passed on."""
+
+    recorder: subprocess.Popen[bytes]
+    pid: int
+
+    @classmethod
+    def of(cls, recorder: subprocess.Popen[bytes]) -> RecordedProcess:
+        """Wait until the recorder has started its command, and return the command's process."""
+        children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
+        ends = time.monotonic() + START_SECONDS
+        while time.monotonic() < ends and recorder.poll() is None:
+            if pids := children.read_text().split():
+                return cls(recorder, int(pids[0]))
+            time.sleep(0.005)
+        raise UserError(f"the recorder started no command in {START_SECONDS:.0f} s")
+
+    def poll(self) -> int | None:
+        """Return the command's exit code, negative for a signal; None while it runs."""
+        return self.recorder.poll()
+
+    def wait(self) -> int:
+        """Wait for the end, and return the command's exit code."""
+        return self.recorder.wait()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the command alone."""
+        os.kill(self.pid, signal.Signals(number))
+
+
+def recordings(out: Path) -> dict[str, bytes]:
+    """Return the files of all recordings below `out`, by their path there."""
+    files = sorted(path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
