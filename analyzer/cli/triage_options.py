@@ -53,12 +53,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = made.add_argument
     add("roots", nargs="*", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
-    add(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="reports, index page, history; or s3://… or gs://…",
-    )
+    add("-o", "--output", metavar="DIR", help="reports, index page, history; or s3://… or gs://…")
     add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
     add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
     add(
@@ -66,12 +61,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="file runs under the date of their end, as the first call does",
     )
-    add(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        help="examine at most N runs; the next call goes on",
-    )
+    add("--limit", metavar="N", type=_positive, help="examine at most N runs; the next call goes on")
     add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
     add(
         "--settle", metavar="TIME", default="10m", help="skip runs written to within this time (default: 10m)"

@@ -90,7 +90,7 @@ def find_runs(
         try:
             files = list(storage.files(place))
         except OSError as error:
-            on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
+            on_unlisted(_unlisted(place, _reason(error)))
             continue
         if files:
             age = min(abs(now - each.changed) for each in files)
@@ -153,9 +153,7 @@ def _walk(
     if leave_out and os.path.realpath(place) == leave_out:
         return
     if depth > _MAX_DEPTH:
-        on_unlisted(
-            UnlistedDirectory(printable_place(place), f"it lies more than {_MAX_DEPTH} directories deep")
-        )
+        on_unlisted(_unlisted(place, f"it lies more than {_MAX_DEPTH} directories deep"))
         return
     try:
         listing = storage.listing(place)
@@ -163,7 +161,7 @@ def _walk(
         yield place
         return
     except OSError as error:
-        on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
+        on_unlisted(_unlisted(place, _reason(error)))
         return
     if is_run(storage, place, listing):
         yield place
@@ -182,7 +180,7 @@ def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: st
     try:
         listing = storage.listing(place)
     except OSError as error:
-        on_unlisted(UnlistedDirectory(printable_place(place), _reason(error)))
+        on_unlisted(_unlisted(place, _reason(error)))
         return
     for name in listing.folders if rest else sorted({*listing.folders, *listing.files}):
         if fnmatchcase(name, part):
@@ -216,6 +214,10 @@ def _listing_or_none(storage: Storage, place: str) -> Listing | None:
         return storage.listing(place)
     except OSError:
         return None
+
+
+def _unlisted(place: str, reason: str) -> UnlistedDirectory:
+    return UnlistedDirectory(printable_place(place), reason)
 
 
 def _reason(error: OSError) -> str:

@@ -78,7 +78,7 @@ def text_lines(event: dict[str, Any]) -> list[str]:
         f"{plural(event['runs'], 'run')} on {event['night']}" + (f"; {whose}" if whose else ""),
         f"Run: {event['path']}",
         f"Hosts: {', '.join(event['hosts'])}" if event["hosts"] else "",
-        f"Group: {event['group']}",
+        f"Group: {event['group']} (mwms-triage ack {event['group'][:8]} acknowledges it)",
         f"Report: {event['link']}" if event["link"] else "",
     ]
     return [one_line(line, _MAX_TEXT) for line in lines if line]

@@ -35,10 +35,6 @@ class PageContext(NamedTuple):
         found = self.job(run)._asdict()
         return ", ".join(f"{name} {value}" for name, value in found.items() if value)
 
-    def acknowledgement(self, fingerprint: str) -> Acknowledgement | None:
-        """Return what somebody said about a group, or None."""
-        return self.acknowledged.get(fingerprint)
-
     def is_acknowledged(self, fingerprint: str) -> bool:
         """Return True if the group is acknowledged on the night of the call."""
         found = self.acknowledged.get(fingerprint)

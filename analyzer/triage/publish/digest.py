@@ -75,7 +75,7 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 
 def _about(group: Group, context: PageContext) -> str:
     """Return whose job it was, hosts, first run, group, report and what somebody said, as sentences."""
-    details, said = context.details.get(group.fingerprint), context.acknowledgement(group.fingerprint)
+    details, said = context.details.get(group.fingerprint), context.acknowledged.get(group.fingerprint)
     told = [f"{prose(whose[0].upper() + whose[1:])}." if (whose := context.whose(group.run)) else ""]
     if details:
         hosts = ", ".join(code(host.name) for host in details.hosts)

@@ -12,11 +12,7 @@ from analyzer.triage.publish.links import absolute
 def lines(runs: Iterable[Run], summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
     """Return one JSON object per line and run, with team, job and owner, and the state of the run's group."""
     made = (
-        {
-            **run._asdict(),
-            **context.job(run)._asdict(),
-            "state": summary.states.get(run.fingerprint or ""),
-        }
+        {**run._asdict(), **context.job(run)._asdict(), "state": summary.states.get(run.fingerprint or "")}
         for run in runs
     )
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)
@@ -29,7 +25,7 @@ def groups_json(summary: NightSummary, context: PageContext) -> str:
 
 
 def _group(group: Group, context: PageContext) -> dict[str, Any]:
-    details, said = context.details[group.fingerprint], context.acknowledgement(group.fingerprint)
+    details, said = context.details[group.fingerprint], context.acknowledged.get(group.fingerprint)
     return {
         "group": group.fingerprint,
         "state": group.status.state,
