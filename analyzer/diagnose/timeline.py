@@ -207,7 +207,8 @@ def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
 
 def _accusations(tables: Tables) -> Iterator[Event]:
     for row in tables["accusations"].filter("counts").iter_rows(named=True):
-        yield _event(row | {"worker": row["accuser"]}, "accusation", f"names {row['worker']}: {row['kind']}")
+        text = wording()["complaints"].get(row["kind"], "names {}").format(row["worker"])
+        yield _event(row | {"worker": row["accuser"]}, "accusation", text)
 
 
 def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
