@@ -6,20 +6,21 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
 from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.inputs import local_paths
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
 from analyzer.model.budget import Limits
-from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.model.errors import UsageError
 from analyzer.model.findings import Outcome, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Diagnosis
@@ -74,7 +75,9 @@ def _configured_run(argv: Sequence[str] | None) -> int:
         write_stdout(as_toml("analyze", settings))
         return 0
     if not arguments.paths:
-        parser.error("give RUN: a run directory, log files, or - for standard input")
+        parser.error(
+            "give RUN: a run directory, an archive, log files, s3://… or gs://…, or - for standard input"
+        )
     compared = {settings[name].origin for name in ("against", "history")}
     if arguments.verify and "command line" in compared:
         raise UsageError("--verify only checks an earlier report: give it without --against and --history")
@@ -99,7 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_help_formatter,
     )
     add = parser.add_argument
-    add("paths", nargs="*", metavar="RUN", help="a run directory, log files, or - for standard input")
+    add(
+        "paths",
+        nargs="*",
+        metavar="RUN",
+        help="a run directory, an archive, log files, s3://… or gs://…, or - for standard input",
+    )
     add("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
     sent = "send the report to a webhook, in the one format of --format (default: json); written only with -o"
@@ -124,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
         default=False,
         help="print how the verdict follows from the files",
     )
-    add("--against", metavar="GOOD_RUN", type=Path, help="a healthy run: show what differs from it")
+    add("--against", metavar="GOOD_RUN", help="a healthy run: show what differs from it")
     known = "database of mwms-triage: show when and how often the failure was seen before"
     add("--history", metavar="DB_URL", help=known)
     add("--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN")
@@ -137,7 +145,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     formats = _formats(arguments)
-    with _inputs(arguments.paths) as paths:
+    with local_paths(arguments.paths) as paths, local_paths(_baseline(arguments)) as good_run:
+        arguments.against = next(iter(good_run), None)
         if arguments.verify:
             from analyzer.cli.verify import verify
 
@@ -156,6 +165,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.post:
         _post(arguments.post, diagnosis, formats[0])
     return _status(diagnosis, arguments.fail_on)
+
+
+def _baseline(arguments: argparse.Namespace) -> list[str]:
+    """Return the name of the good run to compare with, if one is given."""
+    if arguments.against == "-":
+        raise UsageError("--against -: standard input can only be RUN")
+    return [arguments.against] if arguments.against else []
 
 
 def _formats(arguments: argparse.Namespace) -> list[str]:
@@ -234,29 +250,6 @@ def _directory(name: str) -> Path:
     if not any(Path(name).rglob("*.yaml")):
         raise UsageError(f"--rules {name}: holds no rule (*.yaml)")
     return Path(name)
-
-
-@contextmanager
-def _inputs(names: Sequence[str]) -> Iterator[list[Path]]:
-    """Yield the paths to analyze; standard input becomes a temporary file."""
-    if "-" not in names:
-        if remote := next((name for name in names if "://" in name), None):
-            raise UsageError(f"{remote}: copy the run to this machine first; mwms-triage reads object stores")
-        yield [Path(name) for name in names]
-        return
-    if len(names) > 1:
-        raise UsageError("- stands for standard input and goes alone")
-    import shutil
-
-    from analyzer.storage.scratch import ScratchDirectory
-
-    with ScratchDirectory() as folder:
-        path = Path(folder, "stdin.log")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        if not path.stat().st_size:
-            raise NothingReadable("standard input was empty")
-        yield [path]
 
 
 def _print(text: str) -> None:

@@ -14,12 +14,12 @@ from typing import NamedTuple, Protocol, TypeVar
 from analyzer.engine import RulePack
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.pipeline import load_rules
+from analyzer.storage.object_store import is_url
 from analyzer.triage.database.acknowledgements import acknowledgements
 from analyzer.triage.database.history import History, UnreportedRun, as_usage_errors, open_history
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
-from analyzer.triage.examine.storage import is_url
 from analyzer.triage.layout import Layout
 from analyzer.triage.locks import WaitPolicy
 from analyzer.triage.notify.delivery import Channel, deliver

@@ -11,10 +11,10 @@ from sqlalchemy import Select, and_, case, func, select
 
 from analyzer.engine import RulePack
 from analyzer.pipeline import load_rules
+from analyzer.storage.object_store import is_url
 from analyzer.triage.database.history import History
 from analyzer.triage.database.host_shares import host_shares
 from analyzer.triage.database.schema import NIGHTS, RUNS
-from analyzer.triage.examine.storage import is_url
 from analyzer.triage.groups import GroupStatus, recent, status, up_to
 from analyzer.triage.hosts import HostRate, rank_hosts
 from analyzer.triage.restarts import RESTART_WINDOW_SECONDS, Restart, restart

@@ -1,5 +1,6 @@
 """Calls that cannot mean what they say are refused in one line that says what to do."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ from analyzer.cli.analyze import main
             "--verify only checks an earlier report: give it without --against and --history",
         ),
         (
-            ["s3://bucket/run"],
-            "s3://bucket/run: copy the run to this machine first; mwms-triage reads object stores",
+            ["https://host/run"],
+            "https://host/run: give a directory, or a URL that begins with s3:// or gs://",
         ),
         (["RUN", "--rules", "EMPTY"], "--rules EMPTY: holds no rule (*.yaml)"),
     ],
@@ -39,3 +40,13 @@ def test_a_call_that_makes_no_sense_is_refused(
     assert main(options) == 2
     assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["EMPTY", "RUN"]
+
+
+def test_a_missing_driver_is_told_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a plain installation has none."""
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    assert main(["gs://bucket/run"]) == 2
+    said = "gs://bucket/run: its driver is not installed; the extra [gcs] brings it"
+    assert capsys.readouterr().err == f"mwms-analyze: {said}\n"

@@ -93,6 +93,7 @@ def shell(tmp_path: Path, serving: dict[str, Any]) -> Callable[[Block], Shell]:
     def make(block: Block) -> Shell:
         for name in ("run_dir", "good_run", "srv/runs/bert", "shared/run"):
             shutil.copytree(SAMPLE / "run", here / name)
+        shutil.make_archive(str(here / "run"), "gztar", SAMPLE / "run")
         shutil.copy(SAMPLE / "run" / "worker-0.log", here)
         shutil.copy(SAMPLE / "run" / "worker-1.log", here)
         for name in ("logdir", "checkpoints", "cgroup", "recorder", "run"):

@@ -87,6 +87,7 @@ def test_runs_of_an_object_store_are_examined(desk: Desk, capsys: pytest.Capture
     assert {*found} == {f"{url}/worker-killed", f"{url}/odd"}
     assert "worker-killed" in (desk.out / "index.html").read_text(encoding="utf-8")
     capsys.readouterr()
+    see_that_one_run_is_analyzed(f"{url}/worker-killed", desk.out.parent, capsys)
     assert main(call) == 0
     assert " 0 examined" in capsys.readouterr().out
     system.pipe("nightly/runs/odd/worker-0.log", b"step 1 loss 0.5\nstep 2 loss 0.4\n")
@@ -94,6 +95,18 @@ def test_runs_of_an_object_store_are_examined(desk: Desk, capsys: pytest.Capture
     assert " 1 examined" in capsys.readouterr().out
     assert main(["s3://nobody-has-this/runs", *call[1:]]) == 4
     assert main(["nosuch://bucket/runs", *call[1:]]) == 2
+
+
+def see_that_one_run_is_analyzed(url: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`mwms-analyze` takes the same URL, and a single log of it; the copy is gone afterwards."""
+    from analyzer.cli.analyze import main
+
+    assert main([url, "-o", str(folder / "one.html")]) == 1
+    assert "FAILED" in capsys.readouterr().out
+    assert "s3://" not in (folder / "one.html").read_text(encoding="utf-8")
+    assert main([f"{url}/worker-0.log", "-o", "-"]) in {1, 3}
+    assert main(["s3://nobody-has-this/run"]) == 4
+    assert capsys.readouterr().err.splitlines()[-1].startswith("mwms-analyze: s3://nobody-has-this/run: ")
 
 
 def _binaries() -> Path | None:

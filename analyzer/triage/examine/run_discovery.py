@@ -15,7 +15,8 @@ from typing import NamedTuple
 from analyzer.discover import kind_of
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
-from analyzer.triage.examine.storage import File, Listing, Storage, is_url, storage_for
+from analyzer.storage.object_store import File, is_url
+from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
 _PART_NAMES = frozenset(
     {

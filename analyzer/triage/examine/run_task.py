@@ -6,7 +6,6 @@ A run that cannot be diagnosed yields a result too, so that it never affects oth
 from __future__ import annotations
 
 import hashlib
-import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from analyzer.model.errors import UserError
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import order
+from analyzer.storage.object_store import download, is_url
 from analyzer.storage.scratch import ScratchDirectory
 from analyzer.triage.examine.run_discovery import stamp_of
-from analyzer.triage.examine.storage import ObjectStorage, is_url, storage_for
+from analyzer.triage.examine.storage import storage_for
 
 if TYPE_CHECKING:
     from analyzer.engine import RulePack
@@ -159,29 +159,7 @@ def _local_copy(task: Task) -> Iterator[tuple[Path, str]]:
         yield Path(task.path), content
         return
     with ScratchDirectory() as scratch:
-        yield _download(task.path, Path(scratch)), content
-
-
-def _download(url: str, scratch: Path) -> Path:
-    """Download a run to `scratch`, and return its path, which keeps the last two parts of the URL."""
-    store = ObjectStorage(url)
-    above, own = url.rstrip("/").split("/")[-2:]
-    target = scratch / (_safe_part(above) or "runs") / (_safe_part(own) or "run")
-    for file in store.files(url):
-        parts = file.name.split("/")
-        path = target.joinpath(*parts) if url.rstrip("/").rpartition("/")[2] != file.name else target
-        if not all(map(_safe_part, parts)):
-            continue  # a key may hold `..`, which would lead out of the directory
-        path.parent.mkdir(parents=True, exist_ok=True)
-        store.fetch(url, file.name, path)
-        os.utime(path, (file.changed, file.changed))
-    if not target.exists():
-        raise FileNotFoundError(f"there is nothing at {url}")
-    return target
-
-
-def _safe_part(part: str) -> str:
-    return "" if part in {"", ".", ".."} or "\0" in part or len(part.encode()) > _MAX_NAME else part
+        yield download(task.path, Path(scratch)), content
 
 
 def _diagnose(path: Path, task: Task) -> tuple[Mapping[str, Any], str]:

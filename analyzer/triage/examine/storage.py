@@ -1,31 +1,13 @@
-"""Lists and downloads files of runs in local directories and, with fsspec, in object stores."""
+"""Lists the files of runs in local directories and in object stores."""
 
 import os
 import stat
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from analyzer.model.errors import UsageError
-
-EXTRAS: Mapping[str, str] = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
-"""Extra of this package that installs the driver, by URL protocol."""
-
-
-class File(NamedTuple):
-    """A file: name relative to the listed path, size in bytes, modification time since the epoch.
-
-    `version` changes with the content: modification time in nanoseconds, or ETag.
-    """
-
-    name: str
-    size: int
-    changed: float
-    version: str
+from analyzer.storage.object_store import File, ObjectStorage, is_url
 
 
 class Listing(NamedTuple):
@@ -63,65 +45,6 @@ class LocalStorage:
     def below(self, place: str, name: str) -> str:
         """Return the path of an entry of a directory."""
         return os.path.join(place, name)
-
-
-class ObjectStorage:
-    """Lists an object store, in which `/` in keys separates directories. Methods may raise OSError."""
-
-    def __init__(self, url: str) -> None:
-        """Connect to the object store of a URL.
-
-        Raises:
-            UsageError: the protocol is not one of `EXTRAS`, or its driver is not installed.
-
-        """
-        import fsspec
-
-        self.protocol: str = url.partition("://")[0]
-        extra = EXTRAS.get(self.protocol)
-        if extra is None:
-            raise UsageError(f"{url}: give a directory, or a URL that begins with s3:// or gs://")
-        try:
-            self.system, _ = fsspec.core.url_to_fs(url)
-        except (ImportError, ValueError) as error:
-            raise UsageError(f"{url}: its driver is not installed; the extra [{extra}] brings it") from error
-
-    def files(self, place: str, prefix: str = "") -> Iterator[File]:
-        """Yield every object below a key whose name begins with `prefix`, or the object with this key."""
-        base = self._object_key(place)
-        with as_os_errors():
-            self.system.invalidate_cache()
-            found = self.system.find(base, detail=True, prefix=prefix)
-        for key, what in sorted(found.items()):
-            name = key[len(base) :].strip("/") or base.rpartition("/")[2]
-            if not key.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
-                changed = changed_at(what)
-                version = what.get("ETag") or what.get("etag") or what.get("md5Hash") or changed
-                yield File(name, int(what.get("size") or 0), changed, str(version))
-
-    def below(self, place: str, name: str) -> str:
-        """Return the URL of an entry of a directory."""
-        return f"{place.rstrip('/')}/{name}"
-
-    def fetch(self, place: str, name: str, target: Path) -> None:
-        """Download the object `name`, as `files(place)` yielded it, to a local path."""
-        base = self._object_key(place)
-        key = f"{base}/{name}" if self.system.isdir(base) else base
-        with as_os_errors():
-            self.system.get_file(key, str(target))
-
-    def _object_key(self, place: str) -> str:
-        return str(self.system._strip_protocol(place)).rstrip("/")  # noqa: SLF001 - what fsspec's drivers override
-
-    def entries(self, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield name and fsspec's description of every entry directly below a key."""
-        base = self._object_key(place)
-        with as_os_errors():
-            found = self.system.ls(base, detail=True, refresh=True)
-        for what in found:
-            name = str(what["name"]).rstrip("/")[len(base) :].strip("/")
-            if name:
-                yield name, what
 
 
 class StoredTree:
@@ -175,17 +98,6 @@ class StoredTree:
         return files[bisect_left(names, inside) : end]
 
 
-@contextmanager
-def as_os_errors() -> Iterator[None]:
-    """Convert all exceptions of fsspec drivers in the `with` block to OSError."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        raise OSError(f"{type(error).__name__}: {error}") from error
-
-
 Storage = LocalStorage | StoredTree
 
 
@@ -201,22 +113,9 @@ def storage_for(root: str, prefix: str = "") -> Storage:
     return StoredTree(ObjectStorage(root), root, prefix) if is_url(root) else LocalStorage()
 
 
-def is_url(place: str) -> bool:
-    """Return True if `place` is a URL, which means an object store, and not a local path."""
-    return "://" in place
-
-
 def _file(path: str, name: str) -> File:
     try:
         status = os.stat(path)
     except OSError as error:
         return File(name, 0, 0.0, f"unreadable: {error.errno}")
     return File(name, status.st_size, status.st_mtime, str(status.st_mtime_ns))
-
-
-def changed_at(what: Mapping[str, Any]) -> float:
-    """Return the modification time from an fsspec entry, in seconds since the epoch; 0 if unknown."""
-    found = next((what[key] for key in ("LastModified", "updated", "mtime", "created") if what.get(key)), 0.0)
-    if isinstance(found, str):
-        found = datetime.fromisoformat(found)
-    return found.timestamp() if isinstance(found, datetime) else float(found)

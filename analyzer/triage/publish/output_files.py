@@ -9,7 +9,7 @@ from typing import Protocol
 
 from analyzer.model.errors import UsageError
 from analyzer.storage.atomic_write import DRAFT_PREFIX, write_atomically
-from analyzer.triage.examine.storage import ObjectStorage, as_os_errors, changed_at, is_url
+from analyzer.storage.object_store import ObjectStorage, as_os_errors, changed_at, is_url
 from analyzer.triage.locks import WaitPolicy, file_lock
 
 REPORTS = "reports"

@@ -75,4 +75,4 @@ complete -c mwms-analyze -n _shtab_mwms_analyze_using -l config -xka "(__fish_co
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l print-completion -xka "bash fish zsh" -d 'print the completion for a shell and exit'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l version -d 'print the version and exit'
-complete -c mwms-analyze -n '_shtab_mwms_analyze_using; and test $_shtab_mwms_analyze_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a run directory, log files, or - for standard input'
+complete -c mwms-analyze -n '_shtab_mwms_analyze_using; and test $_shtab_mwms_analyze_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a run directory, an archive, log files, s3://… or gs://…, or - for standard input'

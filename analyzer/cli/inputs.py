@@ -1,0 +1,59 @@
+"""Makes local paths of what a command is given: standard input and runs in object stores are copied."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from analyzer.model.errors import NothingReadable, UsageError
+
+
+@contextmanager
+def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
+    """Yield the local path of each name; copies are removed afterwards.
+
+    Raises:
+        NothingReadable: standard input is empty, or a URL cannot be downloaded.
+        UsageError: a URL has no known protocol, its driver is not installed, or `-` does not go alone.
+
+    """
+    if "-" not in names and not any(map(_is_url, names)):
+        yield [Path(name) for name in names]
+        return
+    if "-" in names and len(names) > 1:
+        raise UsageError("- stands for standard input and goes alone")
+    from analyzer.storage.scratch import ScratchDirectory
+
+    with ScratchDirectory() as folder:
+        yield [_local_path(name, Path(folder)) for name in names]
+
+
+def _is_url(name: str) -> bool:
+    return "://" in name
+
+
+def _local_path(name: str, folder: Path) -> Path:
+    if name == "-":
+        return _standard_input(folder / "stdin.log")
+    return _downloaded(name, folder) if _is_url(name) else Path(name)
+
+
+def _standard_input(path: Path) -> Path:
+    import shutil
+
+    with path.open("wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    if not path.stat().st_size:
+        raise NothingReadable("standard input was empty")
+    return path
+
+
+def _downloaded(url: str, folder: Path) -> Path:
+    from analyzer.storage.object_store import download
+
+    try:
+        return download(url, folder)
+    except FileNotFoundError as error:
+        raise NothingReadable(f"{url}: there is nothing at this URL") from error
+    except OSError as error:
+        raise NothingReadable(f"{url}: cannot be downloaded: {error.strerror or error}") from error
