@@ -15,6 +15,7 @@ from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
 from analyzer.derive.reachability import reachability
+from analyzer.derive.progress import stepped
 from analyzer.derive.recordings import in_progress, with_running_workers, with_whole_stalls
 from analyzer.derive.replicas import replicas
 from analyzer.derive.resources import resources
@@ -33,8 +34,8 @@ from analyzer.tables.clock_alignment import CommonClock
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all tables derived from them."""
     read = {**read, "facts": with_running_workers(read["facts"], read["sources"])}
-    tasks = workers(read["sources"], read["facts"], read["records"])
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
+    tasks = workers(read["sources"], read["facts"], read["records"], {task for task, _ in stepped(training)})
     raised = exceptions(read["records"], training, read["facts"], read["sources"], messages)
     offsets = clocks(read["sources"], training, read["facts"], tasks)
     common = CommonClock(offsets, read["sources"])

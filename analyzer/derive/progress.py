@@ -91,18 +91,22 @@ def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
 def completion_lines(
     records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]], messages: Messages
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return (worker, attempt) → the completion line that follows its last step."""
+    """Return (worker, attempt) → the completion line that follows its last step.
+
+    Without a known step, only a line about the training itself counts: others tell of its preparation.
+    """
     plain = records.filter(
         pl.col("kind").is_in(["plain", "python"])
         & (pl.col("level").is_null() | (pl.col("level") == "I"))
         & (pl.col("text").str.len_chars() < _LONGEST)
     )
     done, not_done = messages.wording("done"), messages.wording("not_done")
+    trained = messages.wording("training_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in plain.iter_rows(named=True):
         if done.is_in(row["text"]) and not not_done.is_in(row["text"]):
             life = row["worker"], row["attempt"]
             order = {comes_after(row, step) for step in progress.get(life, ())}
-            if True in order and False not in order:
+            if order == {True} or (not order and trained.is_in(row["text"])):
                 found[life] = row
     return found

@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import polars as pl
@@ -17,8 +18,14 @@ _TELLING = ("log", "event_file", "trace", "recording")
 """Kinds of source that prove that a worker ran."""
 
 
-def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per task; conflicting cluster statements are settled by majority."""
+def workers(
+    sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame, stepped: AbstractSet[str]
+) -> pl.DataFrame:
+    """Return one row per task; conflicting cluster statements are settled by majority.
+
+    Beside parameter servers and a chief, a worker trains if it is in `stepped`, the tasks with steps of their
+    own: under a ClusterCoordinator it has none, for it only serves.
+    """
     stated = _first_facts(facts)
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
@@ -30,7 +37,7 @@ def workers(sources: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame) -
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
         _row(task, spec, stated[task], known, seen, roles, leader)
-        | {"logged": task in logged}
+        | {"logged": task in logged, "trains": _trains(task, roles, stepped)}
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
     )
@@ -46,6 +53,11 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
         "configured": len(tasks_of(own)) > 1,
         "serves": "server_address" in stated,
     }
+
+
+def _trains(task: str, roles: AbstractSet[str], stepped: AbstractSet[str]) -> bool:
+    role, _ = split_task(task)
+    return role == "chief" or (role == "worker" and (task in stepped or not {"ps", "chief"} <= roles))
 
 
 def _claim(stated: Mapping[str, str]) -> str | None:
@@ -73,7 +85,6 @@ def _row(
         "expected": task in known,
         "known_by": known.get(task),
         "seen": task in seen,
-        "trains": role == "chief" or (role == "worker" and not {"ps", "chief"} <= roles),
         "leader": task == leader,
         "host": stated.get("host") or _host_of(address),
         "address": address,

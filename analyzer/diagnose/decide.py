@@ -126,10 +126,11 @@ def _stands(finding: Finding, tables: Tables) -> bool:
 def _overtaken(finding: Finding, tables: Tables) -> bool:
     """Return True if the finding claims a failure, but all training workers finished afterwards.
 
-    Findings that blame only evaluators stand, because these take no part in the training.
+    Findings about nothing but evaluators stand, because these take no part in the training.
     """
     evaluators = set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])
-    if finding.despite_finish or (finding.culprits and evaluators.issuperset(finding.culprits)):
+    about = {*finding.culprits, *finding.suspects, *finding.about}
+    if finding.despite_finish or (about and about <= evaluators):
         return False
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 

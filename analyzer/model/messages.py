@@ -54,6 +54,7 @@ STATES: Mapping[str, Statement] = MappingProxyType(
         "startup_origin": Statement("source files whose records are part of starting up"),
         "startup_words": Statement("a record that holds it is part of starting up"),
         "done": Statement("a script's line, behind its last step, that says that it is done"),
+        "training_done": Statement("a script's line that says that the training itself is done"),
         "not_done": Statement("a line that holds it says no such thing"),
     }
 )

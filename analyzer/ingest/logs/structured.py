@@ -73,10 +73,20 @@ def render(entry: Entry) -> str:
     own = payload(entry)
     message = _message(own) or ("" if own is not entry else _message(entry))
     first, _, rest = message.partition("\n")
-    if not isinstance(entry.get("textPayload"), str) and head(first, 1970) is None:
+    if not _is_captured(entry, own) and head(first, 1970) is None:
         fields = [] if first.startswith("Traceback") else list(_fields(own, first))
         first = _prefix(own) + " ".join([*filter(None, [first]), *fields])
     return storable("\n".join(part for part in (first, rest, _traceback(entry, own, message)) if part))
+
+
+def _is_captured(entry: Entry, own: Entry) -> bool:
+    """Return True if the message is one line of a process's output, to which the collector gave the level.
+
+    Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`.
+    """
+    resource = entry.get("resource")
+    of_job = isinstance(resource, dict) and resource.get("type") == "ml_job" and own is not entry
+    return of_job or isinstance(entry.get("textPayload"), str)
 
 
 def _message(fields: Entry) -> str:

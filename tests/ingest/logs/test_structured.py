@@ -35,6 +35,10 @@ def texts(*lines: str) -> list[str]:
             "2026-11-22 17:13:19 | INFO | step 4", id="Cloud Logging's severity of stderr is no level",
         ),
         pytest.param(
+            {"jsonPayload": {"levelname": "INFO", "message": "Epoch 7/30"}, "resource": {"type": "ml_job"}},
+            "Epoch 7/30", id="Vertex AI's level of a line is no level",
+        ),
+        pytest.param(
             {"jsonPayload": {"message": "x", "epoch": 2, "x_logloss": 0.4}, "severity": "INFO"},
             "x epoch=2 x_logloss=0.4", id="Cloud Logging's jsonPayload",
         ),
