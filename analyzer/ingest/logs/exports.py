@@ -6,7 +6,7 @@ entries are rewritten one per line, oldest first, and read as a log; line number
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,8 @@ _ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\
 _ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
 _YAML = re.compile(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
+_LOKI = re.compile(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
+"""Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
 _LIST_KEYS = ("events", "entries")
 
 Entry = dict[str, Any]
@@ -78,9 +80,10 @@ def entries_of(path: Path) -> Export:
     is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
-    if not (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening)):
+    is_loki = _LOKI.match(opening)
+    if not (is_loki or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return Export()
-    return _array(path) if _ARRAY.match(opening) else _reversed_lines(path)
+    return _array(path) if is_loki or _ARRAY.match(opening) else _reversed_lines(path)
 
 
 def _array(path: Path) -> Export:
@@ -120,9 +123,20 @@ def _entries(path: Path) -> list[Entry] | None:
         whole = None if is_too_dense(data) else json.loads(data)
     except (ValueError, RecursionError):
         return None
+    if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
+        return list(_of_loki(whole["data"].get("result"))) or None
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     return [entry for entry in found if isinstance(entry, dict)] or None
+
+
+def _of_loki(streams: object) -> Iterator[Entry]:
+    """Yield an entry for each pair of nanoseconds since 1970 and line."""
+    for stream in streams if isinstance(streams, list) else ():
+        labels, values = (stream.get("stream"), stream.get("values")) if isinstance(stream, dict) else (0, 0)
+        for pair in values if isinstance(values, list) else ():
+            if isinstance(pair, list) and len(pair) > 1 and str(pair[0]).isdigit():
+                yield {"timestamp": int(pair[0]) // 1000, "line": str(pair[1]), "labels": labels}
 
 
 def _documents(path: Path) -> list[Entry] | None:

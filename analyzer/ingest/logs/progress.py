@@ -18,27 +18,35 @@ _EPOCH = re.compile(
 _BAR = re.compile(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
 _METRIC = re.compile(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
+_STEP_ABROAD = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
+"""Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
+_EPOCH_WORDS = "epoch[ea]?|époque|época|эпоха|エポック|轮次"
 _STEP = re.compile(
-    rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter|batch|it)s?"
+    rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_ABROAD})"
     rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
     re.IGNORECASE,
 )
 _LEADING_STEP = re.compile(
-    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?(?:step|iteration|iter)"
-    r"[\s:=#]{1,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
+    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?"
+    rf"(?:(?:step|iteration|iter)(?=[\s:=#])|(?:{_STEP_ABROAD})(?=[\s:=#\d]))"
+    r"[\s:=#]{0,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
-_CUSTOM_EPOCH = re.compile(rf"(?<![a-z])epoch{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_CUSTOM_EPOCH = re.compile(rf"(?<![a-z])(?:{_EPOCH_WORDS}){_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _FRACTION = re.compile(
     r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",
     re.IGNORECASE,
 )
 """Regex for `[12/90]` or `12/90` among the first words of a line, of which the rest holds metrics."""
-_LEADING_EPOCH = re.compile(r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?epoch[\s:=#]{1,3}\d+\b", re.IGNORECASE)
+_LEADING_EPOCH = re.compile(
+    rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\b", re.IGNORECASE
+)
 _CHECKPOINT = re.compile(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = re.compile(r"Saving dict for global step (\d+): ")
-_HINT = re.compile(r"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss", re.IGNORECASE)
+_HINT = re.compile(
+    rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|{_STEP_ABROAD}|{_EPOCH_WORDS}", re.IGNORECASE
+)
 _NOT_PROGRESS = re.compile(
     r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
     re.IGNORECASE,

@@ -54,6 +54,16 @@ def test_entries_come_in_the_order_of_time(wrap: Any, turned: bool, tmp_path: Pa
     )
 
 
+def test_streams_of_loki_are_read(tmp_path: Path) -> None:
+    """Each stream is the log of the pod among its labels; the times are nanoseconds."""
+    values = [[f"17952252{n}500000000", f"step {n} loss 0.5"] for n in (38, 37)]
+    streams = [{"stream": {"pod": f"mnist-worker-{i}"}, "values": values} for i in range(2)]
+    text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})
+    found = read(tmp_path, text, "loki.json")
+    assert steps(found) == [37, 37, 38, 38]
+    assert {*found["scalars"]["worker"]} == {"worker:0", "worker:1"}
+
+
 def test_a_broken_array_is_read_as_lines(tmp_path: Path) -> None:
     """It is no reason to read nothing."""
     (source,) = read(tmp_path, json.dumps(ENTRIES, indent=1)[:-9])["sources"].to_dicts()

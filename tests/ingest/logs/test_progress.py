@@ -41,6 +41,10 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
         ("step 12 loss 0.5", 12, 0.5),
         ("step=12 loss=0.5", 12, 0.5),
         ("Step: 12, Loss: 0.5", 12, 0.5),
+        ("paso 12 loss=0.5", 12, 0.5),
+        ("étape 12 : loss=0.5", 12, 0.5),
+        ("Schritt 12: loss=0.5", 12, 0.5),
+        ("第 12 步 loss=0.5", 12, 0.5),
         ('{"step": 12, "loss": 0.5}', 12, 0.5),
         ("batch done iteration: 12 train_loss: 0.5 it_time: 0.1", 12, 0.5),
         ("loss = 0.5, step = 12 (0.057 sec)", 12, 0.5),
@@ -77,7 +81,7 @@ def test_values_that_are_not_finite_are_kept() -> None:
 @pytest.mark.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
-     "max_steps=1000", "ValueError: step 3 loss nan"],
+     "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan"],
 )  # fmt: skip
 def test_other_lines_are_no_progress(line: str) -> None:
     """Words that only look like it."""
