@@ -24,6 +24,8 @@ from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
 _SIGKILL, _SIGTERM = 9, 15
+_STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
+"""Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
 
 
 @dataclass(slots=True)
@@ -201,6 +203,8 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
         return "finished", False
     if life.fact("exit_code") == "running":
         return "running", True
+    if any(life.facts[key] for key in _STACKS):
+        return "running", False
     return ("stopped" if life.facts["sigterm"] else "unknown"), False
 
 

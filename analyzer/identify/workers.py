@@ -55,7 +55,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     sources = _without_common_numbers(sources, stated, clusters)
     claims, renumbered = _numbered(sources, stated, clusters)
     logs = [source for source in sources if source.is_log]
-    known = {source.name: source.worker for source in sources if source.worker}
+    known = {log.name: log.worker for log in logs if log.worker}
     known |= {name: claim.worker for name, claim in claims.items()}
     unnamed = [log.name for log in logs if not log.worker]
     nameless = with_rows(tables, [name for name in unnamed if not is_kernel_log(name)] or unnamed)
