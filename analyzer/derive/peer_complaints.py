@@ -15,7 +15,7 @@ import polars as pl
 from analyzer.derive.ordering import behind_end, line_at
 from analyzer.derive.workers import cluster_specs
 from analyzer.model.messages import STATES, Messages, Wording
-from analyzer.model.task_names import DEVICE, device_of, in_order, task_of, tasks_in
+from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
@@ -115,10 +115,12 @@ def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Word
 def _tasks_named(
     match: re.Match[str], text: str, leader: str, tasks: Mapping[str, str], wording: _Wording
 ) -> list[str]:
-    """Return the tasks that a message names: directly, in a list, by address, or as the leader."""
+    """Return the tasks that a message names: directly, in a list, by rank, by address, or as the leader."""
     groups = match.groupdict()
     if "tasks" in groups:
         return tasks_in(match["tasks"])
+    if "ranks" in groups:
+        return listed_workers("tasks " + match["ranks"].replace(" ", ""))
     if "address" in groups:
         named = tasks.get(match["address"]) or tasks.get(_host(match["address"]))
         return [named] if named else []

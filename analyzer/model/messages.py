@@ -24,8 +24,8 @@ STATES: Mapping[str, Statement] = MappingProxyType(
             "announces facts: each named group is one; without `regex`, the key that `as` names is `yes`"
         ),
         "peer": Statement(
-            "names a peer as lost, by `{task}`, a group `tasks` or `address`; `leader` needs none",
-            ("heartbeat", "down", "restarted", "leader", "unresolved", "transport"),
+            "names a peer as lost, by `{task}`, a group `tasks`, `ranks` or `address`; `leader` needs none",
+            ("heartbeat", "down", "restarted", "leader", "unresolved", "transport", "missing"),
         ),
         "remote_target": Statement("names the peer to which a call failed, by `{task}`; a `reason` says how"),
         "wraps_status": Statement("what follows is the status in which it began"),

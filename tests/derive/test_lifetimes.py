@@ -46,6 +46,8 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         (STEPS, "3", "exited"),
         (STEPS, "running", "running"),
         (STEPS, None, "unknown"),
+        ([says("training complete")], None, "finished"),
+        ([says("preparation complete")], None, "unknown"),
     ],
 )
 def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> None:
@@ -64,6 +66,13 @@ def test_a_task_of_the_cluster_without_a_source_never_started() -> None:
     """TF_CONFIG of another worker lists it."""
     found = life(derived({"worker-0.log": [says("hello")]}, cluster_spec=CLUSTER), "worker:1")
     assert (found["ended"], found["phase"]) == ("never_started", "absent")
+
+
+def test_beside_parameter_servers_a_worker_trains_if_it_makes_steps() -> None:
+    """Under a ClusterCoordinator it only serves the chief."""
+    served = {f"{name}.log": [says("serving")] for name in ("ps-0", "worker-1")}
+    tables = derived({**served, "chief-0.log": STEPS, "worker-0.log": STEPS})
+    assert [life(tables, worker)["trains"] for worker in ("worker:0", "worker:1")] == [True, False]
 
 
 def test_the_one_behind_all_others_is_marked() -> None:

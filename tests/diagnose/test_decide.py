@@ -56,6 +56,13 @@ def test_a_job_that_reached_its_end_did_not_fail(tables_of: TablesOf) -> None:
     assert decide([fired("nan", 0.9, despite_finish=True)], tables).verdict is Verdict.FAILED
 
 
+def test_what_befell_an_evaluator_stands_though_training_ended_well(tables_of: TablesOf) -> None:
+    """It takes no part in the training, whether the finding blames it or is only about it."""
+    tables = tables_of({"chief-0.log": STEPS + "training finished\n", "evaluator-0.log": "evaluating\n"})
+    assert decide([fired("labels", 0.9, about=("evaluator:0",))], tables).verdict is Verdict.FAILED
+    assert decide([fired("labels", 0.9)], tables).verdict is Verdict.HEALTHY
+
+
 def test_without_a_cause_the_ends_of_the_workers_speak(tables_of: TablesOf) -> None:
     """Unknown where something broke, inconclusive where nothing says so."""
     assert decide([], tables_of({"worker-0.log": STEPS})).verdict is Verdict.INCONCLUSIVE

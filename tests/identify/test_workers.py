@@ -209,3 +209,13 @@ def test_files_of_one_worker_may_share_its_number(make_run: Callable[[Mapping[st
         make_run({"run-3-main.log": "step 1 loss 0.5\n", "run-3-extra.log": "step 1 loss 0.5\n"})
     )
     assert found == {"run-3-main.log": "worker:3", "run-3-extra.log": "worker:3"}
+
+
+def test_files_that_are_no_logs_do_not_take_the_indices_of_logs(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """A dump of stacks names a worker, whose own log has no number."""
+    dump = 'Process 9: python train.py\nPython v3.11.4\n\nThread 9 (idle): "MainThread"\n    f (train.py:4)\n'
+    logs = {f"host-{name}.log": "step 1 loss 0.5\n" for name in "ab"}
+    found = workers_of(make_run({**logs, **{f"py-spy-worker-{i}.txt": dump for i in range(2)}}))
+    assert {found["host-a.log"], found["host-b.log"]} == {"worker:0", "worker:1"}

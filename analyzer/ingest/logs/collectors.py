@@ -149,7 +149,7 @@ _replica_exit = _regex_style(
 EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
     _regex_style(
-        r"(?:\w{3} \w{3} [\d: ]+)?\[\d+,(?:mpirank:)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
+        r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
         r"(?P<text>.*)$"
     ),
     _regex_style(_TASK_IN_BRACKETS),
