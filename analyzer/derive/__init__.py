@@ -14,8 +14,8 @@ from analyzer.derive.matches import matches
 from analyzer.derive.pauses import pauses
 from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
-from analyzer.derive.reachability import reachability
 from analyzer.derive.progress import stepped
+from analyzer.derive.reachability import reachability
 from analyzer.derive.recordings import in_progress, with_running_workers, with_whole_stalls
 from analyzer.derive.replicas import replicas
 from analyzer.derive.resources import resources

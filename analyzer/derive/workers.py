@@ -36,7 +36,7 @@ def workers(
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     rows = (
-        _row(task, spec, stated[task], known, seen, roles, leader)
+        _row(task, spec, stated[task], known, seen, leader)
         | {"logged": task in logged, "trains": _trains(task, roles, stepped)}
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
@@ -71,7 +71,6 @@ def _row(
     stated: Mapping[str, str],
     known: Mapping[str, str],
     seen: set[str],
-    roles: set[str],
     leader: str,
 ) -> dict[str, Any]:
     role, index = split_task(task)
