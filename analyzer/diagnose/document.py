@@ -52,11 +52,12 @@ def document(
     called, calls_left_out = collectives(tables)
     unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
     told = telling_lines(tables, findings) if unsure else []
+    telling = described(told)
     deciding = deciding_file(told, tables) if unsure else None
     unexplained = decision.verdict is not Verdict.HEALTHY and decision.chosen is None
     said = last_words(tables) if unexplained else []
     context = {(each["source"], number) for each in said for number, _ in each["context"]}
-    shown = context | {(each["source"], each["line"]) for each in said}
+    shown = context | {(each["source"], each["line"]) for each in (*said, *(one["line"] for one in telling))}
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -80,7 +81,7 @@ def document(
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
         "odd_lines": odd_lines(tables, told=shown) if unexplained else [],
-        "telling_lines": described(told),
+        "telling_lines": telling,
         "deciding_file": deciding,
         "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),

@@ -10,6 +10,7 @@ from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
+_STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
 
 
@@ -50,8 +51,8 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     said = []
     for life in lives[:8]:
-        last = f"last seen at {life['place']}" if life["seen"] else "none of its files is here"
-        said.append(f"{life['worker']} {how_it_ended(life)}; {last}.")
+        last = f"last seen at {life['place']}" if life["phase"] in _STEPPED else "no step seen"
+        said.append(f"{life['worker']} {how_it_ended(life)}{f'; {last}' if life['seen'] else ''}.")
     if len(lives) > 8:
         said.append(f"{len(lives) - 8} more workers are listed below.")
     return [*said, *_absent_or_silent(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]

@@ -64,7 +64,7 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         Answer("Restart as is?", retry, why),
         _later_exclusion(action) if degraded else _exclusion(action),
         _checkpoint(diagnosis),
-        Answer("Who should fix it?", owner, ""),
+        Answer("Who should fix it?", owner, "not enough data" if action["owner"] == "unknown" else ""),
     ]
 
 
@@ -169,7 +169,7 @@ def _exclusion(action: Mapping[str, Any]) -> Answer:
     if action["retry"] == "exclude_host":
         return Answer(question, "Yes", "the files do not name the machine")
     if action["retry"] == "unknown":
-        return Answer(question, "Unknown (not enough data)", "no sign of a bad machine so far")
+        return Answer(question, "Unknown", "not enough data; no sign of a bad machine so far")
     return Answer(question, "No", "no sign of a bad machine")
 
 

@@ -136,4 +136,5 @@ def _marked_part(place: Json, room: int) -> str:
     start = first - room // 4 if far else line
     last = max((end for _, end in place["marks"]), default=0)
     end = max(start + room - far, last)
-    return "…" * far + text[start:end] + "…" * (end < len(text.rstrip()) and end == last)
+    cut = end < len(text.rstrip())
+    return "…" * far + text[start : end - (cut and end > last)] + "…" * cut

@@ -16,5 +16,5 @@ def test_no_place_in_training_is_claimed_for_it(make_run: Callable[[Mapping[str,
     document = analyze([run]).document
     assert document["verdict"] == "inconclusive"
     (about,) = [text for text in document["why"] if text.startswith("worker:1")]
-    assert "none of its files is here" in about
+    assert "left no file at all" in about
     assert "step" not in about

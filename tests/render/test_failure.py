@@ -82,4 +82,4 @@ def test_the_words_that_prove_it_are_shown_whole() -> None:
     shown = _marked_part({"excerpt": said, "marks": [[start, end]]}, 80)
     assert said[start:end] in shown
     assert len(shown) < 80 + 40
-    assert _marked_part({"excerpt": "a\n" + "b" * 200, "marks": []}, 80) == "a\n" + "b" * 78
+    assert _marked_part({"excerpt": "a\n" + "b" * 200, "marks": []}, 80) == "a\n" + "b" * 77 + "…"
