@@ -1,5 +1,7 @@
 """What reading one run may take: processor time, and bytes that are unpacked."""
 
+from __future__ import annotations
+
 import mmap
 from math import isfinite
 from time import thread_time_ns
@@ -32,6 +34,10 @@ class Budget:
         self._spent = memoryview(mmap.mmap(-1, 16)).cast("Q")
         """Nanoseconds of processor time; unpacked bytes."""
         self._counted = thread_time_ns()
+
+    def __reduce__(self) -> tuple[type[Budget], tuple[Limits]]:
+        """Pickle the limits alone: what a reader has read is sent to its parent, which counts for itself."""
+        return Budget, (self._limits,)
 
     def spend(self, unpacked: int = 0) -> None:
         """Count the processor time since the last call, and `unpacked` bytes.
