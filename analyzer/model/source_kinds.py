@@ -14,6 +14,7 @@ class Kind(StrEnum):
     TRACE = "trace"
     TF_CONFIG = "tf_config"
     EXIT_CODES = "exit_codes"
+    NODES = "nodes"
     PODS = "pods"
     SACCT = "sacct"
     NVIDIA_SMI = "nvidia_smi"

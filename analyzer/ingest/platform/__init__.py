@@ -1,1 +1,1 @@
-"""Readers of files besides logs: pods, sacct, nvidia-smi, cgroups, disks, stacks, packages, TF_CONFIG."""
+"""Readers of files besides logs: what platforms, drivers and tools print about a job and its machines."""

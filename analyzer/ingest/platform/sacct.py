@@ -1,12 +1,14 @@
 """Slurm's accounting of a job and its steps → facts and matches.
 
-`sacct` prints fixed-width columns, separated columns (`--parsable2`) or JSON. A step usually covers all
-tasks, so its state and exit code are assigned to a worker only if jobs or steps are named after workers.
+`sacct` prints fixed-width columns, separated columns (`--parsable2`) or JSON; `scontrol show job` names each
+value. A step usually covers all tasks, so its state and exit code are assigned to a worker only if jobs or
+steps are named after workers.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
@@ -51,7 +53,7 @@ class Row(NamedTuple):
 def read(output: SourceRows, matcher: Matcher) -> None:
     """Read states, exit codes, memory and hosts, and the matches of rules."""
     text = searched_text(output, matcher)
-    rows = _from_json(output, text) if text.lstrip().startswith("{") else _from_columns(output, text)
+    rows = _rows(output, text)
     workers, lines = _workers(rows), text.split("\n")
     for row in rows:
         _add_facts(output, row, workers.get((row.job, row.step), output.source.worker))
@@ -59,6 +61,27 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         excerpt = lines[row.line - 1].strip()[:MAX_EXCERPT_CHARS] if row.line else None
         place = {"worker": worker, "line": row.line, "excerpt": excerpt}
         output.add("facts", key="exit_code", value=_exit_code(row), **place)
+
+
+def _rows(output: SourceRows, text: str) -> list[Row]:
+    opening = text.lstrip()
+    if opening.startswith("JobId="):
+        return list(_from_scontrol(text))
+    return _from_json(output, text) if opening.startswith("{") else _from_columns(output, text)
+
+
+def _from_scontrol(text: str) -> Iterator[Row]:
+    """Yield the jobs that `scontrol show job` describes, `NAME=VALUE` on one line or on several."""
+    starts = [match.start() for match in re.finditer(r"(?m)^[ \t]*JobId=", text)]
+    line = text.count("\n", 0, starts[0] if starts else 0) + 1
+    for start, end in pairwise([*starts, len(text)]):
+        part = text[start:end]
+        told = dict(re.findall(r"(?:^|\s)([A-Z]\w*)=(\S*)", part))
+        state = next(_states(told.get("JobState", "")), ("", ""))
+        code = _CODE.fullmatch(told.get("ExitCode", ""))
+        at = line + part.count("\n", 0, max(0, part.find("JobState=")))
+        line += part.count("\n")
+        yield Row(at, told["JobId"], "", told.get("JobName", ""), *state, code[0] if code else "")
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:

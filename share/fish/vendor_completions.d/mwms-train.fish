@@ -69,6 +69,7 @@ complete -c mwms-train -n '_shtab_mwms_train_using run' -l directory -xka "(__fi
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l guilty-python -xka "(__fish_complete_path (commandline -ct))" -d 'another Python for the guilty worker'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l workers -x -d 'another number of workers'
+complete -c mwms-train -n '_shtab_mwms_train_using run' -l recorder -d 'run the workers under mwms-recorder'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l keep-going -d 'a scenario that fails ends nothing'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l guilty -x -d 'make another worker guilty'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l after -x -d 'strike then, not at a step of the log'
@@ -81,6 +82,7 @@ complete -c mwms-train -n '_shtab_mwms_train_using record' -l name -x -d 'call t
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l guilty-python -xka "(__fish_complete_path (commandline -ct))" -d 'another Python for the guilty worker'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l workers -x -d 'another number of workers'
+complete -c mwms-train -n '_shtab_mwms_train_using record' -l recorder -d 'run the workers under mwms-recorder'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l keep-going -d 'a scenario that fails ends nothing'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l guilty -x -d 'make another worker guilty'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l after -x -d 'strike then, not at a step of the log'

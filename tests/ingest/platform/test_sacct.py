@@ -226,6 +226,23 @@ def test_json_of_older_versions(tables_of: TablesOf) -> None:
     ]
 
 
+SCONTROL = """\
+JobId=48213 JobName=bert
+   UserId=nobody(99) GroupId=nogroup(99) Priority=1 Nice=0 Account=(null)
+   JobState=NODE_FAIL Reason=NodeDown Dependency=(null)
+   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=1:0
+   NodeList=node[1-2] NumNodes=2
+"""
+
+
+@pytest.mark.parametrize("text", [SCONTROL, " ".join(SCONTROL.split()), SCONTROL.replace(" ", "\n")])
+def test_scontrol_tells_the_state_of_the_job(text: str, tables_of: TablesOf) -> None:
+    """On several lines, with `--oneliner`, and as `mwms-collect` breaks it."""
+    facts = tables_of({**LOGS, "scontrol.job": text})["facts"]
+    told = facts.filter(facts["source"] == "scontrol.job").select("key", "value").rows()
+    assert sorted(told) == [("job_exit_code", "1"), ("job_state", "NODE_FAIL")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "what", "line"),
     [

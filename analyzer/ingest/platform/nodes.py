@@ -1,0 +1,115 @@
+"""States of the job's nodes (`kubectl get nodes -o json`, `scontrol show node`) → facts `node_problem`.
+
+Only nodes that were not usable when the files were collected become facts, in words:
+`gpu21 NotReady: Kubelet stopped posting node status. (since 2026-11-21T02:08:30Z)`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.reader_output import SourceRows, why_no_json
+from analyzer.ingest.text_reader import LineFinder, searched_text
+
+_MAX_CHARS = 300
+_BAD_CONDITIONS = frozenset(
+    {
+        "MemoryPressure",
+        "DiskPressure",
+        "PIDPressure",
+        "NetworkUnavailable",
+        "KernelDeadlock",
+        "ReadonlyFilesystem",
+    }
+)
+"""Conditions of Kubernetes, and of its node problem detector, that mean trouble where they are true."""
+_BAD_STATES = frozenset(
+    {"DOWN", "ERROR", "FAIL", "FAILING", "NOT_RESPONDING", "DRAIN", "DRAINED", "DRAINING"}
+)
+"""States of Slurm in which a node takes no jobs, or loses those it has."""
+_SLURM_NODE = re.compile(r"NodeName=(?P<name>\S+)")
+_SLURM_STATE = re.compile(r"(?:^|\s)State=(?P<states>[A-Z_+]+)(?P<silent>\*?)")
+_SLURM_REASON = re.compile(
+    r"(?:^|\s)Reason=(?P<reason>[^\[\n]{1,200})(?:\[[^@\]\s]{0,60}@(?P<since>[^\]\s]{1,40})\])?"
+)
+
+Problem = tuple[int | None, str]
+"""Line, and the problem in words."""
+
+
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Add a fact for each problem of each node."""
+    text = searched_text(output, matcher)
+    found = _of_kubernetes(output, text) if text.lstrip().startswith("{") else _of_slurm(output, text)
+    for line, problem in found:
+        output.add("facts", line=line, key="node_problem", value=problem[:_MAX_CHARS])
+
+
+def _of_slurm(output: SourceRows, text: str) -> Iterator[Problem]:
+    """Yield the problem of each node that is described, on one line or on several."""
+    starts = [match.start() for match in _SLURM_NODE.finditer(text)]
+    if text.strip() and not starts:
+        output.add_damage("describes no node", line=1)
+    line = text.count("\n", 0, starts[0] if starts else 0) + 1
+    for part in (text[start:end] for start, end in pairwise([*starts, len(text)])):
+        name, state = _SLURM_NODE.match(part), _SLURM_STATE.search(part)
+        if name and state and (bad := _bad_states(state)):
+            yield (
+                line + part.count("\n", 0, state.start("states")),
+                f"{name['name']} {bad}{_slurm_reason(part)}",
+            )
+        line += part.count("\n")
+
+
+def _bad_states(state: re.Match[str]) -> str:
+    """Return the states that mean trouble, as Slurm joins them; an asterisk says that it does not respond."""
+    states = [each for each in state["states"].split("+") if each in _BAD_STATES]
+    return "+".join(
+        [*states, *(["NOT_RESPONDING"] if state["silent"] and "NOT_RESPONDING" not in states else [])]
+    )
+
+
+def _slurm_reason(part: str) -> str:
+    found = _SLURM_REASON.search(part)
+    return _because(found["reason"].strip(), found["since"]) if found else ""
+
+
+def _of_kubernetes(output: SourceRows, text: str) -> Iterator[Problem]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        output.add_damage(f"is no JSON: {why_no_json(error)}", line=getattr(error, "lineno", None))
+        return
+    finder = LineFinder(text)
+    for node in _mappings(found.get("items") if "items" in found else [found]):
+        name = str(_mapping(node.get("metadata")).get("name") or "")
+        line = finder.line(rf'"name":\s*"{re.escape(name)}"') if name else None
+        for problem in _bad_conditions(_mapping(node.get("status")).get("conditions")):
+            yield line, f"{name} {problem}".strip()
+
+
+def _bad_conditions(conditions: object) -> Iterator[str]:
+    for each in _mappings(conditions):
+        kind, status = str(each.get("type")), each.get("status")
+        why = _because(each.get("message") or each.get("reason"), each.get("lastTransitionTime"))
+        if kind == "Ready" and status in {"False", "Unknown"}:
+            yield f"NotReady{why}"
+        elif kind in _BAD_CONDITIONS and status == "True":
+            yield f"{kind}{why}"
+
+
+def _because(reason: object, since: object) -> str:
+    """Return reason and time of a state, to follow it."""
+    said = f": {' '.join(str(reason).split())}" if reason else ""
+    return f"{said} (since {since})" if since else said
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _mappings(values: object) -> Iterable[Mapping[str, Any]]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else ()
