@@ -72,7 +72,7 @@ def run_job(
         if only in {None, scenario.guilty} or scenario.fault["name"] not in EXTERNAL:
             fault.prepare(workspace)
         with (
-            WorkerProcesses(recordings=workspace.recordings) as workers,
+            WorkerProcesses(recorded=scenario.recorder) as workers,
             GpuCapture(scenario, workspace.root) as capture,
         ):
             usual = {index: launcher.usual(index) for index in range(scenario.workers)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from signal import Signals
 from typing import TYPE_CHECKING, Protocol, Self
 
-from analyzer.trainer.jobs.flight_recorder import RecordedProcess, recorded
+from analyzer.trainer.jobs.flight_recorder import RecordedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,10 +74,10 @@ class Life:
 class WorkerProcesses:
     """The worker processes of a job by index; leaving the `with` block ends all of them."""
 
-    def __init__(self, grace: float = 3.0, recordings: Path | None = None) -> None:
+    def __init__(self, grace: float = 3.0, *, recorded: bool = False) -> None:
         self.grace = grace
-        self.recordings = recordings
-        """Where mwms-recorder writes; None to run the workers without it."""
+        self.recorded = recorded
+        """True if the commands run under mwms-recorder."""
         self.processes: dict[int, Process] = {}
         self.lives: list[Life] = []
         self.started: dict[int, Callable[[], None]] = {}
@@ -97,7 +97,7 @@ class WorkerProcesses:
             stdout = files.enter_context(out.open("ab"))
             stderr = subprocess.STDOUT if err == out else files.enter_context(err.open("ab"))
             process = subprocess.Popen(  # noqa: S603 - the trainer's own program
-                recorded(command, self.recordings) if self.recordings else command,
+                command,
                 cwd=cwd,
                 env=env,
                 stdin=subprocess.DEVNULL,
@@ -106,7 +106,7 @@ class WorkerProcesses:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
-        self.processes[index] = RecordedProcess.of(process) if self.recordings else process
+        self.processes[index] = RecordedProcess.of(process) if self.recorded else process
         self.lives.append(Life(index, self.processes[index]))
 
     def restart(self, index: int) -> None:
