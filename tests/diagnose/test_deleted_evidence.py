@@ -20,8 +20,8 @@ from tests.recordings import KNOWN_MISSES, ROOT, SAMPLE_RUNS, Recordings, expect
 DRAWN = sorted(
     (sample for sample in SAMPLE_RUNS if sample.name not in KNOWN_MISSES),
     key=lambda sample: sha256(sample.name.encode()).digest(),
-)[:60]
-"""Sixty recordings; their names draw them, so that nobody chooses."""
+)[:30]
+"""Thirty recordings; their names draw them, so that nobody chooses."""
 MISLEADING = {("ratings-healthy", "chief_0/stderr.txt")}
 """Known misses: the coordinator logs its steps to the other stream, and this one ends where its server started."""
 REMOVED = 3
