@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
@@ -66,7 +67,7 @@ def record_cell(cell: Cell, observer: JobObserver, home: Path) -> MatrixResult:
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     begun = MatrixResult(cell.name, cell.scenario.name, cell.interpreter.tensorflow, date, "")
     try:
-        Recorder(cell.interpreter, "auto", observer).record(cell.scenario, target)
+        Recorder(cell.interpreter, "auto", observer).record(cell.scenario, target, inf)
     except UserError as error:
         return begun._replace(refused=" ".join(str(error).split()))
     [score] = score_all(home, cell.name)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
 
 LIMIT = 1_000_000
+"""Bytes of a sample run, which the repository has to hold."""
 LOGGING = {style: (style,) for style in ("loguru", "structlog", "tqdm")}
 """Packages that a log style needs besides those of TensorFlow."""
 
@@ -85,13 +86,18 @@ class Recorder:
             hand_over(workspace, outcome, program.anonymizer(workspace), target)
         return outcome
 
-    def record(self, scenario: Scenario, target: Path) -> Path:
-        """Run a scenario, store it with `expected.json` and `origin.md` as `target`, and return `target`."""
+    def record(self, scenario: Scenario, target: Path, limit: float = LIMIT) -> Path:
+        """Run a scenario, store it with `expected.json` and `origin.md` as `target`, and return `target`.
+
+        Raises:
+            HandoverError: the recording has more than `limit` bytes, or `target` cannot be written.
+
+        """
         check_writable(target.parent)
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
             fresh = Path(scratch) / target.name
             outcome = self.run(scenario, fresh / "run")
-            _check_size(fresh)
+            _check_size(fresh, limit)
             (fresh / "expected.json").write_text(expected_json(scenario))
             (fresh / "origin.md").write_text(self._origin(scenario, target.name, outcome.witness))
             if target.exists():
@@ -157,7 +163,7 @@ def expected_json(scenario: Scenario) -> str:
     return json.dumps(scenario.expected(), indent=2) + "\n"
 
 
-def _check_size(folder: Path) -> None:
+def _check_size(folder: Path, limit: float) -> None:
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if size > LIMIT:
-        raise HandoverError(f"{folder.name}: {size:,} bytes are too many for a sample run ({LIMIT:,})")
+    if size > limit:
+        raise HandoverError(f"{folder.name}: {size:,} bytes are too many for a sample run ({limit:,})")

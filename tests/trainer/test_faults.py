@@ -170,6 +170,15 @@ def test_each_layout_has_its_names(tmp_path: Path, layout: str, names: set[str])
         assert (target / "slurm-48213.out").read_text() == "0: one\n1: three\n0: two\n1: unfinished\n"
 
 
+def test_a_process_that_never_ended_is_running(tmp_path: Path) -> None:
+    """Codes of a stalled job name no process that was never started, and none is `None`."""
+    job = workspace(tmp_path / "job", workers=3, hands_over=("exit_codes",))
+    target = tmp_path / "run"
+    ended = Outcome({0: None, 2: -9}, {}, True, {}, [], {}, {}, {}, "")
+    hand_over(job, ended, PathAnonymizer({"/nowhere": "/usr"}), target)
+    assert (target / "exit_codes.txt").read_text() == "worker-0 running\nworker-2 -9\n"
+
+
 @pytest.mark.processes
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 def test_hosts_reach_each_other_and_leave_nothing_behind() -> None:

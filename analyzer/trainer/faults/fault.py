@@ -77,14 +77,14 @@ class Fault:
     def observe(self, workers: WorkerProcesses) -> None:
         """Collect evidence from the running workers; called at every poll."""
 
-    def witness(self, evidence: Evidence) -> str:  # noqa: ARG002 - a default
+    def witness(self, evidence: Evidence) -> str:
         """Return the proof that the fault took effect, which never relies on what workers print.
 
         Raises:
             FaultMissedError: the fault took no effect, or another failure came first.
 
         """
-        return "no fault"
+        return f"no fault{evidence.require_trouble()}"
 
     def is_busy(self) -> bool:
         """Return True if the fault will still act while no worker is running."""

@@ -138,6 +138,23 @@ class Evidence:
         require(later, f"worker {index} was not started again")
         return len(later)
 
+    def require_trouble(self) -> str:
+        """Return who failed or ran at the end, after a comma; empty if the job may also be healthy.
+
+        Raises:
+            FaultMissedError: all workers ended with 0, where the scenario expects something else.
+
+        """
+        expect = self.workspace.scenario.expect
+        if "healthy" in {expect["cause"], *expect.get("accept", ())}:
+            return ""
+        bad = [life for life in self.workers.lives if life.code != 0]
+        require(bad, "nothing was done to the job, and every worker ended with 0")
+        ends = {
+            life.index: "ran at the end" if life.code is None else f"ended with {life.code}" for life in bad
+        }
+        return "".join(f", worker {index} {end}" for index, end in ends.items())
+
     def require_success(self) -> None:
         """Check that all workers ended with 0 (in a job with parameter servers: the chief).
 
