@@ -205,6 +205,8 @@ def _record(args: argparse.Namespace) -> int:
     def record(scenario: Scenario, recorder: Recorder) -> Path:
         return recorder.record(scenario, args.output / (args.name or scenario.name))
 
+    for path in filter(None, (args.python, args.guilty_python)):
+        interpreter.ask(path).require_import()
     return _each(args, _with_recorder(args, record))
 
 
@@ -220,14 +222,12 @@ def _matrix(args: argparse.Namespace) -> int:
     """Record the missing matrix cells and print the scores on all recordings; return 1 if a cell failed."""
     if args.gpu:
         require_gpus()
+    pythons = [interpreter.ask(path) for path in args.python or [Path(sys.executable)]]
+    for python in pythons:
+        python.require_import()
     every = catalogue.all_scenarios()
     names = args.scenarios or [scenario.name for scenario in every if scenario.needs_gpu == args.gpu]
-    wanted = cells(
-        names,
-        [interpreter.ask(path) for path in args.python or [Path(sys.executable)]],
-        args.guilty,
-        args.workers,
-    )
+    wanted = cells(names, pythons, args.guilty, args.workers)
     remove_leftovers()
     state = args.state or args.output / matrix_results.NAME
     tried = matrix_results.load(state) if args.only_missing else ()

@@ -50,3 +50,12 @@ def test_a_python_without_what_the_program_needs_is_refused(
     """Before a job runs, for the workers of such a job would all fail at their first step."""
     with pytest.raises(InterpreterError, match=lacks):
         ask(installation(tmp_path, *packages))
+
+
+def test_a_tensorflow_that_cannot_be_imported_is_refused(tmp_path: Path) -> None:
+    """Else every worker would fail alike, and the recording would be labelled with a fault that never struck."""
+    found = ask(installation(tmp_path, "tensorflow==2.15.1", "tensorboard==2.15.2"))
+    with pytest.raises(
+        InterpreterError, match="cannot be imported: ModuleNotFoundError: No module named 'tens"
+    ):
+        found.require_import()

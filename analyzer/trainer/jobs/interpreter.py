@@ -1,4 +1,4 @@
-"""Finds the versions and paths of the Python that runs the workers, without importing TensorFlow."""
+"""Finds the versions and paths of the Python that runs the workers, and whether it imports TensorFlow."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ class Interpreter:
                 raise InterpreterError(
                     f"{self.path}: no {package} there, which the program needs; `pip install {package}`"
                 )
+
+    def require_import(self) -> None:
+        """Import TensorFlow once, which takes seconds; raise InterpreterError if that fails.
+
+        An installation that lacks a library breaks every job before its fault, with a label that is not true.
+        """
+        command = [str(self.path), "-c", "import tensorflow"]
+        told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - as in `ask`
+        if told.returncode:
+            last = (told.stderr.strip() or f"status {told.returncode}").splitlines()[-1]
+            raise InterpreterError(f"{self.path}: TensorFlow cannot be imported: {last}")
 
 
 def ask(path: Path) -> Interpreter:
