@@ -94,6 +94,18 @@ def test_every_path_is_one_of_a_container(home: Path) -> None:
         assert [there for there in HERE if there + b"/" in content] == [], path.relative_to(home)
 
 
+def test_an_exit_code_is_a_number_or_running() -> None:
+    """No file holds Python's `None`; the crash of a profiler is older than this and cannot be replayed."""
+    codes = re.compile(r"(?:[a-z]+-\d+ (?:-?\d+|running)\n)+")
+    odd = {
+        home.name
+        for home in RECORDED
+        for path in (home / "run").glob("exit_codes.txt")
+        if not codes.fullmatch(path.read_text())
+    }
+    assert odd == {"profiler-crash-tf218"}
+
+
 @each_sample_run
 def test_what_is_handed_over_is_there(home: Path) -> None:
     """Every part that the scenario hands over left at least one file, and no other part did."""
