@@ -34,6 +34,17 @@ _LISTED = (
 )
 """Packages and environment variables that are compared between workers: those that can affect training."""
 
+Places = Mapping[tuple[str, str], tuple[str, int, str]]
+_OF_CLUSTER = dict.fromkeys(("cluster_size", "loopback", "evaluator_listed", "tf_config"), ("cluster_spec",))
+_STATED_BY: Mapping[str, tuple[str, ...]] = {
+    **_OF_CLUSTER,
+    "claims": ("task",),
+    "tensorflow_release": ("tensorflow",),
+    "start_up": ("tensorflow",),
+    "batch_size": ("batch_size", "global_batch_size", "batch_of"),
+}
+"""Compared value → keys of the facts that it follows from, where its own name is none."""
+
 QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
 """Keys whose values are `yes` or `no`."""
 _ENOUGH_BATCHES = 3
@@ -43,7 +54,22 @@ _ENOUGH_BATCHES = 3
 def cluster(facts: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     """Return the stated values that are compared between workers, one row per key and worker."""
     stated = dict(_compared_values(facts, workers))
-    return frame("cluster", (row for key, values in stated.items() for row in _rows(key, values)))
+    places = _places(facts)
+    rows = (row for key, values in stated.items() for row in _rows(key, values))
+    return frame("cluster", (row | _place(row, places) for row in rows))
+
+
+def _places(facts: pl.DataFrame) -> Places:
+    """Return (key, worker) → source, line and excerpt of the last fact."""
+    rows = facts.select("key", "worker", "source", "line", "excerpt").iter_rows()
+    return {(key, worker): (source, line, excerpt or "") for key, worker, source, line, excerpt in rows}
+
+
+def _place(row: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    """Return where the value of a row of the table is stated; empty if no fact states it."""
+    keys = _STATED_BY.get(row["key"], (row["key"],))
+    found = next((place for key in keys if (place := places.get((key, row["worker"])))), None)
+    return dict(zip(("source", "line", "excerpt"), found, strict=True)) if found else {}
 
 
 def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:

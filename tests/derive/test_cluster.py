@@ -79,3 +79,12 @@ def test_batch_sizes_are_read_in_ordinary_words(
     """A smaller last batch is no other size, and a global one is not compared with a worker's own."""
     tables = tables_of({f"worker-{index}.log": log for index, log in enumerate(logs)})
     assert [value for value, _ in compared(tables, "batch_size")] == sizes
+
+
+def test_a_compared_value_has_the_line_that_states_it(tables_of: TablesOf) -> None:
+    """Also where the compared value follows from a fact of another name."""
+    logs = {f"worker-{n}.log": f"start\nTensorFlow {v}\n" for n, v in enumerate(("2.8.4", "2.15.1"))}
+    rows = tables_of(logs)["cluster"].select("key", "source", "line", "excerpt").rows()
+    for key in ("tensorflow", "tensorflow_release", "start_up"):
+        assert (key, "worker-0.log", 2, "TensorFlow 2.8.4") in rows
+        assert (key, "worker-1.log", 2, "TensorFlow 2.15.1") in rows

@@ -129,9 +129,7 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | 
         for key, value in fact_patterns.facts(hit, announced):
             line = _line_naming(record, value) if key == "awaits" and value else piece.number
             for other in others or [{}]:
-                place = {"line": line, "time": record.time, **other}
-                if key == "exit_code":
-                    place["excerpt"] = piece.text
+                place = {"line": line, "time": record.time, "excerpt": piece.text, **other}
                 output.add("facts", key=key, value=value, **place)
 
 
