@@ -14,7 +14,7 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ForkPool
-from analyzer.ingest.scan.line_selection import SMALL_LOG_BYTES, sampling_for
+from analyzer.ingest.scan.line_selection import sampling_for
 from analyzer.ingest.scan.scan_plan import LARGE_LOG_BYTES, LogScan, scan_log
 from analyzer.ingest.source_reader import prepare_log_reader, read_source
 from analyzer.model.budget import Budget
@@ -61,7 +61,7 @@ def _read_all(
 ) -> list[SourceRows]:
     """Return the rows of every source, in order; forked processes read the large logs."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
-    sampling = sampling_for(sum(done.size(log) > SMALL_LOG_BYTES for log in logs))
+    sampling = sampling_for([done.size(log) for log in logs])
     large = [log for log in logs if done.size(log) >= LARGE_LOG_BYTES]
 
     def scan(log: Source) -> LogScan:
@@ -69,7 +69,7 @@ def _read_all(
 
     shares = Counter(source.kind for source in sources)
     outputs: list[SourceRows] = []
-    read_log = partial(read_source, matcher, budget)
+    read_log = partial(read_source, matcher, budget=budget)
     pool = ForkPool(large, partial(prepare_log_reader, matcher), read_log, sampling, budget, done.advance)
     with pool:
         if warm_up:
@@ -77,7 +77,7 @@ def _read_all(
         for source in sources:
             collected = pool.collect(source) if source in pool else None
             share = shares[source.kind]
-            outputs += read_source(matcher, budget, source, scan, share) if collected is None else collected
+            outputs += read_log(source, scan, share) if collected is None else collected
             done.finish(source)
     return outputs
 
@@ -87,7 +87,7 @@ def _read_duplicate(
 ) -> list[SourceRows]:
     """Return the rows of a trace; skip it if its session was read from another file with rows."""
     if original not in read:
-        return read_source(matcher, budget, source)
+        return read_source(matcher, source, budget=budget)
     output = SourceRows(source)
     output.skip(f"the same session is read from {original}")
     return [output]

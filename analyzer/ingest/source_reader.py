@@ -12,7 +12,7 @@ from analyzer.model.source_kinds import Kind
 
 
 def read_source(
-    matcher: Matcher, budget: Budget, source: Source, scan: ScanLog | None = None, share: int = 1
+    matcher: Matcher, source: Source, scan: ScanLog | None = None, share: int = 1, *, budget: Budget
 ) -> list[SourceRows]:
     """Return the rows of one source: one item, or for a log with several workers one item for each.
 

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from analyzer.ingest.scan.byte_stats import Data, count_newlines, first_invalid_bytes
-from analyzer.ingest.scan.prefilter import Occurrence, Prefilter
+from analyzer.ingest.scan.prefilter import Prefilter
 
 BLOCK_BYTES = 512 << 10
 """Size of a block, unless a line reaches beyond it."""
@@ -96,7 +96,9 @@ class BlockScanner:
         return BlockScan(
             offset,
             len(data),
-            hits=locate((found_ for found_ in found if found_.expression != header), offset, lines),
+            hits=[
+                LineHit(number, offset + end, lines.before(end)) for number, end in found if number != header
+            ],
             samples=[
                 _sample(data, at, offset, lines, has_epoch)
                 for at in range(-offset % spacing, len(data), spacing)
@@ -130,11 +132,6 @@ class NewlineCounter:
             count += count_newlines(self._data, start, offset)
             self._counted.insert(after, (offset, count))
         return count
-
-
-def locate(found: Iterable[Occurrence], offset: int, lines: NewlineCounter) -> list[LineHit]:
-    """Return the occurrences in the block at `offset`, with their line numbers."""
-    return [LineHit(number, offset + end, lines.before(end)) for number, end in found]
 
 
 def last_epoch_header(data: Data, before: int, offset: int, lines: NewlineCounter) -> LogSlice | None:

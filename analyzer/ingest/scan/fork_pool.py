@@ -205,7 +205,8 @@ class ForkPool:
         if len(scanned) == len(self._parts[result.log]):
             index = pickle.dumps([scanned[part] for part in sorted(scanned)])
             region = append(self._index_memory, index)
-            os.write(self._tasks, _TASK.pack(result.log, _COMBINE, *region))
+            with suppress(BrokenPipeError):  # no reader is left; whoever waits for the log will notice
+                os.write(self._tasks, _TASK.pack(result.log, _COMBINE, *region))
             self._combined += 1
             self._close_tasks_if_complete()
 

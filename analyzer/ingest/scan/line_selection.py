@@ -7,7 +7,7 @@ that time and memory of all later stages do not grow with the log.
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -22,14 +22,14 @@ from analyzer.ingest.scan.blocks import (
     last_epoch_header,
     line_end,
     line_start,
-    locate,
     split_into_blocks,
 )
 from analyzer.ingest.scan.byte_stats import count_newlines, first_invalid_bytes
 from analyzer.ingest.scan.prefilter import TRACEBACK, Prefilter
 
-SMALL_LOG_BYTES = BLOCK_BYTES
-"""Size up to which every line of a log is read."""
+MAX_WHOLE_BYTES, MIN_WHOLE_BYTES = BLOCK_BYTES, 1 << 10
+"""Bounds of the size up to which every line of a log is read."""
+_WHOLE_BYTES_PER_RUN = 8 << 20
 FIRST_HITS, LAST_HITS = 200, 60
 """Keep the first 200 hits of each expression and, after that, one per block up to the last 60."""
 MAX_CONTEXT_BYTES = 24 << 20
@@ -50,6 +50,8 @@ _NEXT_RECORD = re.compile(
 class Sampling(NamedTuple):
     """How much of a large log is read besides the lines around hits."""
 
+    whole: int = MAX_WHOLE_BYTES
+    """Size in bytes up to which every line of a log is read."""
     edge: int = 32 << 10
     """Bytes of head and of tail in which every line is read."""
     samples: int = 256
@@ -60,10 +62,15 @@ class Sampling(NamedTuple):
         return max(_MIN_SAMPLE_SPACING, size // self.samples)
 
 
-def sampling_for(logs: int) -> Sampling:
-    """Return how each log is sampled: the less, the more large logs a run has."""
-    share = max(1, logs // 2)
-    return Sampling(max(16 << 10, Sampling().edge // share), max(100, Sampling().samples // share))
+def sampling_for(sizes: Sequence[int]) -> Sampling:
+    """Return how logs of these sizes are sampled: the less, the more logs there are.
+
+    So the lines that are read of all logs together grow with neither their number nor their size.
+    """
+    whole = min(MAX_WHOLE_BYTES, max(MIN_WHOLE_BYTES, _WHOLE_BYTES_PER_RUN // max(1, len(sizes))))
+    share = max(1, sum(size > whole for size in sizes) // 2)
+    edge, samples = max(16 << 10, Sampling().edge // share), max(100, Sampling().samples // share)
+    return Sampling(whole, min(edge, whole // 2), min(samples, whole >> 9))
 
 
 class Selection(NamedTuple):
@@ -107,7 +114,7 @@ def select_from_stream(
     parts = iter(parts)
     first: list[bytes] = []
     held = 0
-    while held <= SMALL_LOG_BYTES:
+    while held <= sampling.whole:
         if (part := next(parts, None)) is None:
             return _select_all(b"".join(first))
         first.append(part)
@@ -198,12 +205,13 @@ class LineSelector:
         """Choose the lines around each hit in the block, up to the limit of hits per expression."""
         data, chosen_up_to = log.read(block.offset, block.end), -1
         lines = NewlineCounter(data)
-        for hit in locate(self.prefilter.all_occurrences(data), block.offset, lines):
-            if not self.hits_left[hit.expression]:
+        for number, end in self.prefilter.all_occurrences(data):
+            if not self.hits_left[number]:
                 continue
-            self.hits_left[hit.expression] -= 1
-            if hit.end <= chosen_up_to and not self._is_traceback(hit):
+            self.hits_left[number] -= 1
+            if block.offset + end <= chosen_up_to and not self._is_traceback(number):
                 continue
+            hit = LineHit(number, block.offset + end, lines.before(end))
             context = self._context(hit, log)
             header = (
                 last_epoch_header(data, hit.end - block.offset, block.offset, lines) if block.epoch else None
@@ -218,7 +226,7 @@ class LineSelector:
 
     def _context(self, hit: LineHit, log: ByteSource) -> LogSlice:
         """Return the lines around a hit: some before it, and those after it up to the next record."""
-        after = _CONTEXT_AFTER_TRACEBACK if self._is_traceback(hit) else _CONTEXT_AFTER
+        after = _CONTEXT_AFTER_TRACEBACK if self._is_traceback(hit.expression) else _CONTEXT_AFTER
         low = max(0, hit.end - _CONTEXT_BEFORE - _SLACK)
         data = log.read(low, hit.end + after)
         at = hit.end - low
@@ -233,8 +241,8 @@ class LineSelector:
         line = self.line + hit.line - data.count(b"\n", start, at)
         return LogSlice(low + start, line, data[start:end])
 
-    def _is_traceback(self, hit: LineHit) -> bool:
-        return self.prefilter.labels[hit.expression] == TRACEBACK
+    def _is_traceback(self, expression: int) -> bool:
+        return self.prefilter.labels[expression] == TRACEBACK
 
     def _add_samples(self, block: BlockScan) -> None:
         for epoch, line in block.samples:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from analyzer.ingest.logs.text import Utf8
 from analyzer.ingest.scan.blocks import BlockScan, BlockScanner
 from analyzer.ingest.scan.line_selection import (
-    SMALL_LOG_BYTES,
+    MAX_WHOLE_BYTES,
     Sampling,
     Selection,
     select_from_scans,
@@ -56,7 +56,7 @@ def scan_log(
 
     """
     with open_seekable(source.path) as log:
-        if log and log.size > SMALL_LOG_BYTES:
+        if log and log.size > sampling.whole:
             loaded = prefilter()
             scans = _scan_blocks(log, 0, log.size, BlockScanner(loaded), sampling, budget, progress)
             return _selected(scans, log, loaded, sampling, budget)
@@ -70,7 +70,7 @@ def divisible_size(source: Source) -> int:
     """Return the size in bytes of a log that can be scanned in parts; 0 if it cannot."""
     try:
         with open_seekable(source.path) as log:
-            return log.file_size if log and log.size > SMALL_LOG_BYTES else 0
+            return log.file_size if log and log.size > MAX_WHOLE_BYTES else 0
     except OSError:
         return 0
 

@@ -131,10 +131,10 @@ assert tables == run() and len(tables["matches"]) == 1
 def test_a_reader_that_dies_is_no_loss(end: str, run: Path) -> None:
     """Its logs are read by the process that waits for them."""
     program = f"""
-def dies(matcher, log, *given):
+def dies(matcher, log, *given, **more):
     if os.getpid() != first and log.name in ("worker-0.log", "worker-3.log"):
         {end}
-    return reads(matcher, log, *given)
+    return reads(matcher, log, *given, **more)
 ingest.read_source = dies
 assert len(run()["matches"]) == 4
 gone()
@@ -196,7 +196,7 @@ gone()
 def test_an_interruption_leaves_nobody_behind(run: Path) -> None:
     """Nor does any other error of the process that waits."""
     program = """
-def slow(*given):
+def slow(*given, **more):
     time.sleep(60 * (os.getpid() != first))
 ingest.read_source = slow
 def interrupted():
@@ -257,7 +257,7 @@ thread.join()
 def test_an_interrupt_of_the_terminal_ends_all_at_once(run: Path) -> None:
     """It goes to readers too, and none of them has anything to say."""
     program = """
-def slow(*given):
+def slow(*given, **more):
     time.sleep(60)
 ingest.read_source = slow
 run(warm_up=said)

@@ -17,7 +17,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.scan.line_selection import (
-    SMALL_LOG_BYTES,
+    MAX_WHOLE_BYTES,
     Sampling,
     Selection,
     no_progress,
@@ -110,7 +110,7 @@ def test_head_and_tail_and_an_even_sample_are_read() -> None:
     assert f"one line in each {distance:,} bytes" in selection.thinned
 
 
-@pytest.mark.parametrize("size", [300 << 10, SMALL_LOG_BYTES])
+@pytest.mark.parametrize("size", [300 << 10, MAX_WHOLE_BYTES])
 @pytest.mark.parametrize("piece", [1 << 10, 200 << 10, 1 << 20])
 def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
     """In whatever pieces it comes, as of a compressed one, and where its last line has no end."""
@@ -121,10 +121,24 @@ def test_a_small_log_is_read_whole(size: int, piece: int) -> None:
 
 
 def test_of_many_logs_less_is_read_of_each() -> None:
-    """Down to a least; two have as much room as one."""
-    assert sampling_for(1) == sampling_for(2) == Sampling()
-    assert sampling_for(4) == Sampling(Sampling().edge // 2, Sampling().samples // 2)
-    assert sampling_for(64) == sampling_for(1000) == Sampling(16 << 10, 100)
+    """Two large ones have as much room as one; of very many small ones, a few lines are read."""
+    large = 1 << 30
+    assert sampling_for([large]) == sampling_for([large] * 2) == Sampling()
+    assert sampling_for([large] * 4) == Sampling(edge=16 << 10, samples=128)
+    assert sampling_for([1000] * 16) == Sampling()
+    assert sampling_for([large] * 64) == Sampling(128 << 10, 16 << 10, 100)
+    assert sampling_for([3000] * 10_000) == Sampling(1 << 10, 512, 2)
+
+
+def test_an_error_is_found_in_each_of_many_small_logs(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """The worker that raised, in the middle of one of 200 logs of 60 kB, of which parts are read."""
+    steps = [f"step {n} loss 0.5" for n in range(4_000)]
+    raised = 'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nValueError: bad'
+    logs = {f"worker-{n}.log": "\n".join(steps) + "\n" for n in range(200)}
+    logs["worker-7.log"] = "\n".join([*steps[:2_000], raised, *["closing the data set"] * 2_000])
+    document = analyze([make_run(logs)]).document
+    assert document["culprits"] == ["worker:7"]
+    assert document["sources"][7]["thinned"]
 
 
 def test_a_sample_knows_its_epoch() -> None:
@@ -178,7 +192,7 @@ def among_chatter(run: Path, target: Path) -> Path:
         else:
             lines = path.read_text().splitlines(keepends=True)
             gaps = [n for n, line in enumerate(lines) if line[:2].isdigit() or line[:4] == "step"]
-            between = (3 * SMALL_LOG_BYTES // 80) // len(gaps) + 1
+            between = (3 * MAX_WHOLE_BYTES // 80) // len(gaps) + 1
             filler = chatter(between * len(gaps), 1)
             with copy.open("w") as file:
                 for n, line in enumerate(lines):
