@@ -39,6 +39,8 @@ class Wording(NamedTuple):
     """Prefixes of lines that continue the record before them."""
 
     continues: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    """Prefixes of lines within an error status, which also continue a line without a logger's prefix."""
     chains: tuple[str, ...] = ()
     """Prefixes of lines between the tracebacks of a chain."""
     dumps: tuple[str, ...] = ()
@@ -47,8 +49,10 @@ class Wording(NamedTuple):
 
 def wording(messages: Messages) -> Wording:
     """Return the prefixes that messages define; an indented line always continues a record."""
+    status = messages.literals("continues")
     return Wording(
-        ("\t", " ", *messages.literals("continues")),
+        ("\t", " ", *status),
+        status,
         messages.literals("chains_traceback"),
         messages.literals("dumps_threads"),
     )
@@ -198,6 +202,8 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Return whether a line continues the record before it."""
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)
+    if record.kind == "plain" and text.startswith(words.status):
+        return True
     if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
         return _DUMPED.match(record.bodies[0]) is not None
     if record.kind == "python" and record.level in {"E", "F"} and header_of(text):

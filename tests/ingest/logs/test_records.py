@@ -145,3 +145,10 @@ def test_a_fatal_error_with_its_threads_is_one_record() -> None:
 def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
     """But for that of a dump."""
     assert len(read("loading\n  a\n  b\n")) == 3
+
+
+def test_a_status_without_a_prefix_is_one_record() -> None:
+    """The head of a paste may be cut off: what names the peer still stands beside what it met."""
+    _, *rest = STATUS.splitlines(keepends=True)
+    status, step = read("".join(["Collective ops is aborted by: Socket closed\n", *rest]))
+    assert (status.line, status.last_line, step.line) == (1, 3, 4)
