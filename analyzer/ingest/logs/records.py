@@ -40,7 +40,7 @@ class Wording(NamedTuple):
 
     continues: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
-    """Prefixes of lines within an error status, which also continue a line without a logger's prefix."""
+    """Prefixes of lines that continue an error status; its first line may lack a logger's prefix."""
     chains: tuple[str, ...] = ()
     """Prefixes of lines between the tracebacks of a chain."""
     dumps: tuple[str, ...] = ()
@@ -49,9 +49,9 @@ class Wording(NamedTuple):
 
 def wording(messages: Messages) -> Wording:
     """Return the prefixes that messages define; an indented line always continues a record."""
-    status = messages.literals("continues")
+    status = messages.literals("continues_status")
     return Wording(
-        ("\t", " ", *status),
+        ("\t", " ", *messages.literals("continues"), *status),
         status,
         messages.literals("chains_traceback"),
         messages.literals("dumps_threads"),
