@@ -49,7 +49,7 @@ STATES: Mapping[str, Statement] = MappingProxyType(
             ("input", "restore", "save", "strategy", "callback", "collective"),
         ),
         "continues": Statement("a line that begins so belongs to the record before it, if that has a prefix"),
-        "continues_status": Statement("a line of an error status begins so; it belongs to the line before it"),
+        "continues_status": Statement("a line of an error status begins so; the line before is its head"),
         "chains_traceback": Statement("a line between two tracebacks of a chain begins so"),
         "dumps_threads": Statement("a line in a dump of threads begins so"),
         "startup_origin": Statement("source files whose records are part of starting up"),
