@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from analyzer.cli.options.standard import examples
 from analyzer.model.errors import UsageError
 from analyzer.triage.database.acknowledgements import (
     Acknowledgement,
@@ -45,6 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mwms-triage ack",
         description="Acknowledges a group: it is no longer notified, and no longer sets the exit status.",
+        epilog=examples(
+            "mwms-triage ack 3f2a -o /srv/triage --until 2026-12-01 --note 'waits for new disks'",
+            "mwms-triage ack 3f2a -o /srv/triage --clear",
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("group", metavar="GROUP", help="the group's identifier on the index page, or its first characters")

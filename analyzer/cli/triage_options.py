@@ -15,7 +15,7 @@ _EPILOG = """examples:
   mwms-triage /srv/runs -o /srv/triage
   mwms-triage s3://bucket/runs -o /srv/triage --since 3d --notify https://hooks.example/T1
   mwms-triage --config mwms.toml --print-config
-  mwms-triage ack 37a45dcd -o /srv/triage --until 2026-12-01    acknowledge a failure
+  mwms-triage ack 37a45dcd -o /srv/triage --until 2026-12-01    # acknowledge a failure
 
 exit status:
   0    nothing new failed

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from analyzer import __version__
+from analyzer.cli.triage_ack import _parser as acknowledging
 from tests.recordings import ROOT
 
 COMMANDS = runpy.run_path(str(ROOT / "docs" / "commands.py"))
-PARSERS = {parser.prog: parser for parser in (make() for make in COMMANDS["PARSERS"])}
+PARSERS = {parser.prog: parser for parser in (make() for make in (*COMMANDS["PARSERS"], acknowledging))}
 HELPS = {each.prog: each.format_help() for parser in PARSERS.values() for each in COMMANDS["parsers"](parser)}
 BASH = """
 source share/bash-completion/completions/mwms-analyze
@@ -38,11 +39,11 @@ def test_the_help_has_examples_that_the_command_takes(command: str) -> None:
     calls = re.findall(rf"^  (?:.* \| )?({command}\b.*)", shown, re.MULTILINE)
     assert calls
     for call in calls:
-        program, *words = shlex.split(call)
-        PARSERS[program].parse_args(words)
+        named = max((name for name in PARSERS if call.startswith(f"{name} ")), key=len, default=command)
+        PARSERS[named].parse_args(shlex.split(call.removeprefix(named), comments=True))
 
 
-@pytest.mark.parametrize("parser", PARSERS.values(), ids=PARSERS)
+@pytest.mark.parametrize("parser", [make() for make in COMMANDS["PARSERS"]], ids=lambda parser: parser.prog)
 def test_each_command_tells_its_version_and_completion(
     parser: ArgumentParser, capsys: pytest.CaptureFixture[str]
 ) -> None:
