@@ -94,6 +94,7 @@ def test_every_path_is_one_of_a_container(home: Path) -> None:
         assert [there for there in HERE if there + b"/" in content] == [], path.relative_to(home)
 
 
+@pytest.mark.recordings
 def test_an_exit_code_is_a_number_or_running() -> None:
     """No file holds Python's `None`; the crash of a profiler is older than this and cannot be replayed."""
     codes = re.compile(r"(?:[a-z]+-\d+ (?:-?\d+|running)\n)+")
