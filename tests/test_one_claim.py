@@ -18,11 +18,11 @@ Document = Mapping[str, Any]
 RULES = [rule for rule in load_rules().rules if rule.cause]
 _TASK = re.compile(r"(?:worker|chief|ps|evaluator):\d+")
 _CONDITION = re.compile(
-    r"(?i)\bif memory|memory was|passing failure|is what to mend|how (?:it|\S+|the process) ended|ask for (?:more|less|what)"
+    r"(?i)\bif memory|memory was|passing failure|is what to fix|how (?:it|\S+|the process) ended|ask for (?:more|less|what)"
 )
 """What a next step says that makes a restart depend on something."""
 _HOST = re.compile(
-    r"(?i)leave (?:that host|it) out(?!.* until|.*under the strategy)|the host may hang|\bbad machine"
+    r"(?i)leave (?:that host|it) out(?!.* until|.*under the strategy)|exclude (?:that host|it)\b|the host may hang|\bbad machine"
 )
 
 
@@ -74,7 +74,7 @@ def _named(document: Document, _: str) -> bool:
 
 
 REFUTED_BY: Mapping[str, Callable[[Document, str], bool]] = {
-    r"no (?:training )?step (?:ran|was|is)|made no (?:training )?step|before (?:the|any) first step": _stepped,
+    r"no (?:training )?step (?:ran|was|is)|(?:made no|(?:no worker|none) made a) (?:training )?step|before (?:the|any) first step": _stepped,
     r"left (?:no (?:file|log)|nothing)|never started": _logged,
     r"no connection|nobody saw": _broke,
     r"all .*workers? (?:reached|finished)": _not_all_ended,
