@@ -9,7 +9,7 @@ reader processes are forked, and its import takes as long as a small run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -53,7 +53,9 @@ def analyze(
 
         document["xprof"] = quoted(run, tables["sources"], options.xprof_seconds)
     return Run(
-        run.name, NamedTables(tables), Diagnosis(cast(DiagnosisDocument, redact(document, options.redaction)))
+        run.name,
+        NamedTables(tables),
+        Diagnosis(cast(DiagnosisDocument, redact(document, options.redaction, _texts(tables)))),
     )
 
 
@@ -117,6 +119,12 @@ def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
     from analyzer.ingest.raw_lines import line_templates
 
     return BaselineRun(run.name, tables, line_templates(run))
+
+
+def _texts(tables: Tables) -> Iterator[str]:
+    """Yield the texts of a run that may name machines, people and places: facts, records, file names."""
+    for table, column in (("facts", "value"), ("records", "text"), ("sources", "source")):
+        yield from tables[table][column].drop_nulls().unique(maintain_order=True)
 
 
 def _import_later_stages() -> None:

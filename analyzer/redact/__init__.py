@@ -5,7 +5,7 @@ behind a literal that must occur first: `detect-secrets` takes 0.27 s to import,
 and expects values quoted as in source code, which logs rarely have.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analyzer.model.options import Redaction
@@ -13,10 +13,13 @@ from analyzer.redact.secrets import Secrets
 from analyzer.redact.walk import rewrite, texts_of_run
 
 
-def redact(document: Mapping[str, Any], redaction: Redaction = "secrets") -> dict[str, Any]:
+def redact(
+    document: Mapping[str, Any], redaction: Redaction = "secrets", texts: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the document with secrets masked and counted in `made_with.options`.
 
-    With `topology`, hosts, addresses, users and directories get stable pseudonyms too.
+    With `topology`, hosts, addresses, users and directories get stable pseudonyms too; their names are also
+    learned from `texts` of the run, which the document need not quote.
     """
     secrets = Secrets(texts_of_run(document))
     made: dict[str, Any] = dict(document)
@@ -25,7 +28,7 @@ def redact(document: Mapping[str, Any], redaction: Redaction = "secrets") -> dic
     if redaction == "topology":
         from analyzer.redact.topology import Topology
 
-        made = _with_options(rewrite(made, Topology(made).replacements), redact="topology")
+        made = _with_options(rewrite(made, Topology(made, texts).replacements), redact="topology")
     return made
 
 

@@ -6,6 +6,7 @@ a learned name that is no ordinary word is replaced wherever it stands.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from analyzer.redact.directories import find_directories
@@ -31,8 +32,9 @@ _WITH_PORT = re.compile(rf"(?<![\w.\-])(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}}):\
 class Topology:
     """Pseudonyms of the names in a document, numbered by first mention."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        texts = list(dict.fromkeys(texts_of_run(document)))
+    def __init__(self, document: Mapping[str, Any], further: Iterable[str] = ()) -> None:
+        """Learn names from the texts of the document, then from `further` texts of the run."""
+        texts = list(dict.fromkeys(chain(texts_of_run(document), further)))
         declared = [name for name in _declared(document) if _names_machine(name)]
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}

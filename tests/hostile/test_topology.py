@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 NAMING = [shape for shape in shapes() if shape.names]
+STEPS = [f"step {n} loss 0.5" for n in range(4)]
+RAISED = 'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nValueError: {}\n'
 INNOCENT = [shape for shape in shapes() if not shape.names]
 
 
@@ -65,6 +67,16 @@ def test_names_are_learned_from_the_facts_of_a_run(make_run: MakeRun) -> None:
     shown = json.dumps(document)
     assert not [name for name in ("falcon", "hawk0", "grace") if name in shown]
     assert "gave up, then host-" in shown
+
+
+def test_names_are_learned_from_lines_that_are_not_quoted(make_run: MakeRun) -> None:
+    """A prompt, a node list and a home directory in the middle of another worker's log."""
+    naming = ["grace@falcon-a:~$ python train.py", "SLURM_NODELIST=hawk[01-02]", "using /home/ada/data"]
+    log = RAISED.format("hawk02 gave up, then falcon-a did, say grace and ada")
+    run = make_run({"worker-0.log": log, "worker-1.log": "\n".join([*naming, *STEPS])})
+    shown = json.dumps(analyze([run], AnalysisOptions(redaction="topology")).document)
+    assert not [name for name in ("falcon-a", "hawk02", "grace", " ada") if name in shown]
+    assert "host-1 gave up" in shown or "host-2 gave up" in shown
 
 
 def test_the_directory_of_a_run_is_replaced() -> None:
