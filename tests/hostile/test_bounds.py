@@ -25,6 +25,8 @@ class Case(NamedTuple):
     """Processor seconds, about three times those of one core of 2024."""
     megabytes: int = 300
     says: str = ""
+    budget: str = "none"
+    """What `--budget` allows."""
 
 
 FAST = [
@@ -45,12 +47,16 @@ SLOW = [
     Case(attacks.large_chrome_trace, 30, says="those after them are left out"),
     Case(attacks.large_xplane, 30, says="those after them are left out"),
     Case(attacks.compressed_log, 15, says="the rest is left out"),
+    Case(attacks.compressed_events, 15, says="exceeds the run's budget", budget="0.1GB"),
+    Case(attacks.compressed_log, says="exceeds the run's budget of 1 s", budget="1s"),
+    Case(attacks.cluster_of_a_million),
+    Case(attacks.a_million_tracebacks, 15),
 ]
 
 
 def named(case: Case) -> str:
     """The name of the attack."""
-    return case.attack.__name__
+    return f"{case.attack.__name__}, budget {case.budget}"
 
 
 @pytest.mark.processes
@@ -72,7 +78,7 @@ def check(case: Case, folder: Path) -> None:
     run = folder / "run"
     case.attack(run)
     target = run if run.exists() else next(folder.glob("run.*"))
-    used = analyzed(target, folder / "report", math.ceil(3 * case.seconds))
+    used = analyzed(target, folder / "report", math.ceil(3 * case.seconds), ["--budget", case.budget])
     assert used.status in ANSWERS, used.output
     assert used.cpu_seconds <= case.seconds
     assert used.peak_bytes <= case.megabytes * 10**6
