@@ -22,6 +22,8 @@ from tests.rules import our_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE_RUNS = sorted(path.parent for path in (ROOT / "sample_runs").glob("*/expected.json"))
+RECORDED_RUNS = sorted(path.parent for path in (ROOT / "sample_runs" / "recorded").glob("*/expected.json"))
+"""The runs under mwms-recorder."""
 KNOWN_MISSES = yaml.safe_load((ROOT / "sample_runs" / "known_misses.yaml").read_text(encoding="utf-8")) or {}
 """Name of a recording that is not explained yet → the reason."""
 MAX_READS = 2
@@ -41,11 +43,9 @@ def expected(sample: Path) -> dict[str, Any]:
 
 def recorded_as(run: RunDir) -> Path | None:
     """Return the sample run that a run directory is, whole and unchanged; None if it is none."""
-    home = ROOT / "sample_runs"
-    if not run.sources or not run.sources[0].path.is_relative_to(home):
-        return None
-    sample = home / run.sources[0].path.relative_to(home).parts[0]
-    return sample if sample in SAMPLE_RUNS and discover([sample / "run"]).sources == run.sources else None
+    homes = {home for source in run.sources[:1] for home in source.path.parents}
+    sample = next((each for each in (*SAMPLE_RUNS, *RECORDED_RUNS) if each in homes), None)
+    return sample if sample and discover([sample / "run"]).sources == run.sources else None
 
 
 class Recordings:

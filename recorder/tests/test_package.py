@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import zipfile
@@ -66,7 +67,22 @@ def test_the_wheel_is_small(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=240)
     (wheel,) = tmp_path.iterdir()
     assert wheel.stat().st_size < MAX_WHEEL_BYTES
-    assert "mwms_recorder/bootstrap/sitecustomize.py" in zipfile.ZipFile(wheel).namelist()
+    _records_from_a_directory(wheel, tmp_path)
+
+
+def _records_from_a_directory(wheel: Path, folder: Path) -> None:
+    """See that an unpacked wheel records, as an init container of Kubernetes brings it: hook and all."""
+    zipfile.ZipFile(wheel).extractall(folder / "recorder")
+    program = "import sys; print('mwms_recorder.inside.loading' in sys.modules)"
+    recorder = [sys.executable, "-m", "mwms_recorder", "run", "-o", str(folder / "run"), "--task", "worker-1"]
+    done = subprocess.run(
+        [*recorder, "--", sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(folder / "recorder")},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, b"True\n")
+    assert Recording(folder / "run" / "worker-1").last("end")["exit_code"] == 0
 
 
 @pytest.mark.parametrize("path", sorted((RECORDER / "tests" / "recordings").glob("*/*")), ids=str)

@@ -11,6 +11,9 @@ import pytest
 
 from analyzer.trainer.jobs.flight_recorder import recorded, recordings
 from analyzer.trainer.jobs.processes import WorkerProcesses
+from analyzer.trainer.scoring.holdout_results import FirstTry
+from analyzer.trainer.scoring.recorder_scores import recorder_table
+from analyzer.trainer.scoring.scoreboard import Score
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,3 +33,24 @@ def test_a_fault_strikes_the_worker_and_not_its_recorder(tmp_path: Path) -> None
     left = recordings(tmp_path / "run")
     (end,) = [line for line in left["worker-1/recording.jsonl"].splitlines() if b'"end"' in line]
     assert json.loads(end)["signal"]["name"] == "SIGKILL"
+
+
+@pytest.mark.recordings
+def test_the_table_has_both_answers(tmp_path: Path) -> None:
+    """That on the usual run of the same scenario, and the first and today's under the recorder."""
+    for name in ("killed-tf215", "recorded/killed"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "origin.md").write_text("| scenario | `scenarios/killed.yaml` |\n")
+    (tmp_path / "recorded" / "known_misses.yaml").write_text("killed: nobody was named\n")
+    truth, said = "peer.killed worker:1", "peer.killed"
+    right = Score("killed-tf215", "2.15", truth, truth, 0.9, "right", "right")
+    wrong = Score("killed", "2.21", truth, said, 0.8, "right", "abstained")
+    first = FirstTry("killed", "2.21", "abc", truth, "unknown", "0.0", "abstained", "abstained")
+    table = recorder_table(tmp_path, [right], [wrong], [first]).splitlines()
+    told = [
+        "right",
+        "unknown (cause abstained, culprit abstained)",
+        f"{said} (cause right, culprit abstained)",
+    ]
+    assert table[2] == f"| killed | 2.21 | {truth} | {' | '.join(told)} |"
+    assert table[3:] == ["| together |  |  | 1 of 1 | 0 of 1 | 0 of 1 |", "", "- `killed`: nobody was named."]

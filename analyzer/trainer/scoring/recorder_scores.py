@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.scoring.recordings_table import origin_of
+from analyzer.trainer.scoring.scoreboard import known_misses_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ HEAD = "| scenario | TensorFlow | truth | without the recorder | with it, first 
 def recorder_table(
     home: Path, usual: Sequence[Score], scores: Sequence[Score], tries: Sequence[FirstTry]
 ) -> str:
-    """Return a table of the answers on each scenario, and how many are right; `home` has the sample runs."""
+    """Return a table of the answers on each scenario, and why some are wrong; `home` has the sample runs."""
     scenarios = {score.name: origin_of(home / score.name)["scenario"] for score in usual}
     without = {scenarios[score.name]: _answer(score) for score in reversed(usual)}
     first = {one.recording: _answer(one.score) for one in tries}
@@ -36,7 +37,8 @@ def recorder_table(
         *(f"{count} of {len(rows)}" for count in right[1:]),
     )
     lines = [f"| {' | '.join(row)} |" for row in (*rows, counts)]
-    return "\n".join([HEAD, "|---" * 6 + "|", *lines]) + "\n"
+    reasons = [f"- `{name}`: {reason}." for name, reason in known_misses_of(home / RECORDED).items()]
+    return "\n".join([HEAD, "|---" * 6 + "|", *lines, "", *reasons]) + "\n"
 
 
 def _row(
