@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from analyzer.trainer.catalogue import SCENARIOS
+from analyzer.trainer.jobs.leftovers import JOB
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 from tests.recordings import RECORDED_RUNS, ROOT, Recordings, expected
 
@@ -39,7 +40,7 @@ def test_a_run_is_what_the_recorder_left(run: Path) -> None:
     assert (SCENARIOS / f"{run.name}.yaml").exists()
     files = [path for path in (run / "run").rglob("*") if path.is_file()]
     assert {path.parent.parent for path in files} == {run / "run"}
-    strangers = PathAnonymizer({str(place): "" for place in (ROOT, Path.home(), "/tmp/")})
+    strangers = PathAnonymizer({str(place): "" for place in (ROOT, Path.home(), JOB)})
     for path in files:
         assert strangers.check(path.read_bytes()) is None
     for path in [path for path in files if path.suffix == ".jsonl" and ".index" not in path.name]:
