@@ -21,7 +21,6 @@ from analyzer.model.schema import READ, TABLES
 from analyzer.trainer.catalogue import SAMPLE_RUNS
 from analyzer.trainer.scoring import holdout_results, matrix_results
 from analyzer.trainer.scoring.matrix_results import matrix_table
-from analyzer.trainer.scoring.recorder_scores import RECORDED, recorder_table
 from analyzer.trainer.scoring.recordings_table import recordings_table
 from analyzer.trainer.scoring.scoreboard import (
     Score,
@@ -80,24 +79,6 @@ Seven more were made earlier and are not counted.
 Of five, what they were made for did not happen: TensorFlow 2.13
 lives on after SIGTERM, TensorFlow 2.11 has no Keras 3, two jobs missed a package before they came to their
 fault, and a slow worker crashed in TensorFlow's profiler (which was told). Two were too large to be kept.
-
-"""
-
-RECORDER = """\
-
-## With the flight recorder
-
-Scenarios that ran a second time under [mwms-recorder](recorder.md), most with two workers.
-The run directory is what the recorder left, and nothing else.
-`mwms-train record SCENARIO --recorder -o sample_runs/recorded` made them.
-No rule was changed between the first recording and the first answers;
-`sample_runs/recorded/first_tries.csv` keeps these.
-In one more, `sigterm-dies`, nothing broke: TensorFlow 2.21 catches SIGTERM and trains on.
-A first recording of `variable-outside-scope` began with equal values, because the program sets a seed,
-and was called `numeric.replicas_diverged`, which it was; the scenario was mended.
-A first recording of `firewall` had its recorders outside the workers' networks, so that they met no firewall.
-*Without the recorder* is the answer on the first sample run of the same scenario; empty where it has none,
-because its fault leaves nothing in a log.
 
 """
 
@@ -243,15 +224,12 @@ def scores() -> str:
     tries = holdout_results.load(SAMPLE_RUNS / holdout_results.NAME)
     first = first_scoreboard([one.score for one in tries], {one.recording: one.why for one in tries})
     every = scoreboard(_scored(), known_misses_of(SAMPLE_RUNS))
-    return SCORES + every + FIRST_TRIES + first + RECORDER + _with_recorder()
+    return SCORES + every + FIRST_TRIES + first + _with_recorder()
 
 
 def _with_recorder() -> str:
     """The answers on the scenarios that ran under mwms-recorder too."""
-    home = SAMPLE_RUNS / RECORDED
-    return recorder_table(
-        SAMPLE_RUNS, _scored(), score_all(home), holdout_results.load(home / holdout_results.NAME)
-    )
+    return str(runpy.run_path(str(HERE / "recorded_runs.py"))["recorded_runs"](_scored()))
 
 
 def recordings() -> str:

@@ -1,0 +1,33 @@
+"""Compares answers on scenarios that ran with and without mwms-recorder, for `scoreboard.md`."""
+
+from collections.abc import Sequence
+
+from analyzer.trainer.catalogue import SAMPLE_RUNS
+from analyzer.trainer.scoring import holdout_results
+from analyzer.trainer.scoring.recorder_scores import RECORDED, recorder_table
+from analyzer.trainer.scoring.scoreboard import Score, score_all
+
+RECORDER = """\
+
+## With the flight recorder
+
+Scenarios that ran a second time under [mwms-recorder](recorder.md), most with two workers.
+The run directory is what the recorder left, and nothing else.
+`mwms-train record SCENARIO --recorder -o sample_runs/recorded` made them.
+No rule was changed between the first recording and the first answers;
+`sample_runs/recorded/first_tries.csv` keeps these.
+In one more, `sigterm-dies`, nothing broke: TensorFlow 2.21 catches SIGTERM and trains on.
+A first recording of `variable-outside-scope` began with equal values, because the program sets a seed,
+and was called `numeric.replicas_diverged`, which it was; the scenario was mended.
+A first recording of `firewall` had its recorders outside the workers' networks, so that they met no firewall.
+*Without the recorder* is the answer on the first sample run of the same scenario; empty where it has none.
+The faults of `open-files-grow`, `replicas-drift` and `variable-outside-scope` leave no line in a log.
+
+"""
+
+
+def recorded_runs(usual: Sequence[Score]) -> str:
+    """Return the section of the scoreboard; `usual` are the answers on the sample runs."""
+    home = SAMPLE_RUNS / RECORDED
+    tries = holdout_results.load(home / holdout_results.NAME)
+    return RECORDER + recorder_table(SAMPLE_RUNS, usual, score_all(home), tries)
