@@ -51,6 +51,9 @@ SLOW = [
     Case(attacks.compressed_log, says="exceeds the run's budget of 1 s", budget="1s"),
     Case(attacks.cluster_of_a_million),
     Case(attacks.a_million_tracebacks, 15),
+    Case(attacks.long_line, 15),
+    Case(attacks.many_gzip_members, 20),
+    Case(attacks.tf_config_of_10_000, 15, 400),
 ]
 
 
