@@ -202,7 +202,7 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Return whether a line continues the record before it."""
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)
-    if record.kind == "plain" and text.startswith(words.status):
+    if record.kind == "plain" and text.lstrip().startswith(words.status):
         return True
     if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
         return _DUMPED.match(record.bodies[0]) is not None
