@@ -23,7 +23,7 @@ from analyzer.identify.statements import NamedSource, Statement, Statements, wit
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, is_kernel_log, is_numbered, is_task
+from analyzer.model.task_names import Basis, is_kernel_log, is_numbered, is_task, without_attempt
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -206,10 +206,10 @@ def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
 
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
-    """Return the logs grouped by worker: stdout and stderr of a directory, or files of one stem."""
+    """Return the logs grouped by worker: stdout and stderr of a directory, files of one stem, or attempts."""
     groups: dict[str, list[str]] = {}
     for name in logs:
-        path = PurePosixPath(name)
+        path = PurePosixPath(without_attempt(name))
         stream = path.stem in {"stdout", "stderr", "out", "err", "output"}
         base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
         groups.setdefault(path.parent.as_posix() if stream else base, []).append(name)

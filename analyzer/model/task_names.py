@@ -117,6 +117,12 @@ def attempt_of(name: str) -> int | None:
     return int(numbered) if numbered else 1 + int(match["restart"] or 1)
 
 
+def without_attempt(name: str) -> str:
+    """Return a name without what states its attempt: equal names are of one worker."""
+    match = _ATTEMPT.search(name.lower())
+    return name[: match.start()] + name[match.end() :] if match else name
+
+
 def is_previous(name: str) -> bool:
     """Return True for the name of a previous attempt's log, as `kubectl logs --previous` writes it."""
     return bool(_PREVIOUS.search(name.lower()))

@@ -219,3 +219,12 @@ def test_files_that_are_no_logs_do_not_take_the_indices_of_logs(
     logs = {f"host-{name}.log": "step 1 loss 0.5\n" for name in "ab"}
     found = workers_of(make_run({**logs, **{f"py-spy-worker-{i}.txt": dump for i in range(2)}}))
     assert {found["host-a.log"], found["host-b.log"]} == {"worker:0", "worker:1"}
+
+
+def test_logs_of_one_name_in_folders_of_attempts_are_one_workers(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """The name need not have a number."""
+    names = [f"attempt_{number}/host-{name}.log" for number in (1, 2) for name in "ab"]
+    found = workers_of(make_run(dict.fromkeys(names, "step 1 loss 0.5\n")))
+    assert [found[name] for name in names] == ["worker:0", "worker:1"] * 2
