@@ -95,11 +95,17 @@ def _has_line_break(line: str) -> bool:
     return not isinstance(log, str) or log.endswith("\n")
 
 
+_ORIGIN_LABELS = (
+    "pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name", "host", "instance",
+)  # fmt: skip
+"""Labels that name who wrote an entry, the most specific first; the last two are of Loki on plain hosts."""
+
+
 def _origin(entry: structured.Entry) -> str | None:
     for key in ("kubernetes", "resource", "labels", "fields"):
         nested = entry.get(key)
         labels = nested.get("labels", nested) if isinstance(nested, dict) else {}
-        for name in ("pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name"):
+        for name in _ORIGIN_LABELS:
             if isinstance(labels, dict) and isinstance(labels.get(name), str):
                 return str(labels[name])
     stream = entry.get("logStreamName")

@@ -57,7 +57,8 @@ def test_entries_come_in_the_order_of_time(wrap: Any, turned: bool, tmp_path: Pa
 def test_streams_of_loki_are_read(tmp_path: Path) -> None:
     """Each stream is the log of the pod among its labels; the times are nanoseconds."""
     values = [[f"17952252{n}500000000", f"step {n} loss 0.5"] for n in (38, 37)]
-    streams = [{"stream": {"pod": f"mnist-worker-{i}"}, "values": values} for i in range(2)]
+    labels = [{"pod": "mnist-worker-0"}, {"instance": "worker-1:9100", "job": "train"}]
+    streams = [{"stream": each, "values": values} for each in labels]
     text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})
     found = read(tmp_path, text, "loki.json")
     assert steps(found) == [37, 37, 38, 38]
