@@ -129,6 +129,8 @@ def _witness(monitor: JobMonitor) -> str:
     try:
         if scenario.expect["cause"] == "healthy":
             monitor.evidence.require_success()
+        if scenario.blames:
+            monitor.evidence.require_no_foreign_crash()
         witness = launcher.fault.witness(monitor.evidence)
     except FaultMissedError as error:
         reason = f"{error}{monitor.evidence.first_failure()}"

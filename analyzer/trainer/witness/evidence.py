@@ -121,6 +121,23 @@ class Evidence:
             first = life.index != but and life.code not in {None, 0} and life.ended < before
             require(not first, f"worker {life.index} ended with {life.code} first")
 
+    def require_no_foreign_crash(self) -> None:
+        """Check that no innocent worker crashed by itself, as in TensorFlow's profiler.
+
+        SIGABRT counts in slow jobs only, because TensorFlow's coordination agent aborts after a peer's end.
+
+        Raises:
+            FaultMissedError: one did.
+
+        """
+        scenario = self.workspace.scenario
+        crashes = {Signals.SIGSEGV, Signals.SIGBUS, Signals.SIGILL, Signals.SIGFPE}
+        if scenario.expect["cause"].startswith("perf."):
+            crashes.add(Signals.SIGABRT)
+        for life in self.workers.lives:
+            foreign = life.index != scenario.guilty and -(life.code or 0) in crashes
+            require(not foreign, f"worker {life.index} crashed by itself, with {life.code}")
+
     def first_failure(self) -> str:
         """Return a parenthesis that names the first worker that failed; empty if none did."""
         failed = sorted((life for life in self.workers.lives if life.code), key=lambda life: life.ended)
