@@ -214,9 +214,8 @@ def schema_of_messages() -> str:
 
 def matrix() -> str:
     """What became of each scenario the last time it ran, from the state file of the matrix."""
-    return MATRIX + matrix_results.matrix_table(
-        matrix_results.load(SAMPLE_RUNS / matrix_results.NAME).values()
-    )
+    results = matrix_results.load(SAMPLE_RUNS / matrix_results.NAME)
+    return MATRIX + matrix_results.matrix_table(results.values())
 
 
 def scores() -> str:
