@@ -94,7 +94,7 @@ class Trial:
     def scenario(self, folder: Path) -> Scenario:
         """Return that of a small job of two."""
         return Scenario(
-            "one", folder, "", 2, "custom", ("logs",), {"cause": "unknown", "culprits": []},
+            "one", folder, "", 2, "custom", ("logs",), {"cause": "peer.killed", "culprits": []},
             guilty=1, step=self.step, epochs=1, steps=6, batch_size=8, hosts=self.hosts,
         )  # fmt: skip
 
