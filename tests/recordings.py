@@ -41,6 +41,10 @@ def expected(sample: Path) -> dict[str, Any]:
     return truth
 
 
+OF_EACH_CAUSE = {expected(sample)["cause"]: sample for sample in SAMPLE_RUNS}
+"""Cause → the last sample run by name that has it, for tests that need variety and not every run."""
+
+
 def recorded_as(run: RunDir) -> Path | None:
     """Return the sample run that a run directory is, whole and unchanged; None if it is none."""
     homes = {home for source in run.sources[:1] for home in source.path.parents}
@@ -99,7 +103,7 @@ class Recordings:
     def _read(
         self, sample: Path, run: RunDir, pack: RulePack, options: AnalysisOptions | None = None
     ) -> Tables:
-        counter = os.open(self._shared / f"{sample.name}.reads", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        counter = os.open(self._shared / f"{_key(sample)}.reads", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(counter, b"x")
         reads = os.fstat(counter).st_size
         os.close(counter)
@@ -109,10 +113,15 @@ class Recordings:
 
     def _once(self, sample: Path, kind: str, make: Callable[[], T]) -> T:
         """Return what was made for a sample run, by whichever process asked first."""
-        kept = self._shared / f"{sample.name}.{kind}"
-        with (self._shared / f"{sample.name}.{kind}.lock").open("w") as lock:
+        kept = self._shared / f"{_key(sample)}.{kind}"
+        with (self._shared / f"{_key(sample)}.{kind}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not kept.exists():
                 kept.write_bytes(pickle.dumps(make()))
         made: T = pickle.loads(kept.read_bytes())
         return made
+
+
+def _key(sample: Path) -> str:
+    """Return a file name that no other recording has: scenarios were recorded with and without the recorder."""
+    return f"{sample.parent.name}.{sample.name}"

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from analyzer.cli.rules import main
-from tests.recordings import ROOT, SAMPLE_RUNS, expected
+from tests.recordings import OF_EACH_CAUSE, ROOT
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 Said = pytest.CaptureFixture[str]
@@ -96,11 +96,10 @@ def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, 
     assert f"--id {wrong}: an id is made of" in capsys.readouterr().err
 
 
-BROKEN = {expected(sample)["cause"]: sample for sample in SAMPLE_RUNS if "healthy" not in sample.name}
-"""One recording of each cause: the last by name."""
+BROKEN = [sample for cause, sample in OF_EACH_CAUSE.items() if cause != "healthy"]
 
 
-@pytest.mark.parametrize("sample", BROKEN.values(), ids=lambda path: path.name)
+@pytest.mark.parametrize("sample", BROKEN, ids=lambda path: path.name)
 def test_a_draft_from_a_recorded_run_proves_itself(
     sample: Path, tmp_path: Path, capsys: Said, request: pytest.FixtureRequest
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.install.test_install import shell
 from tests.recordings import ROOT
 
-pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.install, pytest.mark.xdist_group("extras"), pytest.mark.timeout(900)]
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 ELSEWHERE = {

@@ -15,7 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from analyzer.pipeline import analyze
 from analyzer.render import render
-from tests.recordings import SAMPLE_RUNS, Recordings
+from tests.recordings import OF_EACH_CAUSE, Recordings, sample_run_named
 from tests.render.browsing import ARGS, CHROMIUM, FOLDED, UNFOLD, Visit
 from tests.render.documents import ALL, PAYLOADS, document, hostile_workers, long_line, many_workers
 
@@ -112,9 +112,10 @@ async def _all_inspected(pages: Sequence[Path]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory, recordings: Recordings) -> dict[str, Path]:
-    """The report of every sample run on disk, and of documents that were made to do harm."""
+    """The report of a sample run of every cause on disk, and of documents that were made to do harm."""
     folder = tmp_path_factory.mktemp("reports")
-    made = {sample.name: recordings.document(sample) for sample in SAMPLE_RUNS}
+    made = {sample.name: recordings.document(sample) for sample in OF_EACH_CAUSE.values()}
+    made["slow-input-tf211"] = recordings.document(sample_run_named("slow-input-tf211"))
     made |= {name: document(name) for name in ALL}
     made["long-line"] = long_line()
     made["eighteen-workers"] = eighteen_workers()

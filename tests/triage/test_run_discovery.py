@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
-from tests.recordings import SAMPLE_RUNS
+from tests.recordings import RECORDED_RUNS, SAMPLE_RUNS
 
 Tree = Callable[..., Path]
 
@@ -62,8 +62,9 @@ def test_runs_are_found_by_their_layout(tree: Tree, layout: str) -> None:
 def test_every_sample_run_is_found() -> None:
     """Nothing more, and of each at least the directory with its logs."""
     root = SAMPLE_RUNS[0].parent
-    found = runs(root)
-    assert [name.split("/")[0] for name in found] == [each.name for each in SAMPLE_RUNS]
+    homes = sorted(str(each.relative_to(root)) for each in (*SAMPLE_RUNS, *RECORDED_RUNS))
+    found = [Path(name) for name in runs(root)]
+    assert sorted(str(next(up for up in each.parents if str(up) in homes)) for each in found) == homes
 
 
 def test_a_pattern_says_what_runs_are(tree: Tree) -> None:
