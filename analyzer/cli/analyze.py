@@ -85,7 +85,7 @@ def _configured_run(argv: Sequence[str] | None) -> int:
 
 
 def _help_formatter(prog: str) -> argparse.HelpFormatter:
-    """Return a formatter as wide as the terminal; argparse's own imports `shutil`, which is slow."""
+    """Return a help formatter as wide as the terminal, without the slow import of argparse's default."""
     given = os.environ.get("COLUMNS", "")
     columns = int(given) if given.isdecimal() else 0
     if not columns:
@@ -220,7 +220,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
 
 
 def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
-    """Add how often the failure was seen before, or why that cannot be told."""
+    """Add how often `--history` has seen this failure before, or the reason why it was skipped."""
     if url is None:
         return diagnosis
     try:

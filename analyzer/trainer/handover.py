@@ -59,7 +59,7 @@ def hand_over(workspace: Workspace, outcome: Outcome, anonymizer: PathAnonymizer
 
 
 def _write(path: Path, content: bytes, anonymizer: PathAnonymizer, *, binary: bool) -> None:
-    """Write one file with paths replaced, or raise HandoverError if a binary file contains a path."""
+    """Write one file; paths of this machine are replaced in text, and a HandoverError in binary data."""
     if binary and (found := anonymizer.check(content)):
         raise HandoverError(f"{path.name}: names {found}, a path of this machine")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ FUNCTION, KERAS_BATCH, EAGER = range(3)
 
 
 def create(path: str) -> memoryview:
-    """Create a page and return it as 64-bit words; its memory is allocated, so that later writes cannot fail.
+    """Create the progress page and return it as 64-bit words; its space is reserved, so no later write fails.
 
     Raises:
         OSError: the file cannot be created, for example for lack of space.

@@ -64,7 +64,7 @@ def _lines(
 
 
 def _report_overlong_lines(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
-    """Report lines that were shortened; each state of a redrawn line counts as a line."""
+    """Report the lines that were too long and shortened; a progress bar counts by its longest state."""
     long = [(number, line) for number, line in numbered if len(line) > MAX_LINE_CHARS]
     overlong = [
         number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > MAX_LINE_CHARS

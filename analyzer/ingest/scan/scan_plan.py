@@ -26,7 +26,7 @@ OffsetCallback = Callable[[int], None]
 
 
 class LogScan(NamedTuple):
-    """The lines of a log that are to be read, and what is wrong with the file or its encoding."""
+    """Which lines of a log to read, and what is damaged in the file or its encoding."""
 
     selection: Selection
     damage: str

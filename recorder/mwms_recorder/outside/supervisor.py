@@ -151,7 +151,7 @@ class Supervisor:
                     os.close(stream.reader)
 
     def _end_observer(self, failed: bool) -> None:
-        """Wait until the observer has forwarded the last output; forward it here if the observer is gone."""
+        """Wait for the observer to forward the last output; if it has died, forward the output here."""
         with contextlib.suppress(OSError):
             os.write(self._tell, b"F" if failed else b"E")
         os.set_blocking(self._hear, True)
