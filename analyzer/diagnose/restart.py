@@ -31,7 +31,7 @@ def restart_elsewhere(
     if nodes:
         return {"scheduler": "kubernetes", "text": _OTHER_NODES.replace("NODES", ", ".join(nodes))}
     named = [node[0] for host in hosts if (node := _NODE.match(host))]
-    by_slurm = facts["key"].str.contains(r"^(?:slurm|job_state|env:SLURM_\w+)$").any()
+    by_slurm = facts["key"].str.contains(r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$").any()
     if not by_slurm or pods or not named or len(named) < len(hosts):
         return None
     return {"scheduler": "slurm", "text": f"sbatch --exclude={','.join(named)} JOB.sh"}

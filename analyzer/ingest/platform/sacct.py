@@ -85,7 +85,11 @@ def _from_scontrol(text: str) -> Iterator[Row]:
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
-    facts = {"job_state": row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
+    facts = {
+        "step_state" if row.step else "job_state": row.state,
+        "cancelled_by": row.by,
+        "max_rss": row.max_rss,
+    }
     if worker is None:
         facts["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
     if row.step.isdigit() or worker is not None:

@@ -118,11 +118,11 @@ def test_a_step_of_all_tasks_is_nobodys(tables_of: TablesOf) -> None:
     facts = told(tables_of({**LOGS, "sacct.txt": DEFAULT}), "sacct.txt")
     assert facts == [
         (None, "job_state", "OUT_OF_MEMORY", 3),
-        (None, "job_state", "FAILED", 4),
+        (None, "step_state", "FAILED", 4),
         (None, "step_exit_code", "1", 4),
-        (None, "job_state", "COMPLETED", 5),
+        (None, "step_state", "COMPLETED", 5),
         (None, "step_exit_code", "0", 5),
-        (None, "job_state", "OUT_OF_MEMORY", 6),
+        (None, "step_state", "OUT_OF_MEMORY", 6),
     ]
 
 
@@ -132,7 +132,7 @@ def test_columns_of_ones_own_choice(tables_of: TablesOf) -> None:
     assert (None, "cancelled_by", "10021", 3) in facts
     assert (None, "step_exit_code", "-15", 4) in facts
     assert {key: value for _, key, value, line in facts if line == 5} == {
-        "job_state": "FAILED",
+        "step_state": "FAILED",
         "step_exit_code": "-9",
         "max_rss": "33554432K",
         "nodes": "gpu-a[01-02]",
@@ -185,7 +185,7 @@ def test_a_row_that_fits_no_header(row: str, tables_of: TablesOf) -> None:
     """Or out of line with it: what its words look like is enough."""
     facts = told(tables_of({**LOGS, "sacct.txt": row + "\n"}), "sacct.txt")
     line = 1 + row.count("\n")
-    assert facts == [(None, "job_state", "FAILED", line), (None, "step_exit_code", "3", line)]
+    assert facts == [(None, "step_state", "FAILED", line), (None, "step_exit_code", "3", line)]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -195,7 +195,7 @@ def test_json(indent: int | None, tables_of: TablesOf) -> None:
     facts = told(tables_of({**LOGS, "sacct.json": text}), "sacct.json")
     assert [fact[:3] for fact in facts] == [
         (None, "job_state", "OUT_OF_MEMORY"),
-        (None, "job_state", "OUT_OF_MEMORY"),
+        (None, "step_state", "OUT_OF_MEMORY"),
         (None, "max_rss", "34359738368"),
         (None, "step_exit_code", "-9"),
         (None, "nodes", "gpu-a[01-02]"),
@@ -222,7 +222,7 @@ def test_json_of_older_versions(tables_of: TablesOf) -> None:
     assert [fact[1:3] for fact in facts] == [
         ("job_state", "TIMEOUT"),
         ("job_exit_code", "-15"),
-        ("job_state", "CANCELLED"),
+        ("step_state", "CANCELLED"),
     ]
 
 
