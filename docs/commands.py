@@ -15,10 +15,11 @@ from argparse_manpage.manpage import Manpage
 from analyzer import __version__
 from analyzer.cli.analyze import _parser as analyze
 from analyzer.cli.collect import _parser as collect
+from analyzer.cli.options.configuration import subcommands
 from analyzer.cli.options.standard import COMPLETIONS
+from analyzer.cli.options.triage import parser as triage
 from analyzer.cli.rules import _parser as rules
 from analyzer.cli.train import _parser as train
-from analyzer.cli.triage_options import parser as triage
 
 SHARE = Path(__file__).resolve().parent.parent / "share"
 PARSERS = (analyze, collect, rules, train, triage)
@@ -43,9 +44,7 @@ def shared() -> dict[Path, str]:
 def parsers(parser: ArgumentParser) -> Iterator[ArgumentParser]:
     """Yield a parser, and those of its subcommands."""
     yield parser
-    for action in parser._actions:  # noqa: SLF001 - argparse has no public list
-        if isinstance(action.choices, dict):
-            yield from action.choices.values()
+    yield from subcommands(parser).values()
 
 
 def complete_paths(parser: ArgumentParser) -> None:

@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _configured_run(argv: Sequence[str] | None) -> int:
     parser = _parser()
-    arguments, settings = configured(parser, argv, "paths")
+    arguments, settings = configured(parser, argv, ["paths"])
     if arguments.print_config:
         write_stdout(as_toml("analyze", settings))
         return 0

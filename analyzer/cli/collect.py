@@ -3,13 +3,15 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from analyzer.cli import analyze
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, examples
+from analyzer.cli.options.times import seconds
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
@@ -36,7 +38,7 @@ exit status: that of mwms-analyze; with --no-analyze or --dry-run
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run_command("mwms-collect", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-collect", lambda: _run(*configured(_parser(), argv, ())))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,12 +72,14 @@ def _add_place(
     )
     place.set_defaults(collect=collect)
     add = place.add_argument
-    add("-o", "--output", metavar="DIR", type=Path, default=Path("run"), help="new directory (default: run)")
+    created = "new directory (default: run)"
+    add("-o", "--output", dest="folder", metavar="DIR", type=Path, default=Path("run"), help=created)
     planned = "print the commands and store nothing; those that list what there is do run"
     add("--dry-run", action="store_true", help=planned)
-    add("--no-analyze", action="store_true", help="do not run mwms-analyze on the directory")
-    limit = "time limit of each command in seconds (default: 300)"
-    add("--timeout", metavar="SECONDS", type=float, default=300.0, help=limit)
+    analyzed = "run mwms-analyze on the directory (default: yes)"
+    add("--analyze", action=argparse.BooleanOptionalAction, default=True, help=analyzed)
+    add("--timeout", metavar="TIME", default="5m", help="time limit of each command (default: 5m)")
+    add_configuration_options(place)
     return place
 
 
@@ -105,28 +109,30 @@ def _slurm(commands: Commands, arguments: argparse.Namespace) -> None:
 
 def _add_docker(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     place = _add_place(places, "docker", "collect a project of Docker Compose with docker", _docker)
-    place.add_argument("project", metavar="PROJECT", help="the project's name, or that of one container")
+    place.add_argument("name", metavar="PROJECT", help="the project's name, or that of one container")
 
 
 def _docker(commands: Commands, arguments: argparse.Namespace) -> None:
-    docker.collect(commands, arguments.project)
+    docker.collect(commands, arguments.name)
 
 
 def _add_ssh(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     add = _add_place(places, "ssh", "collect files of several hosts with rsync and ssh", _ssh).add_argument
     add("hosts", metavar="HOST", nargs="+", help="a host, as ssh knows it")
     held = "a file or directory of each host; may be given again"
-    add("--path", metavar="PATH", action="append", required=True, help=held)
+    add("--path", metavar="PATH", action="append", default=[], help=held)
 
 
 def _ssh(commands: Commands, arguments: argparse.Namespace) -> None:
+    if not arguments.path:
+        raise UsageError("give --path PATH: a file or directory of each host")
     ssh.collect(commands, arguments.hosts, arguments.path)
 
 
 def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     vertex = _add_place(places, "vertex", "collect a custom job of Vertex AI with gcloud", _vertex)
     vertex.add_argument("job", metavar="JOB", help="the number of the job")
-    vertex.add_argument("--region", metavar="NAME", required=True, help="the job's region, as europe-west4")
+    vertex.add_argument("--region", metavar="NAME", help="the job's region, as europe-west4")
     vertex.add_argument("--project", metavar="NAME", help="the project (default: that of gcloud)")
     sagemaker = _add_place(places, "sagemaker", "collect a training job of SageMaker with aws", _sagemaker)
     sagemaker.add_argument("job", metavar="NAME", help="the name of the training job")
@@ -135,6 +141,8 @@ def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def _vertex(commands: Commands, arguments: argparse.Namespace) -> None:
+    if not arguments.region:
+        raise UsageError("give --region NAME: the job's region, as europe-west4")
     cloud.collect_vertex(commands, arguments.job, _options(arguments, "project", "region"))
 
 
@@ -148,16 +156,19 @@ def _options(arguments: argparse.Namespace, *names: str) -> list[str]:
     return [f"--{name}={value}" for name, value in given.items() if value is not None]
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    folder: Path = arguments.output
+def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
+    if arguments.print_config:
+        write_stdout(as_toml("collect", settings))
+        return 0
+    folder: Path = arguments.folder
     if not arguments.dry_run and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise UsageError(f"-o {folder}: exists and is not empty; a run directory holds one job")
     made = DryRun if arguments.dry_run else Commands
-    commands = made(folder, partial(_print, folder), timeout=arguments.timeout)
+    commands = made(folder, partial(_print, folder), timeout=seconds("--timeout", arguments.timeout))
     arguments.collect(commands, arguments)
     if not commands.saved:
         raise NothingReadable("nothing could be collected")
-    if arguments.dry_run or arguments.no_analyze:
+    if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")
     return analyze.main([str(folder)])

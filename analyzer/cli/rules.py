@@ -6,10 +6,11 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from analyzer.cli.entrypoint import run_command
+from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, examples
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
@@ -42,10 +43,13 @@ _EXAMPLES = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 1 if a case fails or a cause has no rule, 2 if a rule or the usage is wrong."""
-    return run_command("mwms-rules", lambda: _run(_parser().parse_args(argv)))
+    return run_command("mwms-rules", lambda: _run(*configured(_parser(), argv, ("run", "runs"))))
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
+    if arguments.print_config:
+        write_stdout(as_toml("rules", settings))
+        return 0
     status: int = arguments.command(arguments)
     return status
 
@@ -70,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         made.set_defaults(command=work)
+        add_configuration_options(made)
         return made
 
     listing = command("list", _list, "list all rules")
@@ -88,12 +93,11 @@ def _parser() -> argparse.ArgumentParser:
     causes = command("causes", _causes, "list all causes with their meaning")
     for each in (lint, test):
         own = "your own rules (default: those of the package)"
-        each.add_argument("directories", nargs="*", metavar="DIR", help=own)
+        each.add_argument("rules", nargs="*", default=[], metavar="DIR", help=own)
     for each in (listing, show, covered, new, causes):
         each.add_argument(
-            "--rules", dest="directories", metavar="DIR", action="append", default=[],
-            help="another directory of rules",
-        )  # fmt: skip
+            "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
+        )
     return parser
 
 
@@ -149,7 +153,7 @@ def _test(arguments: argparse.Namespace) -> int:
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
     print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped")
-    return 1 if failed or (skipped and arguments.directories) else 0
+    return 1 if failed or (skipped and arguments.rules) else 0
 
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
@@ -197,12 +201,12 @@ def _new(arguments: argparse.Namespace) -> int:
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
     """Return the rule directories given on the command line, else the package's `rules` directory."""
-    for name in arguments.directories:
+    for name in arguments.rules:
         if not Path(name).is_dir():
             raise UsageError(f"{name}: no such directory")
         if not any(Path(name).rglob("*.yaml")):
             raise UsageError(f"{name}: there is no file *.yaml in it")
-    return [Path(name).resolve() for name in arguments.directories] or [resource("rules")]
+    return [Path(name).resolve() for name in arguments.rules] or [resource("rules")]
 
 
 def _cached_rules(arguments: argparse.Namespace) -> RulePack:

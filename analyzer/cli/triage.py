@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, as_toml
-from analyzer.cli.triage_options import parsed, seconds, since, timestamp
+from analyzer.cli.options.times import seconds, since, timestamp
+from analyzer.cli.options.triage import parsed
 from analyzer.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from analyzer.cli import collect, rules
 from analyzer.cli.analyze import main
-from analyzer.cli.triage_options import parsed
+from analyzer.cli.options.triage import parsed
 
 
 @pytest.fixture(autouse=True)
@@ -139,3 +141,34 @@ def test_the_triage_reads_its_own_table() -> None:
     assert (options.roots, options.output, options.limit) == (["/srv/runs"], "out", 3)
     assert options.owners == {"a/*": "b"}
     assert settings["owners"].origin == "mwms.toml:7"
+
+
+def test_subcommands_share_the_table_of_their_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each takes the options that it has; those of its neighbours are no error."""
+    Path("mwms.toml").write_text(
+        '[collect]\nnamespace = "ml"\nregion = "eu"\ntimeout = "20s"\nanalyze = false\n'
+        '[rules]\nrules = ["mine"]\n'
+    )
+    monkeypatch.setenv("MWMS_LOGS", "'a b' c")
+    assert collect.main(["k8s", "-n", "own", "--print-config"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "[collect]", "analyze = false  # mwms.toml:5", 'timeout = "20s"  # mwms.toml:4',
+        "# selector =  # default", 'namespace = "own"  # command line', "# context =  # default",
+    ]  # fmt: skip
+    assert collect.main(["slurm", "48213", "--print-config"]) == 0
+    assert 'logs = ["a b", "c"]  # MWMS_LOGS' in capsys.readouterr().out
+    for command in (["list"], ["lint"]):
+        assert rules.main(command) == 2
+        assert capsys.readouterr().err == "mwms-rules: mine: no such directory\n"
+
+
+@pytest.mark.parametrize(("main", "call"), [(collect.main, ["k8s"]), (rules.main, ["new", "--from", "r"])])
+def test_a_fault_is_told_before_a_subcommand_runs(
+    main: Callable[[list[str]], int], call: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option that no subcommand has."""
+    Path("mwms.toml").write_text("namespce = 3\n")
+    assert main(call) == 2
+    assert "mwms.toml:1: unknown option namespce" in capsys.readouterr().err

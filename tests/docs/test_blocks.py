@@ -14,7 +14,7 @@ import yaml
 from kubernetes_validate import validate
 
 from analyzer.cli.analyze import main
-from analyzer.cli.triage_options import parsed
+from analyzer.cli.options.triage import parsed
 from analyzer.engine.rule_schema import file_schema
 from analyzer.render import FORMATS
 from tests.collect.conftest import needs

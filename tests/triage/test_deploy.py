@@ -16,7 +16,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from analyzer.cli.triage_options import parser
+from analyzer.cli.options.triage import parser
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.night_summary import summarize_night
 from analyzer.triage.publish.metrics import metrics

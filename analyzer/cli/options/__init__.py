@@ -1,1 +1,1 @@
-"""Options that several commands have: the configuration file, the version."""
+"""Options of commands: their configuration file, what all have, lengths of time, those of the triage."""

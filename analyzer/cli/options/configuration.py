@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 from analyzer.model.errors import UsageError
 
 FILE = "mwms.toml"
-COMMANDS = ("analyze", "triage")
+COMMANDS = ("analyze", "collect", "rules", "triage")
 """Tables of a configuration file, one for each command that reads it."""
-_ONE_CALL = {"help", "version", "config", "print_config", "paths", "print_completion", "verify"}
+_ONE_CALL = {
+    "help", "version", "config", "print_config", "print_completion",
+    "paths", "verify", "job", "name", "hosts", "folder", "dry_run", "run", "id",
+}  # fmt: skip
 """Options that are given on the command line only."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -39,23 +42,26 @@ def add_configuration_options(parser: ArgumentParser) -> None:
 
 
 def configured(
-    parser: ArgumentParser, argv: Sequence[str] | None, inputs: str, tables: Sequence[str] = ()
+    parser: ArgumentParser, argv: Sequence[str] | None, inputs: Iterable[str], tables: Sequence[str] = ()
 ) -> tuple[Namespace, dict[str, Setting]]:
     """Return the options in effect, and each with its origin.
 
-    `inputs` is the positional argument that names the runs; `tables` are names of tables of texts that only
-    a file can give.
+    `inputs` are the arguments that name runs; `tables` are names of tables of texts that only a file can
+    give. Subcommands share the table of their command, and each takes the options that it has.
 
     Raises:
         UsageError: a variable or the file is wrong.
 
     """
-    actions = _actions(parser)
-    given = parser.parse_args(argv, Namespace(**dict.fromkeys(actions)))
-    settings = {name: Setting(parser.get_default(name), "default") for name in (*actions, *tables)}
-    if file := _file(given.config, getattr(given, inputs), parser.prog):
-        settings |= _from_file(file, parser.prog.removeprefix("mwms-"), actions, tables)
-    settings |= _from_environment(actions)
+    called, words = _called(parser, list(sys.argv[1:] if argv is None else argv))
+    actions = _actions(called)
+    given = called.parse_args(words, Namespace(**dict.fromkeys(actions)))
+    settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
+    known = {name: each for one in subcommands(parser).values() for name, each in _actions(one).items()}
+    told = _from_environment(known | actions)
+    if file := _file(given.config, _texts(given, inputs), parser.prog):
+        told = _from_file(file, parser.prog.removeprefix("mwms-"), known | actions, tables) | told
+    settings |= {name: setting for name, setting in told.items() if name in settings}
     settings |= {
         name: Setting(value, "command line")
         for name in actions
@@ -63,6 +69,28 @@ def configured(
     }
     values = {name: setting.value for name, setting in settings.items()}
     return Namespace(**vars(given) | values), settings
+
+
+def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """Return name → parser of a command's subcommands; empty if it has none."""
+    found = (each.choices for each in parser._actions)  # noqa: SLF001 - argparse has no public list
+    return next((dict(each) for each in found if isinstance(each, dict)), {})
+
+
+def _called(parser: ArgumentParser, words: list[str]) -> tuple[ArgumentParser, list[str]]:
+    """Return the parser of the subcommand that is called, or of a command without any, and its arguments."""
+    commands = subcommands(parser)
+    if not commands:
+        return parser, words
+    if not (words and words[0] in commands):
+        parser.parse_args(words)  # prints help, version or an error, and exits
+    return commands[words[0]], words[1:]
+
+
+def _texts(given: Namespace, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        value = getattr(given, name, None)
+        yield from value if isinstance(value, list) else [str(value)] if value else []
 
 
 def _actions(parser: ArgumentParser) -> dict[str, Action]:

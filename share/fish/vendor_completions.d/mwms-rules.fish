@@ -51,7 +51,7 @@ function _shtab_mwms_rules_using
 end
 
 set -g _shtab_mwms_rules_commands list show lint test coverage schema new causes
-set -g _shtab_mwms_rules_opts_with_value --from --id --print-completion --rules --runs
+set -g _shtab_mwms_rules_opts_with_value --config --from --id --print-completion --rules --runs
 
 complete -c mwms-rules -e
 complete -c mwms-rules -f
@@ -61,28 +61,44 @@ complete -c mwms-rules -n _shtab_mwms_rules_using -l print-completion -xka "bash
 complete -c mwms-rules -n _shtab_mwms_rules_using -l version -d 'print the version and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a list -d 'List all rules.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using list' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using list' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using list' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using list' -l json -d 'for programs'
 complete -c mwms-rules -n '_shtab_mwms_rules_using list' -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a show -d 'Print one rule as a page.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using show' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using show' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using show' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using show' -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a lint -d 'Report every fault of every rule file.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using lint' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using lint' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using lint' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using lint; and test $_shtab_mwms_rules_npos -ge 0' -ka "(__fish_complete_directories)" -d 'your own rules (default: those of the package)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a test -d 'Run every case of every rule.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test; and test $_shtab_mwms_rules_npos -ge 0' -ka "(__fish_complete_directories)" -d 'your own rules (default: those of the package)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a coverage -d 'Show causes and rules without tests or recordings.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using coverage' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using coverage' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using coverage' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using coverage' -l runs -xka "(__fish_complete_directories)" -d 'a directory of runs to evaluate the rules on'
 complete -c mwms-rules -n '_shtab_mwms_rules_using coverage' -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a schema -d 'Print the JSON Schema of a rule file.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using schema' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using schema' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using schema' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a new -d 'Draft a rule for a run that no rule explains.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l from -xka "(__fish_complete_path (commandline -ct))" -d 'the run'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l id -x -d 'the rule'"'"'s id (default: the run'"'"'s name)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a causes -d 'List all causes with their meaning.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using causes' -s h -l help -d 'show this help message and exit'
+complete -c mwms-rules -n '_shtab_mwms_rules_using causes' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using causes' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using causes' -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'

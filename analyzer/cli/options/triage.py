@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from analyzer.cli.options.configuration import Setting, add_configuration_options, configured
 from analyzer.cli.options.standard import add_standard_options
@@ -27,7 +25,6 @@ exit status:
   130  interrupted; the next call goes on from there"""
 _NOTIFY = "report new failures to https://…, slack+https://…, or smtp://HOST?from=…&to=…"
 _ON_NEW = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … describe"
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
@@ -37,7 +34,7 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
         UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
 
     """
-    options, settings = configured(parser(), argv, "roots", ("owners",))
+    options, settings = configured(parser(), argv, ["roots"], ("owners",))
     if not options.print_config and not (options.roots and options.output):
         raise UsageError("give ROOT and -o DIR, on the command line or in the configuration file")
     return options, settings
@@ -98,30 +95,3 @@ def _positive(given: str) -> int:
     if (number := int(given)) < 1:
         raise argparse.ArgumentTypeError(f"{given}: give a whole number above 0")
     return number
-
-
-def seconds(option: str, given: str) -> float:
-    """Return a duration in seconds, given as `90`, `90s`, `15m`, `12h`, `3d` or `2w`."""
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhdw]?)", given)
-    if not match:
-        raise UsageError(f"{option} {given}: give a length of time, such as 90s, 15m, 12h or 3d")
-    return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def since(given: str, now: float) -> float:
-    """Return the time, in seconds since the epoch, that lies a duration before `now` or begins a date."""
-    return now - seconds("--since", given) if given[-1] in _UNITS else timestamp("--since", given)
-
-
-def timestamp(option: str, given: str) -> float:
-    """Return a time in seconds since the epoch, given as such or as a date in UTC."""
-    try:
-        return float(given) if re.fullmatch(r"\d{9,11}(\.\d+)?", given) else _date_timestamp(given)
-    except ValueError:
-        advice = "give a length of time such as 3d, or a date such as 2026-11-20"
-        raise UsageError(f"{option} {given}: {advice}") from None
-
-
-def _date_timestamp(given: str) -> float:
-    moment = datetime.fromisoformat(given)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
