@@ -26,7 +26,7 @@ def ended_from_outside(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
 
 
 def ended_by_scheduler(facts: pl.DataFrame) -> bool:
-    """Return True if a scheduler says that it ended the job: for its time, memory, node or priority, or asked to."""
+    """Return True if a scheduler ended the job: for time, memory, node or priority, or on request."""
     stated = pl.col("key").is_in(["job_state", "step_state"]) & pl.col("value").is_in(_ENDED_BY_SCHEDULER)
     cancelled = (pl.col("key") == "job_state") & (pl.col("value") == "CANCELLED")
     return not facts.filter(stated | cancelled | (pl.col("key") == "ended_by_scheduler")).is_empty()
