@@ -209,7 +209,8 @@ The guilty machine was accused after {until} runs.
 
 ## Groups of failures
 
-The groups of the sample runs against their true causes (Rosenberg and Hirschberg, "V-measure", EMNLP 2007).
+The groups of the sample runs against true cause and role of the culprit
+(Rosenberg and Hirschberg, "V-measure", EMNLP 2007).
 *Lenient* takes a cause for true that the sample run accepts, because its files cannot tell more.
 
 {groups}

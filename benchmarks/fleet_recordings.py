@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from analyzer.model.task_names import split_task
+
 ROOT = Path(__file__).resolve().parent.parent
 GPU_JOB = "cuda-libraries-missing-tf28"
 """A run on machines without CUDA libraries; nothing in it says that the job asked for GPUs."""
@@ -23,13 +25,17 @@ _PER_FAULT = (
 
 
 class Recording(NamedTuple):
-    """A sample run: its planted cause and fault, the causes that are right answers, and its diagnosis."""
+    """A sample run: its planted cause and fault, the causes that are right answers, and its diagnosis.
+
+    `role` is that of the culprits if they are no workers (`ps`, `evaluator`), as repairs differ by role.
+    """
 
     name: str
     cause: str
     document: Mapping[str, Any]
     accepted: tuple[str, ...] = ()
     fault: str = ""
+    role: str = ""
 
     @property
     def workers(self) -> int:
@@ -74,8 +80,9 @@ def labelled(name: str, document: Mapping[str, Any]) -> Recording:
     origin = (folder / "origin.md").read_text(encoding="utf-8")
     (scenario,) = re.findall(r"`(sample_runs/scenarios/.+\.yaml)`", origin)
     fault = yaml.safe_load((ROOT / scenario).read_text(encoding="utf-8")).get("fault")
-    accepted = tuple(expected.get("accept", []))
-    return Recording(name, expected["cause"], document, accepted, json.dumps(fault, sort_keys=True))
+    accepted, planted = tuple(expected.get("accept", [])), json.dumps(fault, sort_keys=True)
+    role = " ".join(sorted({split_task(each)[0] for each in expected["culprits"]} - {"worker", "chief"}))
+    return Recording(name, expected["cause"], document, accepted, planted, role)
 
 
 def gpu_job() -> Recording:

@@ -43,7 +43,7 @@ def table(every: Sequence[Recording]) -> str:
     """Return the table of the documents."""
     lines = ["| | runs | groups | purity | homogeneity | completeness |", "|---|---|---|---|---|---|"]
     for name, lenient in (("strict", False), ("lenient", True)):
-        pairs = [(each.truth if lenient else each.cause, each.group) for each in every]
+        pairs = [((each.truth if lenient else each.cause, each.role), each.group) for each in every]
         found = agreement(pairs)
         figures = " | ".join(f"{value:.3f}" for value in found)
         lines.append(f"| {name} | {len(pairs)} | {len({group for _, group in pairs})} | {figures} |")

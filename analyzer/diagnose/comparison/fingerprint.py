@@ -1,14 +1,13 @@
 """Identifies kinds of failures: equal for failures that one action would end, whatever the worker or time.
 
 A kind is the cause and the role of the culprit. Where the cause names no action by itself, it is also the
-frame of the user's code that raised, the directory of the files that failed, or the rule that explains it.
+frame of the user's code that raised, the calls that met in a collective, the directory of the files that
+failed, or the rule that explains it.
 """
 
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-
-import polars as pl
 
 from analyzer.diagnose.decide import Decision
 from analyzer.model.log_template import template_of
@@ -16,6 +15,8 @@ from analyzer.model.run import Tables
 from analyzer.model.task_names import split_task
 
 _BY_FRAME = frozenset({"user.exception", "data.pipeline_error", "unknown"})
+_BY_CALL = frozenset({"api.collective_mismatch"})
+"""The mistake lies between the calls in which the workers waited for each other, whoever raised first."""
 _BY_DIRECTORY = frozenset(
     {"data.missing_file", "data.corrupt_record", "storage.unreachable", "storage.access_denied"}
 )
@@ -49,9 +50,12 @@ def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
     cause, chosen = decision.cause or "", decision.chosen
     yield cause
     yield from sorted(_roles(chosen.culprits) - _TRAINING_ROLES) if chosen else ()
-    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
+    final = tables["exceptions"].filter("final")
+    raised = final.filter("own")
     if cause in _BY_FRAME:
         yield from sorted({_frame(kind, frame) for kind, frame in raised.select("type", "frame").iter_rows()})
+    if cause in _BY_CALL:
+        yield from sorted({_call(frame) for frame in final["frame"]} - {""})
     if cause in _BY_DIRECTORY:
         yield from sorted({_directory(message) for message in raised["message"]} - {""})
     if cause in _BY_RULE and chosen:
@@ -69,8 +73,12 @@ def _roles(workers: Sequence[str]) -> set[str]:
 
 def _frame(kind: str, frame: str | None) -> str:
     """Return exception class, file and function; not the line, which every edit of the file moves."""
+    return f"{kind} {_call(frame)}".rstrip()
+
+
+def _call(frame: str | None) -> str:
     match = _FRAME.fullmatch(frame or "")
-    return f"{kind} {match['file']}:{match['function']}" if match else kind
+    return f"{match['file']}:{match['function']}" if match else ""
 
 
 def _directory(message: str) -> str:

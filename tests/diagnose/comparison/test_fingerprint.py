@@ -48,6 +48,10 @@ DEVICE = "_device_/job:worker/replica:0/task:5/device:CPU:0"
             {"cause": "user.exception", "raised": ("KeyError", "/home/b/train.py:9 in step", "'b'")},
         ),
         (
+            {"cause": "api.collective_mismatch", "raised": ("InternalError", FRAME.format(7, "step"), "")},
+            {"cause": "api.collective_mismatch", "raised": ("AbortedError", FRAME.format(8, "step"), "")},
+        ),
+        (
             {
                 "cause": "data.missing_file",
                 "raised": ("OSError", FRAME.format(7, "f"), MISSING.format("x-1", 17)),
@@ -96,6 +100,10 @@ def test_one_action_would_end_both(one: dict[str, Any], other: dict[str, Any]) -
         (
             {"cause": "user.exception", "raised": ("KeyError", FRAME.format(7, "step"), "'a'")},
             {"cause": "user.exception", "raised": ("KeyError", FRAME.format(7, "load"), "'a'")},
+        ),
+        (
+            {"cause": "api.collective_mismatch", "raised": ("InternalError", FRAME.format(7, "save"), "")},
+            {"cause": "api.collective_mismatch", "raised": ("InternalError", FRAME.format(7, "step"), "")},
         ),
         (
             {"cause": "data.missing_file", "raised": ("OSError", "", MISSING.format("faces", 1))},
