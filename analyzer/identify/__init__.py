@@ -10,6 +10,7 @@ from math import inf
 import polars as pl
 
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
+from analyzer.identify.nodes import with_workers_on_nodes
 from analyzer.identify.releases import with_releases
 from analyzer.identify.statements import NamedSource, named_sources, statements
 from analyzer.identify.workers import Owners, owners
@@ -39,7 +40,7 @@ def identify(read: Tables, messages: Messages) -> Tables:
         **read,
         **placed,
         "sources": _sources(read["sources"], own, when),
-        "facts": with_releases(facts, own),
+        "facts": with_workers_on_nodes(with_releases(facts, own), stated),
         "damage": joined("damage", [read["damage"], _damage_rows(when)]),
     }
 

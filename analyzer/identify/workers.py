@@ -51,7 +51,7 @@ class Owners(NamedTuple):
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
-    clusters = _clusters(stated)
+    clusters = stated_clusters(stated)
     sources = _without_common_numbers(sources, stated, clusters)
     claims, renumbered = _numbered(sources, stated, clusters)
     logs = [source for source in sources if source.is_log]
@@ -122,7 +122,7 @@ def _next_free(
 ) -> dict[str, Claim]:
     """Return log → task with the next free index that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
-    held, listed = {*taken}, {task for cluster in clusters for task in _tasks(cluster)}
+    held, listed = {*taken}, {task for cluster in clusters for task in task_addresses(cluster)}
     for group in groups:
         guess = _free_index(held | remote(group))
         if listed and guess not in listed:
@@ -253,10 +253,10 @@ def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]
 
 def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
     """Return the tasks that have this address in one of the clusters."""
-    return [task for cluster in clusters for task, each in _tasks(cluster).items() if each == address]
+    return [task for cluster in clusters for task, each in task_addresses(cluster).items() if each == address]
 
 
-def _tasks(cluster: Cluster) -> Mapping[str, str]:
+def task_addresses(cluster: Cluster) -> Mapping[str, str]:
     """Return task → address of a cluster."""
     return {
         f"{role}:{index}": address
@@ -265,7 +265,8 @@ def _tasks(cluster: Cluster) -> Mapping[str, str]:
     }
 
 
-def _clusters(stated: Statements) -> list[Cluster]:
+def stated_clusters(stated: Statements) -> list[Cluster]:
+    """Return the distinct cluster specifications that the files state."""
     specs = {fact.value for facts in stated.values() for fact in facts if fact.key == "cluster_spec"}
     return [json.loads(spec) for spec in sorted(specs)]
 
