@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--post", metavar="URL", help=sent)
     lowest = "lowest severity that exits non-zero (default: degraded)"
     add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)
-    add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
+    add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
     masked = (
         "what is masked in every output; topology: hosts, addresses, users, directories too "
         "(default: secrets)"

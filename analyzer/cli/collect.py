@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -167,6 +168,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     commands = made(folder, partial(_print, folder), timeout=seconds("--timeout", arguments.timeout))
     arguments.collect(commands, arguments)
     if not commands.saved:
+        with suppress(OSError):  # nothing was created, or something is in it
+            folder.rmdir()
         raise NothingReadable("nothing could be collected")
     if arguments.dry_run or not arguments.analyze:
         return 0

@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("rules", nargs="*", default=[], metavar="DIR", help=own)
     for each in (listing, show, covered, new, causes):
         each.add_argument(
-            "--rules", metavar="DIR", action="append", default=[], help="another directory of rules"
+            "--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory"
         )
     return parser
 
@@ -190,9 +190,11 @@ def _new(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
-    drafted = draft(tables, run.name, name)
-    if explained := diagnose_tables(run.name, tables, pack).document["rule"]:
-        print(f"mwms-rules: {run.name} is already explained by {explained}", file=sys.stderr)
+    known = diagnose_tables(run.name, tables, pack).document
+    drafted = draft(tables, run.name, name, explains=[known["cause"]] if known["rule"] else [])
+    if known["rule"]:
+        said = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
+        print(f"mwms-rules: {said}", file=sys.stderr)
     if drafted is None:
         raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
     print(drafted, end="")

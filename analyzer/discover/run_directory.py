@@ -52,6 +52,8 @@ def discover(
         _require_reachable(path)
     inputs, base = _inputs(paths)
     plain = {source.path: source for path, name in inputs for source in _walk(path, name)}
+    if len(plain) == 1 and not paths[0].is_dir():
+        plain = {path: _as_log(source) for path, source in plain.items()}
     packed = any(is_archive(source.path) for source in plain.values())
     scratch, budget = _scratch_directory() if packed else None, Budget(limits)
     unpacked = Path(scratch.name if scratch else ".")
@@ -175,6 +177,13 @@ def _source(path: Path, name: str) -> Source:
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
+
+
+def _as_log(source: Source) -> Source:
+    """Return the only file of a run as a log if nothing shows its kind and it is text."""
+    if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
+        return source
+    return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
 
 
 def _opening_of(path: Path) -> bytes:

@@ -32,8 +32,8 @@ def require_one_job(name: str, facts: pl.DataFrame) -> None:
     """
     if jobs := several_jobs(facts):
         raise UsageError(
-            f"{name}: these look like {len(jobs)} jobs: {_listed(jobs)}; give one of them "
-            "(if they are attempts of one job, call them attempt-1, attempt-2)"
+            f"{name}: these look like {len(jobs)} jobs: {_listed(jobs)}; give one of them, "
+            "or all of them to mwms-triage (if they are attempts of one job, call them attempt-1, attempt-2)"
         )
 
 

@@ -27,6 +27,8 @@ _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
+_ARRAY_TASK = re.compile(r"\.([oe])\d+[-.](\d{1,5})$")
+"""The end of a log's name for a task of an array job: `train.o48213.1` of SGE, `train.o48213-1` of Torque."""
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
@@ -77,7 +79,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
-    bare = _BARE_INDEX.search(PurePosixPath(name).stem)
+    bare = _BARE_INDEX.search(PurePosixPath(_ARRAY_TASK.sub(r"-\2.\1", name)).stem)
     return f"worker:{int(bare[1])}" if bare else None
 
 

@@ -85,7 +85,9 @@ def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Sa
 def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
     """The draft is made all the same, but nobody should write a second rule unawares."""
     assert main(["new", "--from", str(ROOT / "sample_runs" / "worker-killed" / "run")]) == 0
-    assert capsys.readouterr().err == "mwms-rules: worker-killed is already explained by worker-killed\n"
+    printed = capsys.readouterr()
+    assert printed.err.startswith("mwms-rules: worker-killed is already explained by worker-killed; ")
+    assert "explains: [peer.killed, peer.*, symptom-*]" in printed.out
 
 
 @few_rules

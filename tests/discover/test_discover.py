@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.discover import discover
+from analyzer.discover import discover, kind_of
 from analyzer.model.errors import NothingReadable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
@@ -163,6 +163,43 @@ def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: py
 def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
     """Logs of several days are those of one worker, until their words tell otherwise."""
     assert worker_of(name) == worker
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
+        ("worker-1", "worker:1"),
+        ("task_1", "worker:1"),
+        ("48213_1", "worker:1"),
+        ("train.o48213.1", "worker:1"),
+        ("train.e48213-1", "worker:1"),
+        ("worker-1.log-20261121", "worker:1"),
+        ("worker-1.log.bak", "worker:1"),
+        ("slurm-48213.out.gpu21", None),
+        ("stderr.1", None),
+    ],
+)
+def test_what_schedulers_and_logrotate_call_logs_are_logs(name: str, worker: str | None) -> None:
+    """Array jobs of SGE, Torque and Slurm, files without a suffix, copies of logs."""
+    assert (kind_of(name), worker_of(name)) == (Kind.LOG, worker)
+
+
+@pytest.mark.parametrize(
+    "name", ["model-1", "part-00001", "worker-1.log.md5", "train.out.lz4", "checkpoint_1"]
+)
+def test_other_files_are_no_logs(name: str) -> None:
+    """Shards, weights, checksums."""
+    assert kind_of(name) is not Kind.LOG
+
+
+def test_a_text_that_is_given_alone_is_a_log(tmp_path: Path) -> None:
+    """Whatever its name, as on standard input; what is no text is not, nor one of several files."""
+    write(tmp_path, {"output of bert": "step 1 loss 0.5\n", "model.h5": b"\x89HDF\0\0"})
+    kinds = [
+        [each.kind for each in discover([tmp_path / name]).sources] for name in ("output of bert", "model.h5")
+    ]
+    assert kinds == [[Kind.LOG], [Kind.OTHER]]
+    assert [each.kind for each in discover([tmp_path]).sources] == [Kind.OTHER, Kind.OTHER]
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:

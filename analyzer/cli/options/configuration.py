@@ -104,11 +104,11 @@ def _file(named: str | None, inputs: Iterable[str], command: str) -> Path | None
     if named or (named := os.environ.get("MWMS_CONFIG")):
         return Path(named)
     here = Path(FILE)
-    if here.is_file() and not _is_beside_input(here, inputs, command):
+    if os.access(here, os.R_OK) and not _is_beside_input(here, inputs, command):
         _require_owner(here)
         return here
     user = Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "mwms", FILE)  # noqa: PTH111
-    return user if user.is_file() else None
+    return user if os.access(user, os.R_OK) else None  # another user's home may be out of reach
 
 
 def _is_beside_input(file: Path, inputs: Iterable[str], command: str) -> bool:

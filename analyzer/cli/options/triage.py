@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
     add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
-    add("--rules", metavar="DIR", action="append", default=[], help="another directory of rules")
+    add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--processes", metavar="N", type=_positive, help="default: one for each core")

@@ -33,8 +33,11 @@ class Telling(NamedTuple):
     score: int
 
 
-def draft(tables: Tables, run: str, rule_id: str) -> str | None:
-    """Return a rule file with texts to fill in; None if no line distinguishes a worker."""
+def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) -> str | None:
+    """Return a rule file with texts to fill in; None if no line distinguishes a worker.
+
+    `explains` are causes of the run that the new rule is to stand above.
+    """
     found = _telling(tables, _alarming(tables)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
@@ -45,7 +48,8 @@ def draft(tables: Tables, run: str, rule_id: str) -> str | None:
     # The telling lines come first: after a completion line they would count as printed after the end.
     fires = {worker: [*(_shortened(each.row["text"]) for each in chosen), *own], **ordinary}
     quiet = {worker: own, **ordinary}
-    return spelled(rule_id, run, worker, [Spoken(each.said, each.mask) for each in chosen], fires, quiet)
+    spoken = [Spoken(each.said, each.mask) for each in chosen]
+    return spelled(rule_id, run, worker, spoken, fires, quiet, explains)
 
 
 def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:

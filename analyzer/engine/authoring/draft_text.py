@@ -52,6 +52,7 @@ def spelled(
     spoken: Sequence[Spoken],
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
+    explains: Sequence[str],
 ) -> str:
     """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases."""
     names = ["said"] if len(spoken) == 1 else [f"said_{number + 1}" for number in range(len(spoken))]
@@ -60,7 +61,7 @@ def spelled(
          "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
         {"signals": {name: _signal(each) for name, each in zip(names, spoken, strict=True)}},
         {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
-         "explains": ["peer.*", "symptom-*"]},
+         "explains": [*dict.fromkeys([*explains, "peer.*", "symptom-*"])]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},
         {"cases": [
