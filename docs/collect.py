@@ -19,7 +19,8 @@ Words in capitals stand for names of your own.
 
 `mwms-collect` asks your platform for what it still has of the job, with your own tools and rights,
 stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
-It only reads; `--dry-run` prints the commands, `--no-analyze` stops before the diagnosis.
+It only reads; `--no-analyze` stops before the diagnosis.
+`--dry-run` prints the commands, and runs only those that list what there is.
 What fails is told in the tool's own words, and the rest goes on.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
@@ -41,6 +42,10 @@ Without `mwms-collect`, what your tools print is read as well:
 exports of Cloud Logging and CloudWatch.
 Names tell whose file it is: a role and an index anywhere in the path
 (`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
+Logs are files that end in `.log`, `.out`, `.err`, `.txt` or `.jsonl`,
+also rotated (`.log.1`, `.log-20261121`, `.log.bak`), `stdout`, `stderr`, `train.o48213`, `48213_1`,
+and `worker-1` without a suffix; under other names,
+files that begin like a log of TensorFlow or Python, and a text that is given alone.
 Compressed and rotated files, archives, and one file with a prefix before each line are read as they are;
 [formats.md](formats.md) has all that is known.
 With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.

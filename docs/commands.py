@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,12 @@ from analyzer.cli.options.triage import parser as triage
 from analyzer.cli.rules import _parser as rules
 from analyzer.cli.train import _parser as train
 
-SHARE = Path(__file__).resolve().parent.parent / "share"
+ROOT = Path(__file__).resolve().parent.parent
+SHARE = ROOT / "share"
+sys.path.append(str(ROOT / "recorder"))
+
+from mwms_recorder.cli import parser as recorder  # noqa: E402 - a distribution of its own
+
 PARSERS = (analyze, collect, rules, train, triage)
 FILES, FOLDERS = {"FILE", "FILE|DIR|-", "GOOD_RUN", "PATH", "REPORT", "ROOT", "RUN"}, {"DIR"}
 """Metavars of arguments that name a file, and those of arguments that name a directory."""
@@ -31,7 +37,7 @@ def shared() -> dict[Path, str]:
     """Return the files of `share/` with their contents."""
     os.environ["COLUMNS"] = "80"
     made: dict[Path, str] = {}
-    for make in PARSERS:
+    for make in (*PARSERS, recorder):
         parser = make()
         made[SHARE / "man" / "man1" / f"{parser.prog}.1"] = manual(make())
         for each in parsers(parser):

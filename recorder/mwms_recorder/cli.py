@@ -11,13 +11,20 @@ from mwms_recorder.settings import PARTS, Settings
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top = argparse.ArgumentParser(prog="mwms-recorder", description="Flight recorder for TensorFlow jobs.")
-    top.add_argument("--version", action="version", version=__version__)
+    raw = argparse.RawDescriptionHelpFormatter
+    shown = "example:\n  mwms-recorder run -o run -- python train.py"
+    about = "Flight recorder for TensorFlow jobs."
+    top = argparse.ArgumentParser("mwms-recorder", description=about, epilog=shown, formatter_class=raw)
+    top.add_argument("--version", action="version", version="%(prog)s " + __version__)
     run = top.add_subparsers(dest="action", required=True).add_parser(
-        "run", help="run a command and record it"
+        "run", help="run a command and record it", epilog=shown, formatter_class=raw
     )
     run.add_argument(
-        "-o", "--out", required=True, help="directory of the run; each task writes into its own below it"
+        "-o",
+        "--out",
+        metavar="DIR",
+        required=True,
+        help="directory of the run; each task writes into its own below it",
     )
     run.add_argument(
         "--task", help="name of this task (default: from TF_CONFIG, the launcher's rank, or the host)"

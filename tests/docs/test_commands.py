@@ -16,7 +16,8 @@ from analyzer.cli.triage_ack import _parser as acknowledging
 from tests.recordings import ROOT
 
 COMMANDS = runpy.run_path(str(ROOT / "docs" / "commands.py"))
-PARSERS = {parser.prog: parser for parser in (make() for make in (*COMMANDS["PARSERS"], acknowledging))}
+MAKERS = (*COMMANDS["PARSERS"], COMMANDS["recorder"], acknowledging)
+PARSERS = {parser.prog: parser for parser in (make() for make in MAKERS)}
 HELPS = {each.prog: each.format_help() for parser in PARSERS.values() for each in COMMANDS["parsers"](parser)}
 BASH = """
 source share/bash-completion/completions/mwms-analyze

@@ -61,7 +61,7 @@ complete -c mwms-analyze -n _shtab_mwms_analyze_using -s o -l output -xka "(__fi
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l format -x -d 'any of github, gitlab, html, jira, json, junit, markdown, sarif, slack, text; html by default'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l post -x -d 'send the report to a webhook, in the one format of --format (default: json); written only with -o'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l fail-on -xka "failed degraded" -d 'lowest severity that exits non-zero (default: degraded)'
-complete -c mwms-analyze -n _shtab_mwms_analyze_using -l rules -xka "(__fish_complete_directories)" -d 'another directory of rules'
+complete -c mwms-analyze -n _shtab_mwms_analyze_using -l rules -xka "(__fish_complete_directories)" -d 'add the rules of a directory'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l packs -l no-packs -d 'use the rules and readers of installed packages (default: yes)'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l redact -xka "secrets topology" -d 'what is masked in every output; topology: hosts, addresses, users, directories too (default: secrets)'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l budget -x -d 'what reading RUN may take: processor seconds, what it unpacks, or none (default: 300s,32GB)'
