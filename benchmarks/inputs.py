@@ -39,7 +39,7 @@ _TOLD = (
     "2026-11-22 01:00:00.000000: E tensorflow/core/common_runtime/ring_alg.cc:290] "
     "Aborting RingReduce with UNAVAILABLE: Collective ops is aborted by: Connection reset by peer\n"
 )
-_AT_ONCE = 2_000
+_AT_ONCE = 20
 """Lines that are joined before they are written."""
 
 

@@ -96,11 +96,12 @@ def _offsets_from(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offse
     theirs = marks.filter(pl.col("worker") == first).select(*place, pl.col("time").alias("there"))
     shared = marks.filter(pl.col("worker") != first).join(theirs, on=place)
     ahead = shared.select("worker", ahead=pl.col("time") - pl.col("there"))
-    for (worker,), own in ahead.group_by("worker", maintain_order=True):
-        if own.height >= FEWEST_STEPS:
-            middle = float(own["ahead"].median() or 0.0)  # type: ignore[arg-type]
-            off = (own["ahead"] - middle).abs().quantile(0.9, "higher")
-            yield str(worker), _Offset(middle, off or 0.0, own.height)
+    off = (pl.col("ahead") - pl.col("ahead").median()).abs().quantile(0.9, "higher")
+    each = ahead.group_by("worker", maintain_order=True).agg(
+        pl.col("ahead").median(), residual=off, steps=pl.len()
+    )
+    for worker, *offset in each.filter(pl.col("steps") >= FEWEST_STEPS).iter_rows():
+        yield worker, _Offset(*offset)
 
 
 def _row(worker: str, kind: str, found: _Offset | None) -> dict[str, Any]:

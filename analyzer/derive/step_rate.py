@@ -82,10 +82,10 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
     """Return worker → step times, from the source with the most dates; unlogged steps share a gap evenly."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
-    times = step_times(steps, ["attempt"]).group_by("worker", maintain_order=True)
-    return {
-        str(worker): [Timed(*row) for row in own.select("step", "seconds").rows()] for (worker,), own in times
-    }
+    found: dict[str, list[Timed]] = {}
+    for worker, *timed in step_times(steps, ["attempt"]).select("worker", "step", "seconds").iter_rows():
+        found.setdefault(worker, []).append(Timed(*timed))
+    return found
 
 
 def _downsampled(timed: Sequence[Timed]) -> list[Timed]:

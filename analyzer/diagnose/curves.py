@@ -15,17 +15,18 @@ from analyzer.tables.step_times import step_times
 MOST_POINTS = 240
 """Maximum number of points per curve; includes the first, the last and the first non-finite value."""
 STEP_TIME = "seconds per step"
+_CURVE = ("worker", "tag", "origin")
 
 Point = list[Any]
 
 
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
     """Return worker → curves from its log (else event files), plus its seconds per step."""
-    values = dict(scalars.group_by("worker", "tag", "origin", maintain_order=True))
+    points = _points(scalars)
     own: dict[str, list[Mapping[str, Any]]] = {}
     for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
         own.setdefault(curve["worker"], []).append(curve)
-    made = {worker: [_drawn(curve, values) for curve in _preferred(told)] for worker, told in own.items()}
+    made = {worker: [_drawn(curve, points) for curve in _preferred(told)] for worker, told in own.items()}
     for worker, took in {**_traced_steps(steps), **_between_steps(scalars)}.items():
         if len(took) > 1:
             made.setdefault(worker, []).append(_step_time(took))
@@ -36,15 +37,25 @@ def _preferred(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]
     return [curve for curve in told if curve["origin"] != "event_file"] or told
 
 
-def _drawn(curve: Mapping[str, Any], values: Mapping[tuple[Any, ...], pl.DataFrame]) -> DrawnCurve:
-    own = values[curve["worker"], curve["tag"], curve["origin"]]
-    kept = _downsampled(own.select("epoch", "step", "steps", "value", "time"))
-    points = [_point(curve["origin"], *row) for row in kept.iter_rows()]
+def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, list[Point]]]:
+    """Return (worker, tag, origin) → number of its values, and the points to draw."""
+    found: dict[tuple[str, ...], tuple[int, list[Point]]] = {}
+    kept = _downsampled(scalars).select(*_CURVE, "total", "epoch", "step", "steps", "value", "time")
+    for worker, tag, origin, total, *value in kept.iter_rows():
+        _, points = found.setdefault((worker, tag, origin), (total, []))
+        points.append(_point(origin, *value))
+    return found
+
+
+def _drawn(
+    curve: Mapping[str, Any], drawn_points: Mapping[tuple[str, ...], tuple[int, list[Point]]]
+) -> DrawnCurve:
+    total, points = drawn_points[curve["worker"], curve["tag"], curve["origin"]]
     return {
         "tag": curve["tag"],
         "scope": curve["scope"],
         "kept": len(points),
-        "total": own.height,
+        "total": total,
         "points": points,
     }
 
@@ -87,14 +98,13 @@ def _step_time(took: list[Point]) -> DrawnCurve:
     return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
 
 
-def _downsampled(values: pl.DataFrame) -> pl.DataFrame:
-    if values.height <= MOST_POINTS:
-        return values
-    every = math.ceil(values.height / (MOST_POINTS - 2))
-    kept = {*range(0, values.height, every), values.height - 1}
-    if not math.isfinite(values["value"].sum()):
-        kept.update((~values["value"].is_finite()).arg_true()[:1])
-    return values[sorted(kept)]
+def _downsampled(scalars: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of each curve that are drawn, with the number of all its rows as `total`."""
+    at, total, infinite = pl.int_range(pl.len()), pl.len(), ~pl.col("value").is_finite()
+    every = (total / (MOST_POINTS - 2)).ceil()
+    ends = (at == total - 1) | (infinite & (infinite.cum_sum() == 1))
+    kept = (total <= MOST_POINTS) | (at % every == 0) | ends
+    return scalars.with_columns(kept=kept.over(_CURVE), total=total.over(_CURVE)).filter("kept")
 
 
 def _point(

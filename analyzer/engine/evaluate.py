@@ -83,9 +83,13 @@ def evaluate(
     if not any(rows.values()) and not rule.holds(none):  # the usual case
         return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
-    seen = {subject: _in_order(rule, rows, subject, roster, order) for subject in subjects}
+    ordered = any(signal.after or signal.before for signal in rule.signals.values())
+    seen = {
+        subject: _in_order(rule, rows, subject, roster, order) if ordered else rows for subject in subjects
+    }
     truths = truths_of(rule.signals, seen, roster.training, roster.leader)
-    holding = [subject for subject in subjects if rule.holds(truths[subject])]
+    holds = {id(truth): rule.holds(truth) for _, truth in distinct(truths)}
+    holding = [subject for subject in subjects if holds[id(truths[subject])]]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
         return _finding(
@@ -98,8 +102,6 @@ def _in_order(
     rule: Rule, rows: Mapping[str, RowsByWorker], subject: str, roster: Roster, order: Order
 ) -> Mapping[str, RowsByWorker]:
     """Return signal → worker → its rows, without those that violate the signal's `after` or `before`."""
-    if not any(signal.after or signal.before for signal in rule.signals.values()):
-        return rows
     kept = dict(rows)
     for name, signal in rule.signals.items():
         if other := signal.after or signal.before:

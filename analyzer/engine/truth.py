@@ -13,9 +13,10 @@ class Tally:
 
     def __init__(self, signal: Signal, rows: RowsByWorker, training: Collection[str]) -> None:
         self._least, self._scope, self._training = signal.at_least, signal.of, training
-        self._own = {worker: len(own) for worker, own in rows.items()}
-        self._all = sum(self._own.values())
-        self._named = self._all - self._own.get("", 0)
+        self.own = {worker: len(own) for worker, own in rows.items()}
+        """Worker → number of its rows."""
+        self._all = sum(self.own.values())
+        self._named = self._all - self.own.get("", 0)
 
     @cached_property
     def _short(self) -> frozenset[str]:
@@ -23,7 +24,7 @@ class Tally:
         return frozenset(worker for worker in self._training if not self._enough(worker))
 
     def _enough(self, worker: str) -> bool:
-        return self._own.get(worker, 0) >= self._least
+        return self.own.get(worker, 0) >= self._least
 
     def holds(self, subject: str, leader: str) -> bool:
         """Return whether the signal holds for a worker, given the workers that it is about."""
@@ -33,7 +34,7 @@ class Tally:
             case "leader":
                 return self._enough(leader)
             case "others":
-                return self._named - (self._own.get(subject, 0) if subject else 0) >= self._least
+                return self._named - (self.own.get(subject, 0) if subject else 0) >= self._least
             case "anyone":
                 return self._all >= self._least
             case "every_other":
@@ -57,29 +58,33 @@ def truths_of(
 ) -> dict[str, Mapping[str, bool]]:
     """Return subject → signal → whether it holds; `seen` maps subjects to the rows of each signal.
 
-    Subjects that share their rows and have none of their own differ in nothing but whether they train.
+    Subjects for which the same signals hold share one mapping.
     """
     tallies: dict[tuple[str, int], Tally] = {}
-    idle: dict[tuple[int, bool], Mapping[str, bool]] = {}
+    by_rows: dict[int, dict[str, Tally]] = {}
+    known: dict[tuple[object, ...], Mapping[str, bool]] = {}
+    shared: dict[tuple[bool, ...], Mapping[str, bool]] = {}
     truths: dict[str, Mapping[str, bool]] = {}
     for subject, rows in seen.items():
-        key = id(rows), subject in training
-        own = any(subject in by_worker for by_worker in rows.values())
-        if not own and key in idle:
-            truths[subject] = idle[key]
-            continue
-        truth = {}
-        for name, signal in signals.items():
-            place = name, id(rows[name])
-            tally = tallies.get(place) or tallies.setdefault(place, Tally(signal, rows[name], training))
-            truth[name] = tally.holds(subject, leader)
-        truths[subject] = truth if own else idle.setdefault(key, truth)
+        if id(rows) not in by_rows:
+            by_rows[id(rows)] = {}
+            for name, signal in signals.items():
+                place = name, id(rows[name])
+                tally = tallies.get(place) or tallies.setdefault(place, Tally(signal, rows[name], training))
+                by_rows[id(rows)][name] = tally
+        counted = by_rows[id(rows)]
+        numbers = tuple([tally.own.get(subject) for tally in counted.values()])
+        key = id(rows), subject in training, not subject, numbers
+        if key not in known:
+            truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
+            known[key] = shared.setdefault(tuple(truth.values()), truth)
+        truths[subject] = known[key]
     return truths
 
 
 def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Sequence[tuple[str, Mapping[str, bool]]]:
-    """Return the first subject of each set of truth values, in order."""
-    first: dict[tuple[bool, ...], tuple[str, Mapping[str, bool]]] = {}
+    """Return the first subject of each mapping that `truths_of` returned, in order."""
+    first: dict[int, tuple[str, Mapping[str, bool]]] = {}
     for subject, truth in truths.items():
-        first.setdefault(tuple(truth.values()), (subject, truth))
+        first.setdefault(id(truth), (subject, truth))
     return list(first.values())

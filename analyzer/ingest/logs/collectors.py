@@ -189,10 +189,22 @@ def detect_style(lines: Iterable[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none."""
     sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
     for style in STYLES:
-        marked = [line for line in sample if style(line) is not None]
-        if len(marked) > 1 and len(marked) >= _share_needed(style) * len(sample):
+        marked = _marked(sample, style)
+        if len(marked) > 1:
             return _docker_line if style is _json_line and _is_docker(marked) else style
     return None
+
+
+def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
+    """Return the lines with a style's prefix; none if too few have it."""
+    marked: list[str] = []
+    most_unmarked = len(lines) - _share_needed(style) * len(lines)
+    for number, line in enumerate(lines, 1):
+        if style(line) is not None:
+            marked.append(line)
+        elif number - len(marked) > most_unmarked:
+            return []
+    return marked
 
 
 def _share_needed(style: Style) -> float:

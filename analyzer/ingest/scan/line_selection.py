@@ -30,6 +30,8 @@ from analyzer.ingest.scan.prefilter import TRACEBACK, Prefilter
 MAX_WHOLE_BYTES, MIN_WHOLE_BYTES = BLOCK_BYTES, 1 << 10
 """Bounds of the size up to which every line of a log is read."""
 _WHOLE_BYTES_PER_RUN = 8 << 20
+_EDGE_BYTES_PER_RUN, _MIN_EDGE_BYTES = 1 << 20, 256
+_SAMPLES_PER_RUN, _MIN_SAMPLES = 6_400, 2
 FIRST_HITS, LAST_HITS = 200, 60
 """Keep the first 200 hits of each expression and, after that, one per block up to the last 60."""
 MAX_CONTEXT_BYTES = 24 << 20
@@ -68,9 +70,14 @@ def sampling_for(sizes: Sequence[int]) -> Sampling:
     So the lines that are read of all logs together grow with neither their number nor their size.
     """
     whole = min(MAX_WHOLE_BYTES, max(MIN_WHOLE_BYTES, _WHOLE_BYTES_PER_RUN // max(1, len(sizes))))
-    share = max(1, sum(size > whole for size in sizes) // 2)
-    edge, samples = max(16 << 10, Sampling().edge // share), max(100, Sampling().samples // share)
-    return Sampling(whole, min(edge, whole // 2), min(samples, whole >> 9))
+    large = max(1, sum(size > whole for size in sizes))
+    share, usual = max(1, large // 2), Sampling()
+    edge, samples = max(16 << 10, usual.edge // share), max(100, usual.samples // share)
+    return Sampling(
+        whole,
+        max(_MIN_EDGE_BYTES, min(edge, _EDGE_BYTES_PER_RUN // large)),
+        max(_MIN_SAMPLES, min(samples, _SAMPLES_PER_RUN // large)),
+    )
 
 
 class Selection(NamedTuple):
@@ -227,10 +234,11 @@ class LineSelector:
     def _context(self, hit: LineHit, log: ByteSource) -> LogSlice:
         """Return the lines around a hit: some before it, and those after it up to the next record."""
         after = _CONTEXT_AFTER_TRACEBACK if self._is_traceback(hit.expression) else _CONTEXT_AFTER
-        low = max(0, hit.end - _CONTEXT_BEFORE - _SLACK)
+        before = min(_CONTEXT_BEFORE, self.sampling.edge)
+        low = max(0, hit.end - before - _SLACK)
         data = log.read(low, hit.end + after)
         at = hit.end - low
-        start = data.find(b"\n", max(0, at - _CONTEXT_BEFORE), at) + 1 or line_start(data, at - 1)
+        start = data.find(b"\n", max(0, at - before), at) + 1 or line_start(data, at - 1)
         end = data.find(b"\n", at - 1)
         if end < 0:
             end = line_end(data, at, len(data))
@@ -268,7 +276,7 @@ class LineSelector:
     def _tail(self, log: ByteSource) -> LogSlice:
         start = max(0, self.offset - self.sampling.edge)
         data = log.read(start, self.offset)
-        cut = data.find(b"\n") + 1
+        cut = data.find(b"\n", 0, len(data) - 1) + 1
         return LogSlice(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
     def _left_out(self) -> str:
