@@ -40,10 +40,6 @@ _GROUPS = {
     "traces": "Profiler traces",
 }
 _REMARKS = {
-    "style": """\
-Few turns, on a machine with much other work: the seconds are too many, and CPU is the steadier column.
-
-""",
     "python": """\
 The same by the Python that a row names. Nearly half of our time on 1 GB is the interpreter's, and nothing of
 rg's; one that pyenv builds lacks, unless told otherwise, the optimizations by profile that Debian's has.

@@ -116,7 +116,7 @@ def _logs(inputs: Path, largest: float) -> Iterator[Comparison]:
 
 
 def _styles(inputs: Path, largest: float) -> Iterator[Comparison]:
-    size = min(4e8, largest)
+    size = min(1e9, largest)
     for number, (style, workers) in enumerate([*((style, 2) for style in STYLES), ("interleaved", 8)]):
         run = inputs / f"{style}-{workers}-{size:.0e}".replace(" ", "-")
         make = partial(write_logs, run, style, workers, int(size))
