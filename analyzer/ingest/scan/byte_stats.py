@@ -1,5 +1,6 @@
 """Counts the newlines of a block of a log, and finds NUL bytes and invalid UTF-8."""
 
+from codecs import utf_8_decode
 from typing import NamedTuple
 
 import stringzilla
@@ -10,6 +11,8 @@ _SHORT_LINE = 12
 For usual lines it is faster: 0.08 s per GB against 0.29 s, a sixth of all processor time of a large run.
 """
 _PROBE_BYTES = 1 << 10
+_DECODED_BYTES = 32 << 10
+"""Decoding a whole block allocates memory of the system for each, which takes longer than to decode."""
 _NUL_OR_NON_ASCII = bytes([0, *range(0x80, 0x100)])
 
 Data = bytes | bytearray
@@ -42,8 +45,11 @@ def first_invalid_bytes(data: Data) -> InvalidBytes:
 
 
 def _first_undecodable(data: Data) -> int | None:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return error.start
+    at = 0
+    while at < len(data):
+        end = at + _DECODED_BYTES
+        try:
+            at += utf_8_decode(data[at:end], "strict", end >= len(data))[1]
+        except UnicodeDecodeError as error:
+            return at + error.start
     return None

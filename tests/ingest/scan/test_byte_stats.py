@@ -28,6 +28,15 @@ def test_newlines_of_short_and_of_usual_lines(line: bytes) -> None:
     assert count_newlines(block + b"x" * 5_000 + block, 0, 2 * len(block) + 5_000) == 10_000
 
 
+@pytest.mark.parametrize("before", range((32 << 10) - 4, (32 << 10) + 1))
+def test_a_character_may_lie_anywhere(before: int) -> None:
+    """A long block is decoded in pieces; one that is cut in the middle of a character is no UTF-8 there."""
+    block = b"a" * before + "⏵".encode() + b"a" * 9
+    assert first_invalid_bytes(block).undecodable is None
+    assert first_invalid_bytes(block[: before + 2]).undecodable == before
+    assert first_invalid_bytes(block + b"\xff").undecodable == len(block)
+
+
 @given(pieces=PIECES)
 def test_odd_bytes_are_found_at_their_first_place(pieces: list[bytes]) -> None:
     """In a block that is filled again afterwards, for nothing holds it."""
