@@ -62,6 +62,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         backfill=arguments.backfill,
         wait=WaitPolicy(seconds("--wait", arguments.wait), _warn),
         pattern=arguments.runs,
+        relist=arguments.relist,
         rules=rules,
         packs=arguments.packs,
         layout=_layout(arguments),

@@ -56,9 +56,13 @@ class ObjectStorage:
         for key, what in sorted(found.items()):
             name = key[len(base) :].strip("/") or base.rpartition("/")[2]
             if not key.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
-                changed = changed_at(what)
-                version = what.get("ETag") or what.get("etag") or what.get("md5Hash") or changed
-                yield File(name, int(what.get("size") or 0), changed, str(version))
+                yield _file(name, what)
+
+    def directory(self, place: str) -> tuple[list[File], list[str]]:
+        """Return the files directly below a key, and the names of the directories."""
+        shown = [(name, what) for name, what in self.entries(place) if not name.startswith(".")]
+        files = [_file(name, what) for name, what in shown if what["type"] != "directory"]
+        return files, [name for name, what in shown if what["type"] == "directory"]
 
     def below(self, place: str, name: str) -> str:
         """Return the URL of an entry of a directory."""
@@ -127,6 +131,12 @@ def as_os_errors() -> Iterator[None]:
 def is_url(place: str) -> bool:
     """Return True if `place` is a URL, which means an object store, and not a local path."""
     return "://" in place
+
+
+def _file(name: str, what: Mapping[str, Any]) -> File:
+    changed = changed_at(what)
+    version = what.get("ETag") or what.get("etag") or what.get("md5Hash") or changed
+    return File(name, int(what.get("size") or 0), changed, str(version))
 
 
 def changed_at(what: Mapping[str, Any]) -> float:

@@ -5,7 +5,7 @@ import os
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -16,10 +16,11 @@ from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.pipeline import load_rules
 from analyzer.storage.object_store import is_url
 from analyzer.triage.database.acknowledgements import acknowledgements
-from analyzer.triage.database.history import History, UnreportedRun, as_usage_errors, open_history
+from analyzer.triage.database.history import History, KnownRun, UnreportedRun, as_usage_errors, open_history
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
-from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
+from analyzer.triage.examine.run_discovery import FoundRun, UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
+from analyzer.triage.examine.settled_runs import QUIET_SECONDS, SettledRuns
 from analyzer.triage.layout import Layout
 from analyzer.triage.locks import WaitPolicy
 from analyzer.triage.notify.delivery import Channel, deliver
@@ -37,6 +38,8 @@ _QUERY_SIZE = 200
 """Maximum number of runs per query of the history."""
 _COMMIT_SECONDS = 0.5
 """Commit interval in seconds: a kill loses at most this much work."""
+_RELIST_SECONDS = 7 * DAY_SECONDS
+"""Seconds after which object stores are listed in full again."""
 
 
 class TriageOptions(NamedTuple):
@@ -56,6 +59,8 @@ class TriageOptions(NamedTuple):
     keep_history: float | None = None
     """Seconds for which runs and the pages of their nights are kept, and looked for; None keeps all."""
     pattern: str | None = None
+    relist: bool = False
+    """True lists object stores in full, also directories that were quiet."""
     rules: tuple[str, ...] = ()
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
@@ -162,16 +167,11 @@ def _tasks(
     order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult, pack: RulePack
 ) -> Iterator[Task]:
     """Yield a task for each run to examine: new, changed or affected by new rules, and within `--limit`."""
-    out = os.path.realpath(order.folder)
     since = max(order.since, order.now - (order.keep_history or math.inf))
-    every = (
-        (root, each)
-        for root in roots
-        for each in find_runs(root, order.now, result.unlisted.append, order.pattern, leave_out=out)
-    )
-    for batch in _batches(every, _QUERY_SIZE):
+    for batch in _batches(_found_runs(order, roots, history, result), _QUERY_SIZE):
         result.found += len(batch)
         known = history.known([each.place for _, each in batch])
+        history.settle(dict(_newly_settled((run for _, run in batch), known)))
         for root, each in batch:
             before = known.get(each.place)
             again = bool(before and before.is_current(each.stamp))
@@ -194,7 +194,34 @@ def _tasks(
                     each.written,
                     before.night if before and again else "",
                     order.packs,
+                    each.files if _is_settled(each) else None,
                 )
+
+
+def _found_runs(
+    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult
+) -> Iterator[tuple[str, FoundRun]]:
+    """Yield every run with its root; once a week, or with `--relist`, stores are listed in full."""
+    out, week_ago = os.path.realpath(order.folder), date_of(order.now - _RELIST_SECONDS)
+    full = order.relist or not history.is_listed(week_ago)
+    for root in roots:
+        stored = history.runs_below(root) if is_url(root) and not full else []
+        known = SettledRuns(stored, order.now)
+        for run in find_runs(root, order.now, result.unlisted.append, order.pattern, out, known):
+            yield root, run
+    if full and not result.unlisted and order.pattern is None:
+        history.mark_listed(result.date)
+
+
+def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:
+    for run in runs:
+        before = known.get(run.place)
+        if before and before.files is None and before.is_current(run.stamp) and _is_settled(run):
+            yield run.place, run.files
+
+
+def _is_settled(run: FoundRun) -> bool:
+    return is_url(run.path) and run.age >= QUIET_SECONDS
 
 
 def _write_report(outputs: Outputs, examined: ExaminedRun) -> str | None:

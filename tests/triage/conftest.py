@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from moto.server import ThreadedMotoServer
 
 from analyzer.cli.triage import main
 
@@ -44,6 +45,26 @@ def desk(tmp_path: Path) -> Desk:
     """An empty root."""
     (tmp_path / "runs").mkdir()
     return Desk(tmp_path / "runs", tmp_path / "out")
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An S3 server on the loopback; its address."""
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (
+        ("AWS_ACCESS_KEY_ID", "nobody"),
+        ("AWS_SECRET_ACCESS_KEY", "nothing"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("AWS_ENDPOINT_URL", f"http://{host}:{port}"),
+    ):
+        monkeypatch.setenv(name, value)
+    yield f"http://{host}:{port}"
+    server.stop()
 
 
 Write = Callable[..., Path]

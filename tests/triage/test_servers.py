@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import psutil
 import pytest
-from moto.server import ThreadedMotoServer
 from sqlalchemy import func, select
 
 from analyzer.triage.database.history import default_history_url, open_history
@@ -42,26 +43,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An S3 server on the loopback; its address."""
-    import s3fs
-
-    s3fs.S3FileSystem.clear_instance_cache()
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in (
-        ("AWS_ACCESS_KEY_ID", "nobody"),
-        ("AWS_SECRET_ACCESS_KEY", "nothing"),
-        ("AWS_DEFAULT_REGION", "us-east-1"),
-        ("AWS_ENDPOINT_URL", f"http://{host}:{port}"),
-    ):
-        monkeypatch.setenv(name, value)
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.mark.usefixtures("store")
@@ -93,8 +74,23 @@ def test_runs_of_an_object_store_are_examined(desk: Desk, capsys: pytest.Capture
     system.pipe("nightly/runs/odd/worker-0.log", b"step 1 loss 0.5\nstep 2 loss 0.4\n")
     main(call)
     assert " 1 examined" in capsys.readouterr().out
+    see_that_quiet_runs_are_listed_weekly(call, system, capsys)
     assert main(["s3://nobody-has-this/runs", *call[1:]]) == 4
     assert main(["nosuch://bucket/runs", *call[1:]]) == 2
+
+
+def see_that_quiet_runs_are_listed_weekly(
+    call: list[str], system: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is written to a run that was quiet for two days is seen a week after the last full listing, or sooner."""
+    from analyzer.cli.triage import main
+
+    seen = []
+    for days, more in ((3, []), (3, []), (3, ["--relist"]), (11, [])):
+        main([*call, *more, "--now", str(time.time() + days * 86_400)])
+        seen.append(re.findall(r", (\d) examined", capsys.readouterr().out))
+        system.pipe("nightly/runs/odd/worker-0.log", b"step 1 loss 0.5\n" * len(seen))
+    assert seen == [["0"], ["0"], ["1"], ["1"]]
 
 
 def see_that_one_run_is_analyzed(url: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,33 +286,3 @@ def test_outputs_go_to_an_object_store(desk: Desk, postgres: str) -> None:
     system.invalidate_cache()
     assert system.info("pages/triage/index.html")["ContentType"].startswith("text/html")
     assert not Path("s3:").exists()
-
-
-@pytest.mark.usefixtures("store")
-def test_listing_a_store_takes_a_request_per_thousand_objects(caplog: pytest.LogCaptureFixture) -> None:
-    """However many runs they belong to, at whatever depth; the runs are those that a disk would show.
-
-    With `--runs`, only keys that begin as the pattern does are listed.
-    """
-    import s3fs
-
-    from analyzer.triage.examine.run_discovery import find_runs
-
-    system = s3fs.S3FileSystem(anon=False, skip_instance_cache=True)
-    system.mkdir("many")
-    caplog.set_level("INFO", logger="werkzeug")
-    for first, requests in ((0, 1), (300, 2)):
-        names = [
-            f"team-{n % 3}/job-{n}/worker-{w}/out.log" for n in range(first, first + 300) for w in (0, 1)
-        ]
-        system.pipe({f"many/runs/{name}": b"step 1 loss 0.5" for name in names})
-        caplog.clear()
-        found = [run.place for run in find_runs("s3://many/runs", time.time(), lambda _: None)]
-        assert len(found) == first + 300
-        assert "s3://many/runs/team-1/job-1" in found
-        assert sum("list-type=2" in record.getMessage() for record in caplog.records) == requests
-    caplog.clear()
-    found = [run.place for run in find_runs("s3://many/runs", time.time(), lambda _: None, "team-1/job-*")]
-    assert len(found) == 200
-    assert {place.split("/")[4] for place in found} == {"team-1"}
-    assert sum("list-type=2" in record.getMessage() for record in caplog.records) == 1

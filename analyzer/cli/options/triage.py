@@ -68,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
     add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
+    add("--relist", action="store_true", help="list object stores in full now (default: once a week)")
     add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)

@@ -19,7 +19,9 @@ NIGHTS = sa.Table(
     sa.Column("found", sa.Integer, nullable=False, default=0),
     sa.Column("waiting", sa.Integer, nullable=False, default=0),
     sa.Column("unlisted", sa.Text, nullable=False, default="[]"),
+    sa.Column("listed", sa.Boolean),
 )
+"""One row for each night; `listed` is true if the roots were listed in full."""
 RUNS = sa.Table(
     "runs",
     METADATA,
@@ -49,6 +51,7 @@ RUNS = sa.Table(
     sa.Column("address", sa.Text),
     sa.Column("rules", sa.String(32)),
     sa.Column("rule_digest", sa.String(32)),
+    sa.Column("files", sa.Integer),
     sa.Index("runs_place", "place"),
     sa.Index("runs_night", "night"),
     sa.Index("runs_fingerprint", "fingerprint", "night"),
@@ -59,7 +62,8 @@ RUNS = sa.Table(
 `root` is the directory or URL below which the run was found. `report` is a path below the output directory,
 which is served at the URL `address` (empty if unknown). `rules` is a digest of all rules that examined the
 run, and `rule_digest` one of the rule that explains it. `told` is set once an exit status has reported the
-run. `tries` counts nights with a transient problem.
+run. `tries` counts nights with a transient problem. `files` is the number of files of a run in an object
+store that is settled, and need not be listed again.
 """
 HOSTS = sa.Table(
     "hosts",

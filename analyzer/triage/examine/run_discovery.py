@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from analyzer.discover import kind_of
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
 from analyzer.storage.object_store import File, is_url
+from analyzer.triage.examine.settled_runs import NONE_KNOWN, QUIET_SECONDS, SettledRuns, StoredRun
 from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
 _PART_NAMES = frozenset(
@@ -56,6 +58,8 @@ class FoundRun(NamedTuple):
     """Seconds since the last write to a file of the run, without sign, since clocks may differ."""
     written: float
     """Time of the last write to a file of the run, in seconds since the epoch."""
+    files: int
+    """Number of its files."""
 
 
 class UnlistedDirectory(NamedTuple):
@@ -69,18 +73,24 @@ OnUnlisted = Callable[[UnlistedDirectory], None]
 
 
 def find_runs(
-    root: str, now: float, on_unlisted: OnUnlisted, pattern: str | None = None, leave_out: str = ""
+    root: str,
+    now: float,
+    on_unlisted: OnUnlisted,
+    pattern: str | None = None,
+    leave_out: str = "",
+    known: SettledRuns = NONE_KNOWN,
 ) -> Iterator[FoundRun]:
     """Yield every run below a root, ordered by name.
 
     With a `pattern` such as `*/run`, the runs are the directories and files below the root that match it.
     Without one, `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.
+    `known` runs of an object store are listed only if they may have changed.
 
     Raises:
         UsageError: no driver is installed for the root's URL.
 
     """
-    storage = storage_for(root, _literal_prefix(pattern or ""))
+    storage = storage_for(root, _literal_prefix(pattern or ""), known)
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
     places = (
         _walk(storage, start, on_unlisted, leave_out)
@@ -88,6 +98,9 @@ def find_runs(
         else _matching(storage, start, on_unlisted, pattern)
     )
     for place in places:
+        if settled := storage.settled(place):
+            yield from (_unchanged(run, now) for run in settled)
+            continue
         try:
             files = list(storage.files(place))
         except OSError as error:
@@ -96,7 +109,14 @@ def find_runs(
         if files:
             age = min(abs(now - each.changed) for each in files)
             written = max(each.changed for each in files)
-            yield FoundRun(printable_place(place), place, stamp_of(files), age, written)
+            yield FoundRun(printable_place(place), place, stamp_of(files), age, written, len(files))
+
+
+def _unchanged(run: StoredRun, now: float) -> FoundRun:
+    """Return a settled run as its last listing showed it; it was written to on its night or before."""
+    written = datetime.fromisoformat(run.night).replace(tzinfo=UTC).timestamp()
+    age = max(now - written, QUIET_SECONDS)
+    return FoundRun(run.place, run.place, run.stamp, age, written, run.files or 0)
 
 
 def enclosing_run(path: str, root: str) -> str | None:
@@ -152,6 +172,9 @@ def _walk(
 ) -> Iterator[str]:
     """Yield the path or URL of each run at or below `place`; an archive is a run."""
     if leave_out and os.path.realpath(place) == leave_out:
+        return
+    if storage.settled(place):
+        yield place
         return
     if depth > _MAX_DEPTH:
         on_unlisted(_unlisted(place, f"it lies more than {_MAX_DEPTH} directories deep"))

@@ -48,6 +48,8 @@ class Task(NamedTuple):
     """Night of the last examination, if the run is examined again for new rules only."""
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
+    files: int | None = None
+    """Number of files of the run if it is settled, so that it need not be listed again."""
 
 
 class Host(NamedTuple):

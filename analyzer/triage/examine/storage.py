@@ -4,10 +4,13 @@ import os
 import stat
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from analyzer.storage.object_store import File, ObjectStorage, is_url
+from analyzer.triage.examine.settled_runs import NONE_KNOWN, SettledRuns, StoredRun, parents
+
+_PAGE = 1000
+"""Number of objects that a request lists."""
 
 
 class Listing(NamedTuple):
@@ -46,71 +49,94 @@ class LocalStorage:
         """Return the path of an entry of a directory."""
         return os.path.join(place, name)
 
+    def settled(self, _place: str) -> list[StoredRun]:
+        """Return no run, since listing a local directory costs little."""
+        return []
+
 
 class StoredTree:
-    """Tree of the directories below a URL, from one recursive listing: one request per 1,000 objects.
+    """Tree of the directories below a URL, listed as far as it is asked for. Methods may raise OSError.
 
-    Listing each directory by itself would take a request per run and night. The tree has only the files whose
-    names below the URL begin with `prefix`. Methods may raise OSError.
+    Listing everything takes a request per 1,000 objects. Where runs are known, only the directories above
+    them and runs that are new or not settled are listed, each by itself, unless that takes more requests.
+    With a `prefix`, a listing of the root has only the files whose names below it begin so.
     """
 
-    def __init__(self, store: ObjectStorage, root: str, prefix: str) -> None:
-        self.store, self.root, self.prefix = store, root.rstrip("/"), prefix
+    def __init__(self, store: ObjectStorage, root: str, prefix: str, known: SettledRuns) -> None:
+        self.store, self.root, self.prefix, self._known = store, root.rstrip("/"), prefix, known
+        self._trees: dict[str, list[File]] = {}
+        """Sorted files of each tree that was listed, by URL."""
+        self._directories: dict[str, tuple[dict[str, File], list[str]]] = {}
+        """Files and directories of each directory that was listed by itself, by URL."""
 
-    @cached_property
-    def _files(self) -> tuple[list[str], list[File]]:
-        """Return the sorted names of all files below the root, and the files."""
-        found = sorted(self.store.files(self.root, self.prefix))
-        if not found:
-            raise FileNotFoundError(f"there is nothing at {self.root}/{self.prefix}")
-        return [file.name for file in found], found
+    def settled(self, place: str) -> list[StoredRun]:
+        """Return the known runs at or below a place that was not listed and need not be."""
+        return self._known.at(place) if self._listed(place) is None else []
 
     def listing(self, place: str) -> Listing:
         """Return the entries of a directory."""
-        inside = self._inside(place)
-        cut = len(inside)
-        rests = [file.name[cut:] for file in self._below(inside)]
-        folders = dict.fromkeys(rest.partition("/")[0] for rest in rests if "/" in rest)
-        return Listing(tuple(rest for rest in rests if "/" not in rest), tuple(folders))
+        if self._listed(place) is None and place in self._known.files:
+            files, folders = self._directory(place)
+            requests = sum(not self.settled(self.below(place, name)) for name in folders)
+            if requests <= 1 + self._known.files[place] // _PAGE:
+                return Listing(tuple(files), tuple(folders))
+        rests = [file.name for file in self._below(place)]
+        below = dict.fromkeys(rest.partition("/")[0] for rest in rests if "/" in rest)
+        return Listing(tuple(rest for rest in rests if "/" not in rest), tuple(below))
 
     def files(self, place: str) -> Iterator[File]:
         """Yield every file below a directory, or `place` if it is a file."""
-        inside = self._inside(place)
-        for file in self._below(inside):
-            yield file._replace(name=file.name[len(inside) :])
-        names, files = self._files
-        at = bisect_left(names, inside.rstrip("/"))
-        if inside and at < len(names) and names[at] == inside.rstrip("/"):
-            yield files[at]._replace(name=names[at].rpartition("/")[2])
+        above, _, name = place.rpartition("/")
+        files, _ = self._directories.get(above, ({}, []))
+        yield from [files[name]] if name in files else self._below(place)
 
     def below(self, place: str, name: str) -> str:
         """Return the URL of an entry of a directory."""
         return self.store.below(place, name)
 
-    def _inside(self, place: str) -> str:
-        inside = place.rstrip("/")[len(self.root) :].strip("/")
-        return f"{inside}/" if inside else ""
+    def _directory(self, place: str) -> tuple[dict[str, File], list[str]]:
+        if place not in self._directories:
+            files, folders = self.store.directory(place)
+            self._directories[place] = {file.name: file for file in files}, folders
+        return self._directories[place]
 
-    def _below(self, inside: str) -> list[File]:
-        """Return the files whose names begin with `inside`, which is empty or ends with `/`."""
-        names, files = self._files
-        end = bisect_left(names, f"{inside[:-1]}0") if inside else len(names)  # `0` follows `/`
-        return files[bisect_left(names, inside) : end]
+    def _listed(self, place: str) -> str | None:
+        """Return the place at or above a URL whose tree was listed."""
+        return next((each for each in (place, *parents(place)) if each in self._trees), None)
+
+    def _below(self, place: str) -> list[File]:
+        """Return the files below a directory, or `place` if it is a file; list its tree if none has it."""
+        base = self._listed(place)
+        if base is None:
+            base, prefix = place, self.prefix if place == self.root else ""
+            self._trees[place] = sorted(self.store.files(place, prefix))
+        files, inside = self._trees[base], place[len(base) :].strip("/")
+        if not files:
+            raise FileNotFoundError(f"there is nothing at {place}/{self.prefix}")
+        if not inside:
+            return files
+        at, first, end = (
+            bisect_left(files, (inside + after,)) for after in ("", "/", "0")
+        )  # `0` follows `/`
+        found = [file._replace(name=file.name[len(inside) + 1 :]) for file in files[first:end]]
+        same = at < len(files) and files[at].name == inside
+        return [*found, files[at]._replace(name=inside.rpartition("/")[2])] if same else found
 
 
 Storage = LocalStorage | StoredTree
 
 
-def storage_for(root: str, prefix: str = "") -> Storage:
+def storage_for(root: str, prefix: str = "", known: SettledRuns = NONE_KNOWN) -> Storage:
     """Return the storage backend for `root`: local files, or an object store for a URL.
 
-    Of an object store, only the files whose names below the root begin with `prefix` are listed.
+    Of an object store, only the files whose names below the root begin with `prefix` are listed, and the
+    directories of `known` runs only where they may have changed.
 
     Raises:
         UsageError: no driver is installed for the URL.
 
     """
-    return StoredTree(ObjectStorage(root), root, prefix) if is_url(root) else LocalStorage()
+    return StoredTree(ObjectStorage(root), root, prefix, known) if is_url(root) else LocalStorage()
 
 
 def _file(path: str, name: str) -> File:
