@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import examples
+from analyzer.cli.options.triage import TABLES, parser
 from analyzer.model.errors import UsageError
 from analyzer.triage.database.acknowledgements import (
     Acknowledgement,
@@ -16,7 +18,7 @@ from analyzer.triage.database.acknowledgements import (
     find_group,
     withdraw,
 )
-from analyzer.triage.database.history import as_usage_errors, default_history_url, open_history
+from analyzer.triage.database.history import History, as_usage_errors, default_history_url, open_history
 from analyzer.triage.publish.phrasing import acknowledged
 
 
@@ -27,23 +29,29 @@ def acknowledge_group(argv: Sequence[str]) -> str:
         UsageError: an argument is wrong, or the history has no such group.
 
     """
-    given = _parser().parse_args(argv)
+    given, settings = configured(_parser(), argv, (), TABLES, parser())
+    if given.print_config:
+        return as_toml("triage", settings)
     until = _date(given.until) if given.until else None
     if given.ticket and not re.match(r"https?://", given.ticket):
         raise UsageError(f"--ticket {given.ticket}: give a URL")
     with open_history(_history(given)) as history, as_usage_errors():
-        group = find_group(history, given.group)
-        if given.clear:
-            withdraw(history, group)
-            return f"{group}: no longer acknowledged\n"
-        ticket = given.ticket or acknowledgements(history).get(group, Acknowledgement(group)).ticket
-        said = Acknowledgement(group, until, given.note, ticket, given.mute, time.time())
-        acknowledge(history, said)
+        return _store(history, given, until)
+
+
+def _store(history: History, given: argparse.Namespace, until: str | None) -> str:
+    group = find_group(history, given.group)
+    if given.clear:
+        withdraw(history, group)
+        return f"{group}: no longer acknowledged\n"
+    ticket = given.ticket or acknowledgements(history).get(group, Acknowledgement(group)).ticket
+    said = Acknowledgement(group, until, given.note, ticket, given.mute, time.time())
+    acknowledge(history, said)
     return f"{group}: {acknowledged(said, until or '')}; the pages show it from the next call on\n"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="mwms-triage ack",
         description="Acknowledges a group: it is no longer notified, and no longer sets the exit status.",
         epilog=examples(
@@ -52,8 +60,9 @@ def _parser() -> argparse.ArgumentParser:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = parser.add_argument
-    add("group", metavar="GROUP", help="the group's identifier on the index page, or its first characters")
+    add = made.add_argument
+    named = "the group's identifier on the index page, or its first characters"
+    add("group", nargs="?", default="", metavar="GROUP", help=named)
     add("-o", "--output", metavar="DIR", help="output directory of mwms-triage")
     add("--history", metavar="URL", help="the database, if it is not DIR/history.sqlite")
     add("--until", metavar="DATE", help="last night for which this holds (default: no end)")
@@ -61,7 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--ticket", metavar="URL", help="link to a ticket, shown beside the group")
     add("--mute", action="store_true", help="also leave the group out of the digests")
     add("--clear", action="store_true", help="withdraw the acknowledgement")
-    return parser
+    add_configuration_options(made)
+    return made
 
 
 def _history(given: argparse.Namespace) -> str:

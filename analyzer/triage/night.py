@@ -17,6 +17,7 @@ from analyzer.pipeline import load_rules
 from analyzer.storage.object_store import is_url
 from analyzer.triage.database.acknowledgements import acknowledgements
 from analyzer.triage.database.history import History, KnownRun, UnreportedRun, as_usage_errors, open_history
+from analyzer.triage.database.listings import is_listed, mark_listed, settle, stored_runs
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
 from analyzer.triage.examine.run_discovery import FoundRun, UnlistedDirectory, enclosing_run, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
@@ -171,7 +172,7 @@ def _tasks(
     for batch in _batches(_found_runs(order, roots, history, result), _QUERY_SIZE):
         result.found += len(batch)
         known = history.known([each.place for _, each in batch])
-        history.settle(dict(_newly_settled((run for _, run in batch), known)))
+        settle(history, dict(_newly_settled((run for _, run in batch), known)))
         for root, each in batch:
             before = known.get(each.place)
             again = bool(before and before.is_current(each.stamp))
@@ -203,14 +204,14 @@ def _found_runs(
 ) -> Iterator[tuple[str, FoundRun]]:
     """Yield every run with its root; once a week, or with `--relist`, stores are listed in full."""
     out, week_ago = os.path.realpath(order.folder), date_of(order.now - _RELIST_SECONDS)
-    full = order.relist or not history.is_listed(week_ago)
+    full = order.relist or not is_listed(history, week_ago)
     for root in roots:
-        stored = history.runs_below(root) if is_url(root) and not full else []
+        stored = stored_runs(history, root) if is_url(root) and not full else []
         known = SettledRuns(stored, order.now)
         for run in find_runs(root, order.now, result.unlisted.append, order.pattern, out, known):
             yield root, run
     if full and not result.unlisted and order.pattern is None:
-        history.mark_listed(result.date)
+        mark_listed(history, result.date)
 
 
 def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:

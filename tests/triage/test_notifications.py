@@ -182,7 +182,11 @@ def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.Cap
     assert "user.exception" not in (desk.out / "digest.md").read_text(encoding="utf-8")
     desk.write("bad-3", "KeyError: 1")
     assert desk.call(now="2026-12-02T06:00:00") == 1
-    assert main(["ack", group, "-o", str(desk.out), "--clear"]) == 0
+    config = desk.out.parent / "triage.toml"
+    config.write_text(f'roots = ["runs"]\noutput = "{desk.out}"\n[owners]\n"nlp/*" = "nlp"\n')
+    assert main(["ack", "--config", str(config), "--print-config"]) == 0
+    assert f'output = "{desk.out}"  # {config}:2' in capsys.readouterr().out
+    assert main(["ack", group, "--config", str(config), "--clear"]) == 0
     assert main(["ack", "ffffffff", "-o", str(desk.out)]) == 2
     assert main(["ack", group, "-o", str(desk.out), "--until", "soon"]) == 2
 

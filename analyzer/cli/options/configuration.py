@@ -21,6 +21,7 @@ COMMANDS = ("analyze", "collect", "rules", "triage")
 _ONE_CALL = {
     "help", "version", "config", "print_config", "print_completion",
     "paths", "verify", "job", "name", "hosts", "folder", "dry_run", "run", "id",
+    "group", "until", "note", "ticket", "mute", "clear",
 }  # fmt: skip
 """Options that are given on the command line only."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
@@ -42,12 +43,17 @@ def add_configuration_options(parser: ArgumentParser) -> None:
 
 
 def configured(
-    parser: ArgumentParser, argv: Sequence[str] | None, inputs: Iterable[str], tables: Sequence[str] = ()
+    parser: ArgumentParser,
+    argv: Sequence[str] | None,
+    inputs: Iterable[str],
+    tables: Sequence[str] = (),
+    beside: ArgumentParser | None = None,
 ) -> tuple[Namespace, dict[str, Setting]]:
     """Return the options in effect, and each with its origin.
 
     `inputs` are the arguments that name runs; `tables` are names of tables of texts that only a file can
-    give. Subcommands share the table of their command, and each takes the options that it has.
+    give. Subcommands share the table of their command, and each takes the options that it has; so do two
+    parsers of one command, of which the other one is `beside`.
 
     Raises:
         UsageError: a variable or the file is wrong.
@@ -57,10 +63,11 @@ def configured(
     actions = _actions(called)
     given = called.parse_args(words, Namespace(**dict.fromkeys(actions)))
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
-    known = {name: each for one in subcommands(parser).values() for name, each in _actions(one).items()}
+    sharing = [*subcommands(parser).values(), *([beside] if beside else [])]
+    known = {name: each for one in sharing for name, each in _actions(one).items()}
     told = _from_environment(known | actions)
     if file := _file(given.config, _texts(given, inputs), parser.prog):
-        told = _from_file(file, parser.prog.removeprefix("mwms-"), known | actions, tables) | told
+        told = _from_file(file, parser.prog.split()[0].removeprefix("mwms-"), known | actions, tables) | told
     settings |= {name: setting for name, setting in told.items() if name in settings}
     settings |= {
         name: Setting(value, "command line")

@@ -23,6 +23,8 @@ exit status:
   4    no run was found
   70   internal error
   130  interrupted; the next call goes on from there"""
+TABLES = ("owners",)
+"""Tables of the configuration file."""
 _NOTIFY = "report new failures to https://…, slack+https://…, or smtp://HOST?from=…&to=…"
 _ON_NEW = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … describe"
 
@@ -34,7 +36,7 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
         UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
 
     """
-    options, settings = configured(parser(), argv, ["roots"], ("owners",))
+    options, settings = configured(parser(), argv, ["roots"], TABLES)
     if not options.print_config and not (options.roots and options.output):
         raise UsageError("give ROOT and -o DIR, on the command line or in the configuration file")
     return options, settings

@@ -16,7 +16,6 @@ from analyzer.model.errors import UsageError
 from analyzer.model.log_template import template_of
 from analyzer.triage.database.schema import ABOUT, EVENTS, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
 from analyzer.triage.examine.run_task import ExaminedRun, Host
-from analyzer.triage.examine.settled_runs import StoredRun
 from analyzer.triage.locks import WaitPolicy, acquire, file_lock
 from analyzer.triage.restarts import job_of
 
@@ -105,11 +104,6 @@ class History:
             if connection.execute(sa.select(NIGHTS.c.date).where(NIGHTS.c.date == date)).first() is None:
                 connection.execute(sa.insert(NIGHTS).values(date=date, began=now))
 
-    def mark_listed(self, date: str) -> None:
-        """Store that the roots were listed in full on a night."""
-        with self.engine.begin() as connection:
-            connection.execute(sa.update(NIGHTS).where(NIGHTS.c.date == date).values(listed=True))
-
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
         """Store the end and the counts of a night, and mark all runs as reported."""
         said = storable_text(json.dumps([list(each) for each in unlisted]))
@@ -117,12 +111,6 @@ class History:
             night = sa.update(NIGHTS).where(NIGHTS.c.date == date)
             connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=said))
             connection.execute(sa.update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
-
-    def is_listed(self, since: str) -> bool:
-        """Return True if the roots were listed in full on a night after `since`."""
-        return bool(
-            self.rows(sa.select(NIGHTS.c.date).where(NIGHTS.c.listed, NIGHTS.c.date > since).limit(1))
-        )
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
         """Return the stored state of each given run (path or URL) that was examined before."""
@@ -132,19 +120,6 @@ class History:
         )
         rows = self.rows(wanted, {"places": list(places)})
         return {row.pop("place"): KnownRun(**row) for row in rows}
-
-    def runs_below(self, root: str) -> list[StoredRun]:
-        """Return all runs below a root."""
-        columns = [RUNS.c[name] for name in StoredRun._fields]
-        rows = self.rows(sa.select(*columns).where(RUNS.c.latest, RUNS.c.root == root))
-        return [StoredRun(**row) for row in rows]
-
-    def settle(self, files: Mapping[str, int]) -> None:
-        """Store that runs need not be listed again, from the number of files of each."""
-        changed = sa.update(RUNS).where(RUNS.c.latest, RUNS.c.place == sa.bindparam("run"))
-        rows = [{"run": place, "files": count} for place, count in files.items()]
-        with self.engine.begin() as connection:
-            connection.execute(changed, rows) if rows else None
 
     def record(
         self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]], address: str = ""
