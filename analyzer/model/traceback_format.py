@@ -39,9 +39,15 @@ _LOGGED = re.compile(r"(?P<message>[^\n]+)")
 _CHAIN = re.compile(
     r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
 )
-_FRAME_LINE = re.compile(r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)')
+_FRAME_LINE = re.compile(
+    r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)'
+    r"|\s*(?:/|~/|[A-Z]:\\)\S*\.py:\d+ \w+(?: +\*{1,2})?\s*$"
+)
+"""Regex for a frame, as Python prints it or as AutoGraph of TensorFlow before 2.5 does."""
 _CONTINUATION = " \t|+^>│╭╰├┃┏┗"
 """First characters of lines within a traceback: of code, carets, exception groups, boxes, loguru's frames."""
+_ELIDED = re.compile(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)")
+"""Regex for the start of a line that stands for lines which somebody left out."""
 _NAME = re.compile(
     r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?(?::\s?(?P<message>.*))?$",
     re.DOTALL,
@@ -53,7 +59,8 @@ _STATUS = re.compile(
 """Regex for TensorFlow's list of root errors where no exception class precedes it."""
 _CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
 _FRAME = re.compile(
-    r'^\s*(?:\| )?(?:> )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
+    r'^\s*(?:\| )?(?:> )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+?)(?: +\*{1,2})?)?$'
+    r"|^\s*(?P<path9>(?:/|~/|[A-Z]:\\)\S*\.py):(?P<line9>\d+) (?P<name9>\w+)(?: +\*{1,2})?\s*$"
     r"|^File (?P<path8>[^\s\"]+?):(?P<line8>\d+), in (?P<name8>[^(\n]+)\("
     r"|^Cell In\[\d+\], line (?P<cell>\d+)"
     r"|^(?P<path7>(?:/|~|<ipython-input|\w:\\)\S*) in (?P<name7>[\w.<>]+)(?:\([^\n]*)?\n"
@@ -84,7 +91,7 @@ def starts_traceback(text: str) -> bool:
     """Return True if a line begins a traceback: a header, a frame, or a bare error."""
     return (
         header_of(text) is not None
-        or ('File "' in text and _FRAME_LINE.match(text) is not None)
+        or (('File "' in text or ".py:" in text) and _FRAME_LINE.match(text) is not None)
         or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
         or ("xception" in text and _UNCAUGHT.search(text) is not None)
     )
@@ -126,23 +133,21 @@ class OpenTraceback:
             return True
         if not self.has_header:
             return self._continues_headless(text)
-        if not text or text[0] in _CONTINUATION or text is not line:
-            return True
-        return None
+        return True if text is not line or _is_within(text) else None
 
     def _continues_headless(self, text: str) -> bool | None:
         if self.ending is not None:
             return True if not text or text[0] in " \t" else None
-        is_within = not text or text[0] in _CONTINUATION or text.startswith("Node: ")
-        return is_within or _ERROR.match(text) is not None
+        is_within = _is_within(text) or text.startswith("Node: ")
+        return is_within or (_FRAME_LINE.match(text) or _ERROR.match(text)) is not None
 
     def add(self, line: str) -> None:
         """Append the next line of the traceback."""
         if header := header_of(line):
             self._open(line, header)
             return
-        text = self._bare(line)
-        if self.ending is not None or not text or text[0] in _CONTINUATION:
+        text = self._bare(line) if self.has_header else line.lstrip(" ")
+        if self.ending is not None or _is_within(text):
             return
         if not self.has_header and not _ERROR.match(text):
             return
@@ -162,6 +167,11 @@ class OpenTraceback:
         """Return a line without the prefix that the header had; the line itself if it lacks that prefix."""
         match = self._prefix.match(line) if self._prefix else None
         return line[match.end() :] if match else line
+
+
+def _is_within(text: str) -> bool:
+    """Return True if a line of a traceback does not name its exception."""
+    return not text or text[0] in _CONTINUATION or _ELIDED.match(text) is not None
 
 
 def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
@@ -236,7 +246,9 @@ def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str
             continue
         match = prefix.match(line) if prefix else None
         bare = line[match.end() :] if match else line
-        if not bare or bare[0] in _CONTINUATION:
+        if header is None:
+            bare = bare.lstrip(" ")
+        if _is_within(bare):
             continue
         at = start + len(line) - len(bare)
         if header is None and not _ERROR.match(bare):
@@ -260,7 +272,7 @@ def _users_frame(frames: str) -> str | None:
 def _frame(found: re.Match[str]) -> tuple[str, str, str | None]:
     if found["cell"]:
         return "<ipython cell>", found["cell"], None
-    for suffix in ("", "7", "8", "_boxed"):
+    for suffix in ("", "7", "8", "9", "_boxed"):
         if found["path" + suffix]:
             return found["path" + suffix], found["line" + suffix], found["name" + suffix]
     raise AssertionError(found)

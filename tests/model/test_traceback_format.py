@@ -83,6 +83,31 @@ Traceback (most recent call last):
 
 ValueError: bad shape
 """
+AUTOGRAPH = """\
+    /srv/train.py:41 main  *
+        step(batch)
+    /opt/venv/lib/python3.7/site-packages/tensorflow/python/keras/optimizer_v2.py:9 fit  **
+        raise ValueError("bad shape")
+
+    ValueError: bad shape
+"""
+DEBUGGER = """\
+Exception has occurred: ValueError       (note: full exception trace is shown but execution is paused)
+in user code:
+
+    File "/srv/train.py", line 41, in main  *
+        step(batch)
+
+    ValueError: bad shape
+"""
+ELIDED = """\
+Traceback (most recent call last):
+[... absl ...]
+  File "/srv/train.py", line 41, in main
+    step(batch)
+...
+ValueError: bad shape
+"""
 UNCAUGHT = "2026-11-22 17:14:19,123 CRITICAL root: Uncaught exception: ValueError: bad shape\n"
 PREFIXES = {
     "Ray": "(RayTrainWorker pid=4242, ip=10.0.0.3) ",
@@ -122,6 +147,9 @@ def read(text: str) -> list[Record]:
         pytest.param(IPYTHON, "/srv/train.py:41 in main", id="IPython 8"),
         pytest.param(RICH, "/srv/train.py:41 in main", id="rich"),
         pytest.param(LOGURU, "/srv/train.py:41 in main", id="loguru"),
+        pytest.param(AUTOGRAPH, "/srv/train.py:41 in main", id="AutoGraph before TensorFlow 2.5"),
+        pytest.param(DEBUGGER, "/srv/train.py:41 in main", id="AutoGraph in a debugger"),
+        pytest.param(ELIDED, "/srv/train.py:41 in main", id="lines left out"),
         pytest.param(UNCAUGHT, None, id="logged without frames"),
         *(
             pytest.param(
@@ -165,6 +193,7 @@ def test_a_cut_chain_is_one_record() -> None:
         "the Traceback is below",
         'open File "/a", line 3',
         "Errors: none",
+        "/srv/train.py:41 restored",
     ],
 )
 def test_other_lines_are_no_traceback(line: str) -> None:
