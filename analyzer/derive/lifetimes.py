@@ -260,11 +260,9 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _S
 
 def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, Any]:
     place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
-    end = life.closing or (
-        {"source": place.source, "line": place.line, "until": place.time}
-        if place and how == "finished"
-        else {}
-    )
+    end = life.closing or {}
+    if place and how == "finished" and (place.is_planned_end or not end):
+        end = {"source": place.source, "line": place.line, "until": place.time}
     return {
         "worker": life.worker,
         "trains": life.row["trains"],
