@@ -42,12 +42,13 @@ _CHAIN = re.compile(
 _FRAME_LINE = re.compile(
     r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)'
     r"|\s*(?:/|~/|[A-Z]:\\)\S*\.py:\d+ \w+(?: +\*{1,2})?\s*$"
+    r"|(?:/|~/|[A-Z]:\\|<ipython-input-)\S* in \w+\(|File \S+\.py:\d+, in \w+\("
 )
-"""Regex for a frame, as Python prints it or as AutoGraph of TensorFlow before 2.5 does."""
+"""Regex for a frame, as Python prints it, AutoGraph of TensorFlow before 2.5, or IPython."""
 _CONTINUATION = " \t|+^>│╭╰├┃┏┗"
 """First characters of lines within a traceback: of code, carets, exception groups, boxes, loguru's frames."""
-_ELIDED = re.compile(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)")
-"""Regex for the start of a line that stands for lines which somebody left out."""
+_ASIDE = re.compile(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)|-+> \d")
+"""Regex for the start of a line that stands for lines left out, or that IPython points at."""
 _NAME = re.compile(
     r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?(?::\s?(?P<message>.*))?$",
     re.DOTALL,
@@ -91,7 +92,7 @@ def starts_traceback(text: str) -> bool:
     """Return True if a line begins a traceback: a header, a frame, or a bare error."""
     return (
         header_of(text) is not None
-        or (('File "' in text or ".py:" in text) and _FRAME_LINE.match(text) is not None)
+        or (("File " in text or ".py" in text) and _FRAME_LINE.match(text) is not None)
         or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
         or ("xception" in text and _UNCAUGHT.search(text) is not None)
     )
@@ -171,7 +172,7 @@ class OpenTraceback:
 
 def _is_within(text: str) -> bool:
     """Return True if a line of a traceback does not name its exception."""
-    return not text or text[0] in _CONTINUATION or _ELIDED.match(text) is not None
+    return not text or text[0] in _CONTINUATION or _ASIDE.match(text) is not None
 
 
 def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
@@ -185,7 +186,7 @@ def _prefix_pattern(prefix: str) -> re.Pattern[str] | None:
 def parse(text: str) -> Raised | None:
     """Return the last complete exception of a traceback; None if there is none."""
     headers = [found for start, _ in _lines(text) if (found := _header_at(text, start))]
-    ends = [*(header.start() for header in headers), len(text)]
+    ends = [*(text.rfind("\n", 0, header.start()) + 1 for header in headers), len(text)]
     for header, end in zip([*reversed(headers), None], reversed(ends), strict=True):
         if raised := _parse_one(_CHAIN.sub("", text[:end]), header):
             return raised

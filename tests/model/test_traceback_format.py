@@ -108,6 +108,7 @@ Traceback (most recent call last):
 ...
 ValueError: bad shape
 """
+OLD_IPYTHON_CUT = OLD_IPYTHON[OLD_IPYTHON.index("/srv/") :]
 UNCAUGHT = "2026-11-22 17:14:19,123 CRITICAL root: Uncaught exception: ValueError: bad shape\n"
 PREFIXES = {
     "Ray": "(RayTrainWorker pid=4242, ip=10.0.0.3) ",
@@ -145,6 +146,7 @@ def read(text: str) -> list[Record]:
         pytest.param(JOINED, "/srv/train.py:41 in main", id="Cloud ML's one line"),
         pytest.param(OLD_IPYTHON, "/srv/train.py:41 in main", id="IPython 7"),
         pytest.param(IPYTHON, "/srv/train.py:41 in main", id="IPython 8"),
+        pytest.param(OLD_IPYTHON_CUT, "/srv/train.py:41 in main", id="IPython 7, header cut off"),
         pytest.param(RICH, "/srv/train.py:41 in main", id="rich"),
         pytest.param(LOGURU, "/srv/train.py:41 in main", id="loguru"),
         pytest.param(AUTOGRAPH, "/srv/train.py:41 in main", id="AutoGraph before TensorFlow 2.5"),
@@ -214,6 +216,14 @@ def test_of_a_chain_whose_end_is_cut_the_first_exception_counts() -> None:
     raised = parse(record.text)
     assert raised is not None
     assert (raised.type, raised.message) == ("ValueError", "bad shape")
+
+
+def test_a_traceback_without_its_error_raises_nothing() -> None:
+    """What stands before the header on its line, as Spark's wrapper does, is not the error."""
+    record = read(
+        "org.apache.spark.api.python.PythonException: " + PLAIN.replace("ValueError: bad shape", "[...]")
+    )[0]
+    assert parse(record.text) is None
 
 
 def test_a_logged_exception_may_have_no_class() -> None:
