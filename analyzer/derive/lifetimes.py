@@ -329,15 +329,13 @@ def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
 
 
 def _spans(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
-    """Return worker → first and last time in its logs and event files."""
-    known: dict[str, tuple[list[float], list[float]]] = {}
-    for worker, source, kind, *ends in sources.select(
+    """Return worker → first and last time in its logs and event files, or without any, in its recording."""
+    known: dict[tuple[bool, str], list[float]] = defaultdict(list)
+    told = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
+    for worker, source, kind, *ends in told.select(
         "worker", "source", "kind", "first_time", "last_time"
     ).iter_rows():
-        if kind in {"log", "event_file"}:
-            for times, end in zip(known.setdefault(worker, ([], [])), ends, strict=True):
-                time = clock.time(worker, source, end)
-                times.extend([] if time is None else [time])
-    return {
-        worker: (min(first, default=None), max(last, default=None)) for worker, (first, last) in known.items()
-    }
+        times = (clock.time(worker, source, end) for end in ends)
+        known[kind != "recording", worker].extend(time for time in times if time is not None)
+    ordered = sorted(known.items(), key=lambda item: item[0][0])
+    return {worker: (min(times), max(times)) for (_, worker), times in ordered if times}

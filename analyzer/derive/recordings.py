@@ -5,6 +5,9 @@ import polars as pl
 _TOGETHER_SECONDS = 30.0
 """Recordings that end within this time of the latest one were all still written: six samples."""
 
+_CLEARLY_SECONDS = 2.0
+"""Least lead of an end: more than the clocks of synchronized hosts differ, or processes need to end."""
+
 
 def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `exit_code: running` for each worker whose recording goes on.
@@ -22,6 +25,39 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
         "worker", "attempt", "source", time="last_time", key=pl.lit("exit_code"), value=pl.lit("running")
     )
     return pl.concat([facts, running], how="diagonal")
+
+
+def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts, and `ended_first` for the worker whose recorded end precedes all others' clearly.
+
+    Its value is the seconds in between. Of recordings of several attempts the last end counts.
+    """
+    recorded = facts.filter(pl.col("key").is_in(["recorded_command", "recorded_end"]))["worker"].n_unique()
+    ends = facts.filter(pl.col("key") == "recorded_end").sort("time").unique("worker", keep="last")
+    first, second = (ends.sort("time").slice(place, 1) for place in (0, 1))
+    if second.is_empty() or ends.height < recorded:
+        return facts
+    lead = second["time"][0] - first["time"][0]
+    ahead = first.select("worker", "attempt", key=pl.lit("ended_first"), value=pl.lit(f"{lead:.0f}"))
+    return pl.concat([facts, ahead], how="diagonal") if lead >= _CLEARLY_SECONDS else facts
+
+
+def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts, and `own_files` for each worker with input files whose names no other worker opened.
+
+    Its value is the names of up to three of them. There is none unless the files of all recorded workers
+    are known: without them, the same names may be open elsewhere.
+    """
+    opened = facts.filter(pl.col("key") == "reads_file").with_columns(
+        name=pl.col("value").str.extract(r"([^/]+)$")
+    )
+    recorded = facts.filter(pl.col("key") == "recorded_command")["worker"].n_unique()
+    if opened["worker"].n_unique() < max(2, recorded):
+        return facts
+    alone = opened.filter(pl.col("worker").n_unique().over("name") == 1)
+    names = pl.col("name").unique(maintain_order=True).head(3).str.join(", ")
+    own = alone.group_by("worker", maintain_order=True).agg(pl.col("attempt").max(), value=names)
+    return pl.concat([facts, own.with_columns(key=pl.lit("own_files"))], how="diagonal")
 
 
 def with_whole_stalls(stalls: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:

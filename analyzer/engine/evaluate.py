@@ -16,6 +16,7 @@ from analyzer.engine.truth import distinct, rows_of_scope, truths_of
 from analyzer.model.confidence import LEVELS, level
 from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables
+from analyzer.tables.kinds_read import kinds_read
 
 MOST_EVIDENCE = 4
 """Maximum number of pieces of evidence for one signal and worker."""
@@ -48,7 +49,7 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
     """Return one finding per rule, in the order of their ids."""
     roster, rows, order = _roster(tables), select(pack, tables), Order(tables)
     sources = tables["sources"]
-    readable = set(sources.filter(pl.col("read") != "skipped")["kind"].to_list())
+    readable = kinds_read(tables)
     partly = set(sources.filter(pl.col("read") != "complete")["kind"].to_list()) & _SAMPLED
     found = []
     for rule in pack.rules:

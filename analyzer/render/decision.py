@@ -98,7 +98,8 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if diagnosis["verdict"] != "failed":
         return []
     at, hosts, reached = _failed_at(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
-    where = " on ".join(text for text in (instant(at) if at is not None else "", hosts) if text)
+    moment = instant(at) if at is not None else "Unknown time" if hosts else ""
+    where = " on ".join(text for text in (moment, hosts) if text)
     detail = f"all workers reached {reached}" if reached else ""
     return [Answer("When and where?", where, detail)] if where else []
 

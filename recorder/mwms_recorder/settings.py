@@ -7,7 +7,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 
 VARIABLE = "MWMS_RECORDER"
 """Environment variable with the settings as JSON, for the hook."""
-PARTS = ("streams", "hook", "reach", "gpus", "stacks", "weights")
+PARTS = ("streams", "hook", "reach", "gpus", "files", "stacks", "weights")
 """Parts of a recording that `--off` can disable."""
 
 

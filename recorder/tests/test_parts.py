@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from recorded import rows
 
-from mwms_recorder.host import facts, gpus
+from mwms_recorder.host import facts, gpus, proc
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked, masked_command
 from mwms_recorder.outside import launch, reach, stacks, stalls, task
@@ -171,3 +172,14 @@ def test_a_cut_line_does_not_spoil_the_next(tmp_path: Path) -> None:
 def test_notebook_servers_are_known(command: list[str], refused: bool) -> None:
     """Servers and kernels, not programs that are named like them."""
     assert launch.serves_notebooks(command) is refused
+
+
+def test_only_files_that_are_open_for_reading_are_inputs(tmp_path: Path) -> None:
+    """Neither a log that is written, nor code."""
+    modes = {tmp_path / "part-0.csv": "r", tmp_path / "train.py": "r", tmp_path / "train.log": "a"}
+    with contextlib.ExitStack() as stack:
+        for path, mode in modes.items():
+            path.write_text("1,2")
+            stack.enter_context(path.open(mode))
+        found = proc.input_files(os.getpid())
+    assert {path for path in map(str, modes) if path in found} == {str(tmp_path / "part-0.csv")}

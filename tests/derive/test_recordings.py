@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from analyzer.derive.recordings import with_running_workers, with_whole_stalls
+import polars as pl
+import pytest
+
+from analyzer.derive.recordings import (
+    with_first_end,
+    with_own_files,
+    with_running_workers,
+    with_whole_stalls,
+)
 from analyzer.tables.builders import frame
 
 
@@ -48,3 +56,49 @@ def test_a_stall_lasts_up_to_the_last_sample() -> None:
     read = {"source": "r", "kind": "recording", "worker": "worker:0", "attempt": 1, "last_time": 200.0}
     found = with_whole_stalls(frame("stalls", rows), frame("sources", [*files, read]))
     assert found["seconds"].to_list() == [60.0, 360.0]
+
+
+def told(rows: Iterable[tuple[str, str, str, float]]) -> pl.DataFrame:
+    """Facts of workers: index, key, value and time."""
+    names = ("worker", "key", "value", "time")
+    return frame(
+        "facts", (dict(zip(names, row, strict=True)) | {"attempt": 1, "source": "s"} for row in rows)
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "first"),
+    [
+        ({"worker:0": 103.0, "worker:1": 107.0, "worker:2": 108.0}, [("worker:0", "4")]),
+        ({"worker:0": 107.0, "worker:1": 106.5, "worker:2": 108.0}, []),
+        ({"worker:0": 103.0, "worker:1": 107.0}, []),
+    ],
+)
+def test_a_worker_ended_first_only_where_all_ends_are_recorded_and_apart(
+    ends: Mapping[str, float], first: list[tuple[str, str]]
+) -> None:
+    """Half a second may be the clocks; of a worker whose recording states no end nobody knows."""
+    recorded = [(f"worker:{index}", "recorded_command", "python train.py", 100.0) for index in range(3)]
+    facts = told([*recorded, *((worker, "recorded_end", "", time) for worker, time in ends.items())])
+    found = with_first_end(facts).filter(pl.col("key") == "ended_first")
+    assert found.select("worker", "value").rows() == first
+
+
+@pytest.mark.parametrize(
+    ("opened", "own"),
+    [
+        ({0: ["/a/part-0.csv", "/a/vocab.txt"], 1: ["/a/part-1.csv", "/a/vocab.txt"]}, ["part-0.csv", "part-1.csv"]),
+        ({0: ["/local/0/train.csv"], 1: ["/local/1/train.csv"]}, []),
+        ({0: ["/a/part-0.csv"]}, []),
+    ],
+)  # fmt: skip
+def test_files_are_a_workers_own_where_no_other_opened_such_a_name(
+    opened: Mapping[int, list[str]], own: list[str]
+) -> None:
+    """Copies on several hosts have one name; a worker whose files are unknown may read the same."""
+    recorded = [(f"worker:{index}", "recorded_command", "python train.py", 100.0) for index in range(2)]
+    files = [
+        (f"worker:{index}", "reads_file", path, 101.0) for index, paths in opened.items() for path in paths
+    ]
+    found = with_own_files(told([*recorded, *files])).filter(pl.col("key") == "own_files")
+    assert found.sort("worker")["value"].to_list() == own

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.model.errors import UserError
+from analyzer.trainer.jobs import flight_recorder
 from analyzer.trainer.jobs.flight_recorder import recorded, recordings
 from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.scoring.holdout_results import FirstTry
@@ -33,6 +35,16 @@ def test_a_fault_strikes_the_worker_and_not_its_recorder(tmp_path: Path) -> None
     left = recordings(tmp_path / "run")
     (end,) = [line for line in left["worker-1/recording.jsonl"].splitlines() if b'"end"' in line]
     assert json.loads(end)["signal"]["name"] == "SIGKILL"
+
+
+def test_a_missing_recorder_is_an_error_that_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the trainer is installed, no checkout is around it."""
+    monkeypatch.setattr(flight_recorder, "DISTRIBUTION", tmp_path / "recorder")
+    monkeypatch.setattr(flight_recorder, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"pip install \./recorder"):
+        recorded(["true"], tmp_path)
 
 
 @pytest.mark.recordings

@@ -20,6 +20,7 @@ from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.storage.disk_cache import cached_yaml
+from analyzer.tables.kinds_read import kinds_read
 
 MAX_LINES = 3
 FIRST, FURTHER = 0.3, 0.2
@@ -93,7 +94,7 @@ def described(told: Sequence[Telling]) -> list[TellingLine]:
 
 def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
     """Return the missing kind of file that would help most and how to collect it; None if none is missing."""
-    read = tables["sources"].filter(tables["sources"]["read"] != "skipped")["kind"].to_list()
+    read = kinds_read(tables)
     wanted = [each.hint.decided_by for each in told if each.hint]
     missing = _without_log(tables)
     kinds = [*(["log"] if missing else []), *(kind for kind in wanted if kind not in {*read, "log"})]

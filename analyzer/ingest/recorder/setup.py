@@ -30,6 +30,7 @@ class SetupReader:
             "options": [self._read_options],
             "seed": [self._read_seed],
             "dataset": [self._read_dataset],
+            "files": [self._read_files],
         }
 
     def _fact(self, number: int, key: str, value: object) -> None:
@@ -74,3 +75,7 @@ class SetupReader:
 
     def _read_dataset(self, number: int, event: Event) -> None:
         self._fact(number, "auto_shard_policy", event.get("auto_shard_policy"))
+
+    def _read_files(self, number: int, event: Event) -> None:
+        for path in event["opened"]:
+            self._fact(number, "reads_file", path)

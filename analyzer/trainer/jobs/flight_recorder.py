@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,13 +32,21 @@ def recorded(command: Sequence[str], out: Path) -> list[str]:
     """Return the command line that runs a command under the recorder, which writes below `out`.
 
     Raises:
-        UserError: the recorder, which is no part of the installed package, is not there.
+        UserError: the recorder, which is a package of its own, is neither in a checkout nor installed.
 
     """
-    if not DISTRIBUTION.is_dir():
-        raise UserError(f"{DISTRIBUTION}: no recorder there; record from a checkout")
-    run = [sys.executable, "-c", PROGRAM, str(DISTRIBUTION), "run", "-o", str(out), *OPTIONS]
+    run = [sys.executable, "-c", PROGRAM, str(_distribution()), "run", "-o", str(out), *OPTIONS]
     return [*run, "--", *command]
+
+
+def _distribution() -> Path:
+    """Return the directory of the recorder's package: that of the checkout, else where it is installed."""
+    installed = find_spec("mwms_recorder")
+    if DISTRIBUTION.is_dir():
+        return DISTRIBUTION
+    if installed and installed.origin:
+        return Path(installed.origin).parents[1]
+    raise UserError("mwms-recorder is not installed; in a checkout: pip install ./recorder")
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import Counter
+from stat import S_IWUSR
 from typing import Any, Iterator, NamedTuple
 
 from mwms_recorder.masking import masked_command
 
 TICKS = os.sysconf("SC_CLK_TCK")
+KERNEL = ("/dev/", "/proc/", "/sys/", "/memfd:")
+CODE = re.compile(r"/(?:site|dist)-packages/|\.(?:pyc?|so)(?:\.[\d.]+)?$")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -73,6 +77,20 @@ def usage(pid: int) -> dict[str, Any]:
             total.update(processes=1, threads=now.threads, resident_bytes=now.resident_bytes)
             total.update(open_files=len(_listed(f"/proc/{member}/fd")), **_io(member))
     return {**total, "cpu_seconds": round(cpu, 2)} if total else {}
+
+
+def input_files(pid: int) -> set[str]:
+    """Return the paths of files, except code, that a process or a descendant holds open only for reading."""
+    return {path for member in family(pid) for path in _read_only(f"/proc/{member}/fd")}
+
+
+def _read_only(descriptors: str) -> Iterator[str]:
+    for number in _listed(descriptors):
+        link = f"{descriptors}/{number}"
+        with contextlib.suppress(OSError):
+            path, writable = os.readlink(link), os.lstat(link).st_mode & S_IWUSR
+            if not writable and os.path.isfile(link) and not (path.startswith(KERNEL) or CODE.search(path)):
+                yield path
 
 
 def _io(pid: int) -> dict[str, int]:

@@ -9,8 +9,12 @@ from typing import Any
 from mwms_recorder import progress
 from mwms_recorder.host import cgroup, gpus, proc
 from mwms_recorder.journal import Journal
+from mwms_recorder.masking import masked
 from mwms_recorder.progress import Page
 from mwms_recorder.settings import Settings
+
+MAX_FILES = 100
+"""Number of input files of a command that are recorded."""
 
 
 class Sampler:
@@ -19,6 +23,7 @@ class Sampler:
     def __init__(self, settings: Settings, pid: int) -> None:
         self.settings, self.pid = settings, pid
         self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
+        self.files: set[str] = set()
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
 
     def pages(self, ended: bool = False) -> list[Page]:
@@ -36,6 +41,15 @@ class Sampler:
         devices = self.gpus.latest() if self.gpus else []
         steps = [_progress(page) for page in pages]
         self.journal.append("sample", **values, **_filled(gpus=devices, progress=steps))
+        if self.settings.records("files"):
+            self._write_files()
+
+    def _write_files(self) -> None:
+        """Write the input files that were not open at an earlier sample."""
+        new = sorted(proc.input_files(self.pid) - self.files)[: MAX_FILES - len(self.files)]
+        if new:
+            self.files.update(new)
+            self.journal.append("files", opened=[masked(path) for path in new])
 
 
 def _filled(**values: list[Any]) -> dict[str, list[Any]]:
