@@ -5,7 +5,7 @@ Read-only images, which are always full, are omitted.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
@@ -36,7 +36,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     lines = [*searched_text(output, matcher).split("\n"), ""]
     for number, (line, after) in enumerate(pairwise(lines), 1):
         if _HEADER.match(line):
-            _note_fullest(output, tag, found)
+            note_fullest(output, tag, found)
             tag, found = "disk_inodes_percent" if "Inodes" in line else "disk_used_percent", []
         elif tag and (row := _ROW.match(line)):
             found += _usage(row, number)
@@ -44,7 +44,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
             found += _usage(row, number + 1)
         elif line.strip() and not (tag and _is_continuation(line) and _ROW.match(lines[number - 2] + line)):
             unread.append(number)
-    _note_fullest(output, tag, found)
+    note_fullest(output, tag, found)
     report_unread_lines(output, unread, "no file system as df prints it")
 
 
@@ -61,7 +61,8 @@ def _usage(row: re.Match[str], line: int) -> Iterator[Usage]:
         yield int(row["used"][:-1]), mount, line
 
 
-def _note_fullest(output: SourceRows, tag: str, found: list[Usage]) -> None:
+def note_fullest(output: SourceRows, tag: str, found: Sequence[Usage]) -> None:
+    """Add usage and mount point of the fullest of some file systems."""
     if found:
         percent, mount, line = max(found, key=itemgetter(0))
         add_gauge(output, tag, float(percent), line=line)

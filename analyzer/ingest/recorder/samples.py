@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.logs.text import storable
+from analyzer.ingest.platform.disks import note_fullest
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.recorder.setup import Event, ReadEvent
 
@@ -42,7 +43,10 @@ class SampleReader:
         self._output = output
         self._before: Event = {}
         self._reported: set[str] = set()
-        self.events: Mapping[str, Sequence[ReadEvent]] = {"sample": [self._read_sample]}
+        self.events: Mapping[str, Sequence[ReadEvent]] = {
+            "sample": [self._read_sample],
+            "disks": [self._read_disks],
+        }
 
     def _read_sample(self, number: int, event: Event) -> None:
         time = float(event["time"])
@@ -55,6 +59,13 @@ class SampleReader:
         for gpu in event.get("gpus", ()):
             self._add_gpu(number, gpu, time)
         self._before = event
+
+    def _read_disks(self, number: int, event: Event) -> None:
+        sizes = {disk["path"]: (disk["free_bytes"], disk["total_bytes"]) for disk in event["disks"]}
+        used = [
+            (round(100 - 100 * free / size), path, number) for path, (free, size) in sizes.items() if size
+        ]
+        note_fullest(self._output, "disk_used_percent", used)
 
     def _add_rates(self, number: int, event: Event, time: float) -> None:
         passed = float(event["monotonic"]) - float(self._before.get("monotonic", event["monotonic"]))

@@ -45,7 +45,7 @@ def facts(settings: Settings, pid: int) -> dict[str, Any]:
         "environment": {name: masked(value) for name, value in os.environ.items() if allowed(name)},
         "limits": {f"RLIMIT_{name}": _limit(name) for name in LIMITS},
         "cgroup": cgroup.read(),
-        "disks": list(_disks([os.getcwd(), settings.directory, "/tmp", "/dev/shm"])),  # noqa: S108 - measured
+        "disks": disks(settings.directory),
         "machine": _machine(),
         "clock": clock(),
         **_script(pid),
@@ -61,6 +61,13 @@ def allowed(name: str) -> bool:
 def _limit(name: str) -> int | None:
     soft = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[0]
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+def disks(directory: str) -> list[dict[str, Any]]:
+    """Return size and free space of the file systems in use: below here, of the recording, temporary ones."""
+    rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
+    below = [row[1] for row in rows if len(row) > 1 and row[1].startswith(os.path.join(os.getcwd(), ""))]
+    return list(_disks([os.getcwd(), directory, "/tmp", "/dev/shm", *below]))  # noqa: S108 - only measured
 
 
 def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:

@@ -134,18 +134,22 @@ class Observer:
             return
         self.ended.set()
         pump.drain()
-        self.sampler.take(self.sampler.pages(ended=True))
+        self._take_last_sample()
         pump.flush(REACH_SECONDS)
         _say(link, DRAINED)
         if word == b"F" and self.peers:
             self.ask("end", 1.0)
         os.close(link.said)
 
+    def _take_last_sample(self) -> None:
+        self.sampler.take(self.sampler.pages(ended=True))
+        self.journal.append("disks", disks=facts.disks(self.settings.directory))
+
     def end_unless_alive(self) -> None:
         """If the process has ended, record the end without exit status, which is unknown here."""
         if not proc.alive(self.pid):
             self.ended.set()
-            self.sampler.take(self.sampler.pages(ended=True))
+            self._take_last_sample()
             gone = {"exit_code": None, "signal": None, "unknown": True, "cgroup": cgroup.read()}
             self.journal.append("end", **gone, seconds=round(time.monotonic() - self.begin, 3))
 
