@@ -46,7 +46,7 @@ def test_the_time_is_that_of_what_failed(cause: str, kinds: tuple[str, ...], sec
 def test_nothing_is_made_up() -> None:
     """Neither a time of a loss that has none, nor a row without a time and a host, nor one of a good run."""
     undated = failed("numeric.nan_loss", event("worker:1", "nonfinite", None), event("worker:1", "end", 9.0))
-    assert decision.failure(undated)[0].answer == "gpu-1"
+    assert decision.failure(undated)[0].answer == "Unknown time on gpu-1"
     for worker in undated["workers"]:
         worker["host"] = None
     assert decision.failure(undated) == []
