@@ -5,14 +5,15 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Tables
 from analyzer.tables.clock_alignment import CommonClock
 
-_STEP_IN_NAME = re.compile(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
+_STEP_IN_NAME = lazy_regex(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """Regex of the step number in a checkpoint's name; excludes `ckpt-4`, which may count checkpoints."""
-_OF_NO_USE = re.compile(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
+_OF_NO_USE = lazy_regex(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
 """Regex of temporary directories to which non-leaders save; Keras and Estimator delete them."""
-_LISTED = re.compile(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
+_LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
 
 def last_checkpoint(tables: Tables) -> str | None:

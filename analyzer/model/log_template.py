@@ -1,21 +1,21 @@
 """Converts log text to templates: addresses, paths, tasks and numbers are masked."""
 
-import re
+from analyzer.model.lazy_regex import lazy_regex
 
 # A line of a thousand letters must not cost a million steps: a scheme is looked for once a word, and the name
 # of a host has 255 letters at most.
 _VOLATILE = (
-    (re.compile(r"\b\w+://\S+"), "<url>"),
-    (re.compile(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
-    (re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
+    (lazy_regex(r"\b\w+://\S+"), "<url>"),
+    (lazy_regex(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
+    (lazy_regex(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
     (
-        re.compile(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
+        lazy_regex(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),
         "<task>",
     ),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]{1,255}+:\d{2,5}\b"), "<address>"),
-    (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
+    (lazy_regex(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\b[\w.-]{1,255}+:\d{2,5}\b"), "<address>"),
+    (lazy_regex(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
 )
-_MASK = re.compile("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
+_MASK = lazy_regex("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
 
 def template_of(text: str) -> str:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from analyzer.model.lazy_regex import lazy_regex
+
 _TITLE = "Traceback (most recent call last)"
 _FATAL = "Fatal Python error: "
-_HEADER = re.compile(
+_HEADER = lazy_regex(
     rf"(?P<python>(?:\+ )?(?:Exception Group )?{re.escape(_TITLE)}:)|(?P<fatal>{_FATAL})"
     rf"|(?P<ipython>(?P<raised>[A-Za-z_]\w*)(?:Group)? {{2,}}{re.escape(_TITLE)}\s*$)"
     rf"|(?P<box>[╭┌+][─-]+ {re.escape(_TITLE)} [─-]+)"
@@ -18,28 +20,28 @@ _ERROR_NAME = (
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Fault|Timeout|Lost)"
 )
 _ROOT_ERRORS = r"\d+ root error\(s\) found\."
-_ERROR = re.compile(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
+_ERROR = lazy_regex(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
 _RUNTIME_ERROR = r"(?:Aborted|Cancelled|DeadlineExceeded|Internal|Unavailable|Unknown)Error"
 _STATUS_ERROR = (
     rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
     r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
 )
 """Regex for TensorFlow's exception classes, one per status code; its runtime raises `_RUNTIME_ERROR`."""
-_BARE_ERROR = re.compile(
+_BARE_ERROR = lazy_regex(
     rf"(?=[A-Za-z_][\w.]*\.){_ERROR_NAME}: |{_ROOT_ERRORS}"
     rf"|{_STATUS_ERROR}(?: \(see above for traceback\))?: "
 )
 """Regex for an error without a traceback: a class with its module, or a class of TensorFlow."""
-_UNCAUGHT = re.compile(
+_UNCAUGHT = lazy_regex(
     rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"
 )
 """Regex for the log message of an exception that names its class, or only quotes its message."""
-_LOGGED = re.compile(r"(?P<message>[^\n]+)")
-_CHAIN = re.compile(
+_LOGGED = lazy_regex(r"(?P<message>[^\n]+)")
+_CHAIN = lazy_regex(
     r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
 )
-_FRAME_LINE = re.compile(
+_FRAME_LINE = lazy_regex(
     r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)'
     r"|\s*(?:/|~/|[A-Z]:\\)\S*\.py:\d+ \w+(?: +\*{1,2})?\s*$"
     r"|(?:/|~/|[A-Z]:\\|<ipython-input-)\S* in \w+\(|File \S+\.py:\d+, in \w+\("
@@ -47,19 +49,19 @@ _FRAME_LINE = re.compile(
 """Regex for a frame, as Python prints it, AutoGraph of TensorFlow before 2.5, or IPython."""
 _CONTINUATION = " \t|+^>│╭╰├┃┏┗"
 """First characters of lines within a traceback: of code, carets, exception groups, boxes, loguru's frames."""
-_ASIDE = re.compile(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)|-+> \d")
+_ASIDE = lazy_regex(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)|-+> \d")
 """Regex for the start of a line that stands for lines left out, or that IPython points at."""
-_NAME = re.compile(
+_NAME = lazy_regex(
     r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?(?::\s?(?P<message>.*))?$",
     re.DOTALL,
 )
-_STATUS = re.compile(
+_STATUS = lazy_regex(
     rf"(?P<message>{_ROOT_ERRORS}\s+\(\d\) (?P<code>[A-Za-z_]+(?: [a-z]+)*):.*)",
     re.DOTALL,
 )
 """Regex for TensorFlow's list of root errors where no exception class precedes it."""
-_CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
-_FRAME = re.compile(
+_CALL = lazy_regex(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
+_FRAME = lazy_regex(
     r'^\s*(?:\| )?(?:> )?File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+?)(?: +\*{1,2})?)?$'
     r"|^\s*(?P<path9>(?:/|~/|[A-Z]:\\)\S*\.py):(?P<line9>\d+) (?P<name9>\w+)(?: +\*{1,2})?\s*$"
     r"|^File (?P<path8>[^\s\"]+?):(?P<line8>\d+), in (?P<name8>[^(\n]+)\("
@@ -69,7 +71,7 @@ _FRAME = re.compile(
     r"|^[│|] (?P<path_boxed>[^\s│|]+\.py):(?P<line_boxed>\d+) in (?P<name_boxed>\S+)",
     re.MULTILINE,
 )
-_LIBRARY = re.compile(
+_LIBRARY = lazy_regex(
     r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<(?!ipython)|/runpy\.py$|lib-dynload"
 )
 

@@ -4,16 +4,17 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.placeholders import SECRET
 from analyzer.redact.plain_text import PlainText, pieces, plain
 from analyzer.redact.randomness import is_random
 from analyzer.redact.vendors import DETECTORS, SecretSpan
 from analyzer.redact.walk import Replacement, any_of
 
-_UNMISTAKABLE = re.compile(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
+_UNMISTAKABLE = lazy_regex(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
 """Values that cannot be ordinary words: once known as a secret, they are masked wherever they occur."""
 _MAX_ODD = 400
-_REST = re.compile(
+_REST = lazy_regex(
     r"\s{1,12}(?P<word>(?=[^\sA-Z]{0,80}[A-Z])(?=[^\sa-z]{0,80}[a-z])(?=[^\s\d]{0,80}\d)[\w+/=.~-]{10,400})"
 )
 _LEAST_CUT = 12

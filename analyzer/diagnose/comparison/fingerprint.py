@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from analyzer.diagnose.decide import Decision
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.model.task_names import split_task
@@ -23,9 +24,9 @@ _BY_DIRECTORY = frozenset(
 _BY_RULE = frozenset({"hang.at_startup", "peer.vanished"})
 """Parents of other causes: the cause says nothing about what to do, and the rule does."""
 _TRAINING_ROLES = frozenset({"worker", "chief"})
-_FRAME = re.compile(r"(?:.*/)?(?P<file>[^/]*?)(?::\d+)? in (?P<function>.*)", re.DOTALL)
-_PATH = re.compile(r"((?:[\w.@+=-]*/)+)[\w.@+=*-]")
-_GRAPH_NAME = re.compile(r"\{\{\w*node [^{}]*\}\}|/job:\S+")
+_FRAME = lazy_regex(r"(?:.*/)?(?P<file>[^/]*?)(?::\d+)? in (?P<function>.*)", re.DOTALL)
+_PATH = lazy_regex(r"((?:[\w.@+=-]*/)+)[\w.@+=*-]")
+_GRAPH_NAME = lazy_regex(r"\{\{\w*node [^{}]*\}\}|/job:\S+")
 """Matches what TensorFlow adds to the text of errors: a node or function of its graph, or a device."""
 _MAX_CHARACTERS = 200
 

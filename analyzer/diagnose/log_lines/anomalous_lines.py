@@ -3,7 +3,6 @@
 Lines are compared as templates: numbers, addresses, paths and tasks are masked.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import polars as pl
 
 from analyzer.diagnose.log_lines.lines import numbered
 from analyzer.model.contract import EvidencePlace
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
@@ -20,7 +20,7 @@ from analyzer.tables.common_steps import last_common_lines
 MOST = 8
 _MOST_RECORDS, _MOST_LINE = 4_000, 400
 _WEIGHTS = {"F": 3, "E": 3, "W": 1}
-_PASSED_ON = re.compile(
+_PASSED_ON = lazy_regex(
     r"aborted by|Abort(?:ing\b|$|\s)|StartAbort|remote target|is aborting with|\[_Derived_\]|Socket closed"
     r"|Connection reset|Error reported from|previous operation"
 )

@@ -5,14 +5,16 @@ Cloud ML Engine joins them with spaces; values of JSON and YAML hold line breaks
 
 import re
 
+from analyzer.model.lazy_regex import lazy_regex
+
 _TITLE = "Traceback (most recent call last)"
 _FRAME = r'File "[^"]+", line \d+, in (?:<\w+>|\w+)'
-_BEFORE_FRAME = re.compile(rf"\s+(?={_FRAME}(?:\s|$))")
-_BEHIND_FRAME = re.compile(rf"({_FRAME})\s+(?=\S)")
-_BEFORE_ERROR = re.compile(
+_BEFORE_FRAME = lazy_regex(rf"\s+(?={_FRAME}(?:\s|$))")
+_BEHIND_FRAME = lazy_regex(rf"({_FRAME})\s+(?=\S)")
+_BEFORE_ERROR = lazy_regex(
     r"\s+(?=(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration)(?::\s|\s*$))"
 )
-_BEFORE_TITLE = re.compile(rf"\s+(?={re.escape(_TITLE)})")
+_BEFORE_TITLE = lazy_regex(rf"\s+(?={re.escape(_TITLE)})")
 
 
 def expand(line: str) -> list[str]:

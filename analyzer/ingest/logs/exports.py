@@ -5,7 +5,6 @@ entries are rewritten one per line, oldest first, and read as a log; line number
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from analyzer.ingest.logs.collector_timestamps import entry_time
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Source
 
 MAX_BYTES = 32 << 20
@@ -27,11 +27,11 @@ MAX_YAML_EVENTS = 200_000
 """Limit on keys, values and brackets of a YAML file, each of which takes a kilobyte while it is parsed."""
 
 _OPENING_BYTES = 4_000
-_ENTRY = re.compile(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
-_ARRAY = re.compile(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
-_YAML = re.compile(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
+_ENTRY = lazy_regex(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
+_ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
+_YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
-_LOKI = re.compile(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
+_LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
 """Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
 _LIST_KEYS = ("events", "entries")
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 from analyzer.ingest.logs.records import Record
 from analyzer.ingest.reader_output import SourceRows
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.schema import GAUGE
 
 _HINTS = ("cpu", "gpu", "mem", "rss", "ram")
-_READING = re.compile(
+_READING = lazy_regex(
     r"""(?<![a-z0-9/.-])(?=[acfghlmprstuv])
     (?P<before>
         (?:(?:peak|max(?:imum)?|available|free|total|used|current|process|proc|host|system)[ _-]){0,2})
@@ -25,7 +26,7 @@ _READING = re.compile(
     (?:\s?(?:/|of|out[ ]of)\s?(?P<total>\d{1,18}(?:\.\d{1,9})?)\s?(?P<of>[kmgtp]i?b?|bytes|b)(?!\w))?""",
     re.VERBOSE,
 )
-_UNIT = re.compile(r"%|\d\s?[kmgtpb]|percent|pct")
+_UNIT = lazy_regex(r"%|\d\s?[kmgtpb]|percent|pct")
 _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
 _MAX_LINE_CHARS = 600
 """Longer lines are not searched for readings."""

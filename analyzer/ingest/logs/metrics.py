@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from analyzer.model.lazy_regex import lazy_regex
+
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
-_KNOWN = re.compile(
+_KNOWN = lazy_regex(
     r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
     r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
     rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
     re.IGNORECASE,
 )
-_PAIR = re.compile(
+_PAIR = lazy_regex(
     r"(?<![\w./-])[\"']?(?P<name>[A-Za-z_][\w./-]*)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
     rf"(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
     re.IGNORECASE,
 )
-_RATE = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
+_RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _NO_METRICS = frozenset({
     "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
     "it", "iter", "iteration", "iterations", "iters", "job", "line", "lineno", "localhost", "node",
@@ -33,14 +35,14 @@ _UNITS = {
 }  # fmt: skip
 _A_STEP = r"(?:step|it|iter|iteration|batch)"
 _UNIT = r"(?:s|secs?|seconds|ms|us|time)"
-_STEP_DURATION = re.compile(
+_STEP_DURATION = lazy_regex(
     rf"(?:\w+[_/.])??(?:(?P<per>{_UNIT})(?:/|_per_){_A_STEP}|{_A_STEP}_(?P<unit>{_UNIT}))$", re.IGNORECASE
 )
-_DURATION = re.compile(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
-_LOCAL = re.compile(
+_DURATION = lazy_regex(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
+_LOCAL = lazy_regex(
     r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
 )
-_GLOBAL = re.compile(
+_GLOBAL = lazy_regex(
     r"global[_ -]?(?:loss|acc|mean|avg)|reduced|all[_ -]?reduce|aggregat|across", re.IGNORECASE
 )
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from analyzer.model.lazy_regex import lazy_regex
+
 LEVEL_NAMES = {
     "DEBUG": "I", "INFO": "I", "NOTICE": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "EXCEPTION": "E",
     "CRITICAL": "E", "FATAL": "F", "TRACE": "I", "SUCCESS": "I",
@@ -17,34 +19,34 @@ LEVEL_NAMES = {
 _LEVELS = "|".join(LEVEL_NAMES)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
-_CLASSIC = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
-_ABSL = re.compile(r"([IWEFD])0000 00:00:(\d+\.\d+)\s+\d+ (\S+?):(\d+)\] ?(.*)", re.DOTALL)
-_GLOG = re.compile(r"([IWEFD])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)\s+\d+ (\S+?):(\d+)\]\s?(.*)", re.DOTALL)
-_UNDATED = re.compile(r"([IWEF]) (tensorflow/\S+?):(\d+)\] ?(.*)", re.DOTALL)
+_CLASSIC = lazy_regex(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
+_ABSL = lazy_regex(r"([IWEFD])0000 00:00:(\d+\.\d+)\s+\d+ (\S+?):(\d+)\] ?(.*)", re.DOTALL)
+_GLOG = lazy_regex(r"([IWEFD])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)\s+\d+ (\S+?):(\d+)\]\s?(.*)", re.DOTALL)
+_UNDATED = lazy_regex(r"([IWEF]) (tensorflow/\S+?):(\d+)\] ?(.*)", re.DOTALL)
 """Regex for the prefix of TensorFlow before 1.1, which has no time."""
-_LOGGER = re.compile(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
-_DATED = re.compile(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
-_LEVEL_FIRST = re.compile(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
-_LEVEL = re.compile(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
-_NAME_LEVEL = re.compile(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
-_EPOCH = re.compile(
+_LOGGER = lazy_regex(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
+_DATED = lazy_regex(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
+_LEVEL_FIRST = lazy_regex(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
+_LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
+_NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
+_EPOCH = lazy_regex(
     rf"(?:\[(1\d{{9}}(?:\.\d+)?)\]|(1\d{{9}}\.\d+)|(1\d{{9}})(?= (?:{_LEVELS})\b))[ :](.*)", re.DOTALL
 )
 """Seconds since 1970; a bare integer is a time only before a level."""
-_SYSLOG = re.compile(
+_SYSLOG = lazy_regex(
     r"\[?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
     r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
     re.DOTALL,
 )
 _WHOLE = len("2026-11-21 01:02:03")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_JSON_TIME = re.compile(
+_JSON_TIME = lazy_regex(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
-_JSON_LEVEL = re.compile(rf'"(?:level(?:name)?|severity)"\s*:\s*"({_LEVELS})"', re.IGNORECASE)
-_NAMED = re.compile(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|-]+ (.*)", re.DOTALL)
+_JSON_LEVEL = lazy_regex(rf'"(?:level(?:name)?|severity)"\s*:\s*"({_LEVELS})"', re.IGNORECASE)
+_NAMED = lazy_regex(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|-]+ (.*)", re.DOTALL)
 """The name of a logger, with a process id or, as loguru prints it, function and line."""
-_CLOCK = re.compile(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
+_CLOCK = lazy_regex(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
 """A time of day without a date."""
 
 

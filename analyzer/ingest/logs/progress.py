@@ -10,44 +10,45 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.ingest.logs.metrics import NUMBER, Metric, Span, has_known, has_pair, metrics, step_rate
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.schema import LARGEST_INT
 
-_EPOCH = re.compile(
+_EPOCH = lazy_regex(
     r"\s*(?:(?:start(?:ing)?|begin(?:ning)?|training) )?epoch (\d+)\s?(?:/|of)\s?(\d+)[\s.:]*$", re.IGNORECASE
 )
-_BAR = re.compile(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
-_METRIC = re.compile(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
+_BAR = lazy_regex(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
+_METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
 _STEP_ABROAD = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
 """Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
 _EPOCH_WORDS = "epoch[ea]?|époque|época|эпоха|エポック|轮次"
-_STEP = re.compile(
+_STEP = lazy_regex(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_ABROAD})"
     rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
     re.IGNORECASE,
 )
-_LEADING_STEP = re.compile(
+_LEADING_STEP = lazy_regex(
     r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?"
     rf"(?:(?:step|iteration|iter)(?=[\s:=#])|(?:{_STEP_ABROAD})(?=[\s:=#\d]))"
     r"[\s:=#]{0,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
-_CUSTOM_EPOCH = re.compile(rf"(?<![a-z])(?:{_EPOCH_WORDS}){_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
-_TQDM = re.compile(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
-_FRACTION = re.compile(
+_CUSTOM_EPOCH = lazy_regex(rf"(?<![a-z])(?:{_EPOCH_WORDS}){_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_TQDM = lazy_regex(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
+_FRACTION = lazy_regex(
     r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",
     re.IGNORECASE,
 )
 """Regex for `[12/90]` or `12/90` among the first words of a line, of which the rest holds metrics."""
-_LEADING_EPOCH = re.compile(
+_LEADING_EPOCH = lazy_regex(
     rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\b", re.IGNORECASE
 )
-_CHECKPOINT = re.compile(r"Saving checkpoints for (\d+) into\b")
-_EVALUATION = re.compile(r"Saving dict for global step (\d+): ")
-_HINT = re.compile(
+_CHECKPOINT = lazy_regex(r"Saving checkpoints for (\d+) into\b")
+_EVALUATION = lazy_regex(r"Saving dict for global step (\d+): ")
+_HINT = lazy_regex(
     rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|{_STEP_ABROAD}|{_EPOCH_WORDS}", re.IGNORECASE
 )
-_NOT_PROGRESS = re.compile(
+_NOT_PROGRESS = lazy_regex(
     r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
     re.IGNORECASE,
 )

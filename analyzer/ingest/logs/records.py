@@ -3,7 +3,6 @@
 A traceback is one record, from its first line to the last line of its message, chained exceptions included.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
 from analyzer.model.traceback_format import OpenTraceback, header_of, starts_traceback
 
@@ -25,14 +25,14 @@ LONGEST_QUOTE = 40
 
 _HALF_A_YEAR = 183 * 86_400
 """In seconds; records further apart than this lie in different years if the log shows none."""
-_DUMPED = re.compile(
+_DUMPED = lazy_regex(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
 """First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
-_TENSORFLOW_ERROR = re.compile(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
+_TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
 
-_STATUS = re.compile(r'\{"created":"@')
+_STATUS = lazy_regex(r'\{"created":"@')
 
 
 class Wording(NamedTuple):

@@ -10,15 +10,16 @@ from pathlib import PurePosixPath
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import report_unread_lines
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 
-_ENTRY = re.compile(
+_ENTRY = lazy_regex(
     r'\s*(?P<key>[a-z_]+)\s*:\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d+(?:\.\d+)?))\s*$'
 )
 _MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
-_HEADER = re.compile(rb"\0\0[\x01-\x7f]\x08")
-_TEMPORARY_OR_EXPORTED = re.compile(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
+_HEADER = lazy_regex(rb"\0\0[\x01-\x7f]\x08")
+_TEMPORARY_OR_EXPORTED = lazy_regex(r"_temp(?:_[0-9a-f]+)?/|workertemp|tempstate|(?:^|/)variables/variables$")
 """Unfinished checkpoints and exported models; training cannot resume from them."""
 
 

@@ -10,27 +10,28 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import tf_config
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import add_matches, report_unread_lines
+from analyzer.model.lazy_regex import lazy_regex
 
 Variable = tuple[int, str, str]
 """Line, name and value."""
 KEY = "env:"
 """Prefix of the fact's key, followed by the variable's name."""
 
-_VARIABLE = re.compile(
+_VARIABLE = lazy_regex(
     r"(?P<keyword>declare -x |typeset -x |export |set )?(?P<name>[A-Za-z_][\w.%()]{0,200})=(?P<value>.*)$",
     re.DOTALL,
 )
-_DECLARED = re.compile(r"(?:declare -x|export) [A-Za-z_]\w*$")
-_WANTED = re.compile(
+_DECLARED = lazy_regex(r"(?:declare -x|export) [A-Za-z_]\w*$")
+_WANTED = lazy_regex(
     r"(?:TF|NCCL|XLA|CUDA|CUDNN|OMP|KMP|GRPC|SLURM|KERAS|UCX|HOROVOD)_\w+|SLURMD_NODENAME|LD_LIBRARY_PATH|LD_PRELOAD"
     r"|NVIDIA_(?:VISIBLE_DEVICES|DRIVER_CAPABILITIES)|PYTHON(?:HASHSEED|UNBUFFERED|FAULTHANDLER|PATH)"
     r"|(?:https?|no|all|grpc)_proxy|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|MKL_NUM_THREADS|OPENBLAS_NUM_THREADS"
 )
-SECRET_NAME = re.compile(
+SECRET_NAME = lazy_regex(
     r"TOKEN|SECRET|PASS|CREDENTIAL|KEY(?!S?_?POINT)|JWT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
 )
 _HOSTS = ("SLURMD_NODENAME", "NODE_NAME", "HOSTNAME")
-_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_PASSWORD = lazy_regex(r"(?<=://)[^/@\s]+@")
 _MAX_VALUE_CHARS = 4_000
 
 

@@ -5,7 +5,6 @@ sample in between for the curves. Of frequent expressions only the first and las
 that time and memory of all later stages do not grow with the log.
 """
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -26,6 +25,7 @@ from analyzer.ingest.scan.blocks import (
 )
 from analyzer.ingest.scan.byte_stats import count_newlines, first_invalid_bytes
 from analyzer.ingest.scan.prefilter import TRACEBACK, Prefilter
+from analyzer.model.lazy_regex import lazy_regex
 
 MAX_WHOLE_BYTES, MIN_WHOLE_BYTES = BLOCK_BYTES, 1 << 10
 """Bounds of the size up to which every line of a log is read."""
@@ -43,7 +43,7 @@ _SLACK = 8
 _CONTEXT_AFTER = 4 << 10
 _CONTEXT_AFTER_TRACEBACK = 64 << 10
 _MIN_SAMPLE_SPACING = 4 << 10
-_NEXT_RECORD = re.compile(
+_NEXT_RECORD = lazy_regex(
     rb"[\n\r\x08](?=\d{4}-\d\d-\d\d|[IWEFD]\d{4} \d\d:|\s*\d+/\d+ "
     rb"|(?i:epoch|step|iter\w*)\W|(?:INFO|DEBUG)\b)"
 )
