@@ -32,10 +32,10 @@ class Complaint(NamedTuple):
 
 
 class _Wording(NamedTuple):
-    """Compiled patterns of the messages that name peers."""
+    """The messages that name peers."""
 
-    peers: tuple[tuple[str, re.Pattern[str]], ...]
-    targets: tuple[re.Pattern[str], ...]
+    peers: Mapping[str, Wording]
+    targets: Wording
     wrappers: Wording
     reasons: Mapping[str, Wording]
 
@@ -71,12 +71,8 @@ def accusations(
 
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
-        tuple(
-            (how, re.compile(each.expression))
-            for how in STATES["peer"].words
-            for each in messages.stating("peer", how)
-        ),
-        tuple(re.compile(each.expression) for each in messages.stating("remote_target")),
+        {how: messages.wording("peer", how) for how in STATES["peer"].words},
+        messages.wording("remote_target"),
         messages.wording("wraps_status"),
         {how: messages.wording("reason", how) for how in STATES["reason"].words},
     )
@@ -105,8 +101,8 @@ def _host(address: str) -> str:
 
 
 def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Wording) -> Iterator[Complaint]:
-    for how, pattern in wording.peers:
-        for match in pattern.finditer(text):
+    for how, words in wording.peers.items():
+        for match in words.matches(text):
             for task in _tasks_named(match, text, leader, tasks, wording):
                 yield Complaint(task, how, match.groupdict().get("method"), match.start())
     yield from _remote(text, leader, wording)
@@ -133,7 +129,8 @@ def _tasks_named(
 def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     """Yield the peer whose RPC failed; of a nested status, the one next to the root message."""
     root = max((match.end() for match in wording.wrappers.matches(text)), default=0)
-    match = _first(wording.targets, text, root) or _first(wording.targets, text, 0)
+    targets = sorted(wording.targets.matches(text), key=lambda match: match.start())
+    match = next((each for each in targets if each.start() >= root), targets[0] if targets else None)
     if not match:
         return
     said = text[root if root < match.start() else 0 : match.start()]
@@ -147,11 +144,6 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
         kind = "leader" if task == leader and kind in {"transport", "deadline"} else None
     if kind:
         yield Complaint(task, kind, method, match.start())
-
-
-def _first(patterns: tuple[re.Pattern[str], ...], text: str, begin: int) -> re.Match[str] | None:
-    found = [match for pattern in patterns if (match := pattern.search(text, begin))]
-    return min(found, key=lambda match: match.start(), default=None)
 
 
 def _reason(said: str, wording: _Wording) -> str | None:
