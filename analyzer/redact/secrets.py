@@ -48,8 +48,11 @@ def _find_named(text: str) -> Iterator[SecretSpan]:
     return find_named(text)
 
 
-_Finder = tuple[Sequence[str], Callable[[str], Iterator[SecretSpan]]]
-_FINDERS: Sequence[_Finder] = (*((each.literals, each.find) for each in DETECTORS), (_NAMES, _find_named))
+_Find = Callable[[str], Iterator[SecretSpan]]
+_FINDERS: Sequence[tuple[Sequence[str], _Find]] = (
+    *((each.literals, each.find) for each in DETECTORS),
+    (_NAMES, _find_named),
+)
 
 
 class Secrets:
@@ -109,7 +112,7 @@ def _unmistakable(kinds: Mapping[str, str]) -> dict[str, str]:
 def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     """Return the secrets of each text that has any, as it stands or with its escapes undone."""
     shown = {text: each for text in texts if (each := plain(text))}
-    asked = _possible("\n".join([*texts, *(each.text for each in shown.values())]).lower())
+    asked = _asked([*texts, *(each.text for each in shown.values())])
     found: dict[str, list[SecretSpan]] = {}
     for text in texts:
         spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
@@ -118,21 +121,22 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     return found
 
 
-def _possible(whole: str) -> Sequence[_Finder]:
-    """Return the finders of which a literal occurs."""
+def _asked(texts: Iterable[str]) -> dict[str, list[_Find]]:
+    """Return the finders of each text of which a literal occurs in it, in the order of `_FINDERS`."""
+    lowered = {text: text.lower() for text in texts}
+    whole = "\n".join(lowered.values())
     words = " ".join(set(whole.split()))
-    return [
-        (literals, find)
-        for literals, find in _FINDERS
-        if any(each in (whole if " " in each else words) for each in literals)
-    ]
+    asked: dict[str, list[_Find]] = {}
+    for literals, find in _FINDERS:
+        occurring = [each for each in literals if each in (whole if " " in each else words)]
+        for text in {text for each in occurring for text, lower in lowered.items() if each in lower}:
+            asked.setdefault(text, []).append(find)
+    return asked
 
 
-def _spans(text: str, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:
-    lowered = text.lower()
-    for literals, find in asked:
-        if any(literal in lowered for literal in literals):
-            yield from (_continued(text, each) for each in find(text))
+def _spans(text: str, asked: Mapping[str, Iterable[_Find]]) -> Iterator[SecretSpan]:
+    for find in asked.get(text, ()):
+        yield from (_continued(text, each) for each in find(text))
 
 
 def _continued(text: str, span: SecretSpan) -> SecretSpan:
@@ -141,7 +145,7 @@ def _continued(text: str, span: SecretSpan) -> SecretSpan:
     return span._replace(end=rest.end()) if rest and is_random(rest["word"]) else span
 
 
-def _hidden_spans(shown: PlainText, asked: Iterable[_Finder]) -> Iterator[SecretSpan]:
+def _hidden_spans(shown: PlainText, asked: Mapping[str, Iterable[_Find]]) -> Iterator[SecretSpan]:
     for each in _spans(shown.text, asked):
         yield SecretSpan(*shown.original(each.start, each.end), each.kind)
 

@@ -23,6 +23,7 @@ _TRUSTED_KEYS = frozenset({
     "guessed", "worker", "culprits", "suspects", "witnesses", "explained_by", "marks", "cause",
 })  # fmt: skip
 """Keys whose values come from the schema or the rules, never from a file of the run."""
+_SCALARS = frozenset({int, float, bool, type(None)})
 _LINES = frozenset({"context", "excerpt"})
 """Keys of evidence that hold consecutive lines of a file."""
 
@@ -38,7 +39,7 @@ def texts_of_run(value: object) -> Iterator[str]:
         if isinstance(value.get("text"), str) and isinstance(value.get("excerpt"), str):
             yield f"{value['text']}\n{value['excerpt']}"
         for key, each in value.items():
-            if key not in _TRUSTED_KEYS and not (joined and key in _LINES):
+            if type(each) not in _SCALARS and key not in _TRUSTED_KEYS and not (joined and key in _LINES):
                 yield from texts_of_run(each)
     elif isinstance(value, list | tuple):
         for each in value:

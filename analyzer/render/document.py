@@ -37,6 +37,8 @@ def _schema() -> dict[str, Any]:
 
 
 def _in_schema_order(value: Any, schema: Schema) -> Any:  # noqa: ANN401
+    if not value:
+        return value
     if isinstance(value, dict):
         known: Schema = _definition(schema).get("properties", {})
         rest = sorted([k for k in value if k not in known], key=worker_key)

@@ -72,7 +72,8 @@ class Trimmed:
 
     def value(self, key: str, value: Json) -> Json:
         """Return a value, stored under `key`, trimmed to the limits."""
-        if type(value) in _LEAVES:
+        kind = type(value)
+        if kind in _LEAVES or (kind is str and len(value) <= self.limits.text):
             return value
         if isinstance(value, str):
             return self._text(value, self.limits.text)
@@ -87,7 +88,7 @@ class Trimmed:
         self._drop("values", len(value) - limits.rows)
         excerpt = "excerpt" in value and "marks" in value
         made = {
-            self._text(k, limits.text): self.value(k, v)
+            self._text(k, limits.text): v if type(v) in _LEAVES else self.value(k, v)
             for k, v in islice(value.items(), limits.rows)
             if not (excerpt and k == "excerpt")
         }
