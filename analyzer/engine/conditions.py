@@ -13,6 +13,7 @@ ended: {not: finished}         also a list; null counts as not
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add, and_, or_
+from typing import Any
 
 import polars as pl
 
@@ -37,6 +38,36 @@ def expression(where: Mapping[str, object]) -> pl.Expr:
     """Return the conjunction of all conditions; a null cell fails all but `known: false` and `not`."""
     parts = [part for column, condition in where.items() for part in _parts(pl.col(column), condition)]
     return reduce(and_, parts).fill_null(value=False) if parts else pl.repeat(value=True, n=pl.len())
+
+
+_IN_PYTHON: Mapping[str, Callable[[Any, Any], bool]] = {
+    "at_least": lambda cell, bound: cell is not None and not cell < bound,
+    "at_most": lambda cell, bound: cell is not None and cell <= bound,
+    "above": lambda cell, bound: cell is not None and not cell <= bound,
+    "below": lambda cell, bound: cell is not None and cell < bound,
+    "known": lambda cell, known: (cell is not None) == known,
+    "not": lambda cell, value: not _is_one_of(cell, value),
+}
+"""Operators that Python applies to a cell as polars does, in whose order NaN comes last."""
+
+
+def is_met_in_python(where: Mapping[str, object]) -> bool:
+    """Return True if `meets` can tell: no condition has a regex, words to search for or a version."""
+    return all(not isinstance(each, Mapping) or _IN_PYTHON.keys() >= each.keys() for each in where.values())
+
+
+def meets(row: Mapping[str, Any], where: Mapping[str, object]) -> bool:
+    """Return what `expression` gives for a row of a table."""
+    return all(
+        all(_IN_PYTHON[operator](row[column], operand) for operator, operand in condition.items())
+        if isinstance(condition, Mapping)
+        else _is_one_of(row[column], condition)
+        for column, condition in where.items()
+    )
+
+
+def _is_one_of(cell: object, value: object) -> bool:
+    return cell is not None and (cell in value if isinstance(value, list) else cell == value)
 
 
 def _parts(column: pl.Expr, condition: object) -> list[pl.Expr]:
