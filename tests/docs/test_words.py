@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from analyzer.engine import RulePack
-from analyzer.engine.load import load
 from tests.recordings import ROOT
+from tests.rules import our_rules
 
 PHRASES = dict(
     line.split("\t")
@@ -31,7 +31,7 @@ PAGES = (
 @pytest.fixture(scope="module")
 def pack() -> RulePack:
     """The rules of the package."""
-    return load([ROOT / "rules"])
+    return our_rules()
 
 
 def of_rules(pack: RulePack) -> Iterator[tuple[str, str]]:

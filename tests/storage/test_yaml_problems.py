@@ -6,7 +6,6 @@ import pytest
 
 from analyzer.engine.load import load
 from analyzer.model.errors import RuleError
-from tests.recordings import ROOT
 
 
 @pytest.mark.parametrize(
@@ -20,9 +19,9 @@ from tests.recordings import ROOT
         ('id: mine\ntitle: "a\n', "mine.yaml:3: close the quotes or the bracket: the file ends within"),
     ],
 )
-def test_it_is_said_what_to_do(text: str, said: str, tmp_path: Path) -> None:
+def test_it_is_said_what_to_do(text: str, said: str, few_rules: Path, tmp_path: Path) -> None:
     """A file that cannot be parsed lacks no keys: it has one fault."""
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(RuleError) as wrong:
-        load([ROOT / "rules", tmp_path])
+        load([few_rules, tmp_path])
     assert [line.rsplit("/", 1)[-1] for line in str(wrong.value).splitlines()] == [said]
