@@ -260,6 +260,7 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _S
 
 def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, Any]:
     place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
+    epoch, step = (place.epoch, place.step) if place else (None, None)
     end = life.closing or {}
     if place and how == "finished" and (place.is_planned_end or not end):
         end = {"source": place.source, "line": place.line, "until": place.time}
@@ -281,9 +282,9 @@ def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, A
         "first_seen": life.times[0],
         "joined": life.joined,
         "last_seen": life.times[1],
-        "epoch": place.epoch if place else None,
-        "step": place.step if place else None,
-        "place": task_names.place(place.epoch, place.step) if place else task_names.place(None, None),
+        "epoch": epoch,
+        "step": step,
+        "place": task_names.place(epoch, step) if life.row["seen"] else None,
         "own_exception": life.own_exception,
         "no_exception": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,

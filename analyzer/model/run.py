@@ -29,8 +29,9 @@ class NamedTables(dict[str, Any]):
         """Raise KeyError for a name that no table has."""
         from difflib import get_close_matches
 
-        similar = get_close_matches(name, self) or sorted(self)
-        raise KeyError(f"no table {name!r}: {', '.join(similar)}; docs/tables.md describes them")
+        similar = get_close_matches(name, self)
+        known = f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(sorted(self))}"
+        raise KeyError(f"no table {name}; {known}")
 
 
 class Source(NamedTuple):

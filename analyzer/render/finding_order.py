@@ -5,6 +5,7 @@ from typing import Any
 
 Json = Mapping[str, Any]
 _NO_READER = "no reader for this kind of file"
+_MAX_NAMES = 3
 _ROLES = ("cause", "symptom", "context", "benign")
 
 
@@ -75,11 +76,13 @@ def _incomplete(diagnosis: Json) -> list[Json]:
 
 
 def unsupported_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return one (name, reason) for all files of unsupported kinds; empty if there are none."""
+    """Return one (names, reason) for all files of unsupported kinds; empty if there are none."""
     found = [s for s in diagnosis["sources"] if s["read"] != "complete" and s["reason"] == _NO_READER]
     if not found:
         return []
-    return [(found[0]["name"] if len(found) == 1 else f"{len(found):,} files", _why(found[0]))]
+    names = ", ".join(source["name"] for source in found[:_MAX_NAMES])
+    more = len(found) - _MAX_NAMES
+    return [(f"{names} and {more:,} more" if more > 0 else names, _why(found[0]))]
 
 
 def _why(source: Json) -> str:

@@ -45,7 +45,9 @@ class ObjectStorage:
 
             self.system, _ = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise UsageError(f"{url}: its driver is not installed; the extra [{extra}] brings it") from error
+            raise UsageError(
+                f"{url}: its driver is not installed: pip install 'mwms-analyze[{extra}]'"
+            ) from error
 
     def files(self, place: str, prefix: str = "") -> Iterator[File]:
         """Yield every object below a key whose name begins with `prefix`, or the object with this key."""

@@ -34,7 +34,7 @@ def test_it_shows_the_decision_not_its_tables(run: Run) -> None:
 
 def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None:
     """As is a list of paths, where several paths are meant."""
-    with pytest.raises(KeyError, match="no table 'scalrs': scalars"):
+    with pytest.raises(KeyError, match="no table scalrs; did you mean scalars"):
         run.tables["scalrs"]
     with pytest.raises(TypeError, match=r"a path is a list: pass several files as analyze\(\*paths\)"):
         analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
