@@ -91,8 +91,7 @@ class History:
 
     def is_first_call(self) -> bool:
         """Return True until a call that recorded a run has come to its end."""
-        ended = self.rows(sa.select(NIGHTS.c.date).where(NIGHTS.c.ended.is_not(None)).limit(1))
-        return not (ended and self.rows(sa.select(RUNS.c.night).limit(1)))
+        return not self.rows(sa.select(RUNS.c.night).join(NIGHTS, NIGHTS.c.ended.is_not(None)).limit(1))
 
     def dates(self, until: str) -> list[str]:
         """Return the dates of all nights with examined runs up to a date, in order."""
