@@ -61,6 +61,15 @@ def test_healthy_runs_are_called_healthy(sample_run: Path, recordings: Recording
     assert not called_healthy or "healthy" in {truth["cause"], *truth.get("accept", [])}
 
 
+def test_the_top_finding_cites_a_file(sample_run: Path, recordings: Recordings) -> None:
+    """A log line, or the trace whose times it compares."""
+    found = recordings.document(sample_run)
+    chosen = [f for f in found["findings"] if f["rule"] == found["rule"] is not None]
+    cited = [place for finding in chosen for place in finding["evidence"] if place["source"]]
+    by_trace = found["cause"] is not None and found["cause"].startswith("perf.")
+    assert not chosen or any(place["line"] for place in cited) or (by_trace and cited)
+
+
 def test_the_same_input_gives_the_same_diagnosis(sample_run: Path, recordings: Recordings) -> None:
     """No clock, no random order, no absolute path."""
     first = json.dumps(recordings.document(sample_run))

@@ -19,7 +19,13 @@ from analyzer.tables.builders import frame
 _MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("line", "source", "time")
-"""Where and when the first non-finite value was written; evidence cites it."""
+"""Where and when the value was written that shows what is wrong with a curve; evidence cites it."""
+_OVERFLOW = 1.8e19
+"""Square root of the largest float32: from there on, the squares that Adam and clipping take overflow."""
+_FAR = 100
+"""Factor over the first value from which on a loss has exploded; those of healthy runs reach 4.4."""
+_LARGE = 500
+"""Least value, and least factor, of an exploded loss: ratios of losses near zero mean nothing."""
 _ENOUGH = 20
 """Minimum number of values for computing `fall`."""
 _START = 3
@@ -66,17 +72,29 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     earlier = finite & (pl.col("row") < pl.col("row").filter(bad).first())
     numbers, positive = value.filter(finite), finite & (value > 0)
     rises = value.filter(positive) / value.filter(positive).shift()
+    place, biggest = pl.struct(_PLACE), rises.arg_max()
+    far = finite & ((value >= _OVERFLOW) | (value >= _FAR * value.filter(finite).first().abs()))
     return values.group_by(_KEY, maintain_order=True).agg(
         pl.col("epoch", "step").first().name.prefix("_"),
-        *(pl.col(key).filter(bad).first() for key in _PLACE),
-        *(pl.col(key).filter(bad).first().alias(f"nonfinite_{key}") for key in ("epoch", "step")),
+        *(
+            place.filter(rows).first().alias(name)
+            for name, rows in {"_bad_place": bad, "_far_place": far}.items()
+        ),
+        place.last().alias("_last_place"),
+        place.filter(positive).get(biggest, null_on_oob=True).alias("_jump_place"),
+        *(
+            pl.col(key).filter(rows).first().alias(f"{name}_{key}")
+            for name, rows in {"nonfinite": bad, "exploded": far}.items()
+            for key in ("epoch", "step")
+        ),
+        pl.col("steps").filter(far).first().alias("exploded_steps"),
         *(pl.col(key).filter(earlier).last().alias(f"finite_{key}") for key in ("epoch", "step", "value")),
         *(
-            which.filter(positive).get(rises.arg_max(), null_on_oob=True).alias(name)
+            which.filter(positive).get(biggest, null_on_oob=True).alias(name)
             for name, which in {"jump_step": pl.col("step"), "jump_to": value}.items()
         ),
         jump=rises.max(),
-        jump_from=value.filter(positive).shift().get(rises.arg_max(), null_on_oob=True),
+        jump_from=value.filter(positive).shift().get(biggest, null_on_oob=True),
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
@@ -106,10 +124,22 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         "fall": _decrease(summary),
         "from_start": _starts_at_first_step(summary),
     }
+    row["exploded"] = _has_exploded(row)
+    if not row["exploded"]:
+        row |= dict.fromkeys(("exploded_epoch", "exploded_step", "exploded_steps"))
+    shown = "_jump_place" if row["quantity"] == "learning_rate" else "_last_place"
+    row |= summary["_far_place" if row["exploded"] else shown] or {}
     if summary["_lives"] > 1:
         own = [pl.col(key) == summary[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
-    return row
+    return row | (summary["_bad_place"] or {})
+
+
+def _has_exploded(row: Mapping[str, Any]) -> bool:
+    """Return True if a curve reaches values that overflow, or grew by orders of magnitude and stays there."""
+    largest = row["max_value"] or 0.0
+    grew = (row["growth"] or 0.0) >= _LARGE and (row["last_growth"] or 0.0) >= _FAR
+    return largest >= _OVERFLOW or (grew and row["points"] >= 3 and largest >= _LARGE)
 
 
 def _decrease(summary: Mapping[str, Any]) -> float | None:
@@ -149,6 +179,7 @@ def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> 
         "left_step": last["step"],
         "resumed_value": first["value"],
         "resumed_growth": _ratio(first["value"], held["value"]),
+        **{key: first[key] for key in _PLACE},
         "anew": _order(first) <= _order(before.row(0, named=True)) and before.height > 1,
         **_regression(before.filter(_before_position(first)), after, start),
     }

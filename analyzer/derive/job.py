@@ -64,7 +64,16 @@ def job(
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
         "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
+    if row["stalled"] or row["never_assembled"]:
+        row |= _latest_line(training)
     return frame("job", [row])
+
+
+def _latest_line(training: Sequence[Row]) -> dict[str, Any]:
+    """Return source, line and time cited for the training worker that was seen last; empty without a log."""
+    cited = [life for life in training if life["line"] is not None]
+    last = max(cited, key=lambda life: (life["step"] or 0, life["last_seen"] or 0.0), default={})
+    return {key: last.get(key) for key in ("source", "line", "time")}
 
 
 def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object) -> str | None:

@@ -14,7 +14,15 @@ import polars as pl
 from analyzer.derive.membership import CLUSTER, SERVICE
 from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.others import range_of_others
-from analyzer.derive.progress import Place, comparable, completion_lines, last_places, stepped
+from analyzer.derive.progress import (
+    Place,
+    comparable,
+    completion_lines,
+    last_attempts,
+    last_places,
+    stepped,
+    times_seen,
+)
 from analyzer.derive.resumed_workers import with_resumed_workers
 from analyzer.derive.teardown import reported_later
 from analyzer.derive.workers import cluster_specs, tasks_of
@@ -104,7 +112,7 @@ def _last_attempts(
     clock: CommonClock,
     messages: Messages,
 ) -> list[Life]:
-    attempts, torn_down = _attempts(tables), reported_later(tables["facts"], tables["sources"])
+    attempts, torn_down = last_attempts(tables), reported_later(tables["facts"], tables["sources"])
     lives = {
         row["worker"]: Life(
             row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
@@ -116,7 +124,7 @@ def _last_attempts(
             if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
                 (life.facts[row["key"]] if table == "facts" else life.records).append(row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
-    spans = _spans(tables["sources"], clock)
+    spans = times_seen(tables["sources"], clock)
     done = completion_lines(dated(tables["records"]), last_progress(tables["scalars"]), messages)
     for life in lives.values():
         key = (life.worker, life.attempt)
@@ -293,7 +301,24 @@ def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, A
         "end_source": end.get("source"),
         "end_line": end.get("line"),
         "end_time": end.get("until"),
+        **_cited_line(life, how, end),
     }
+
+
+def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
+    """Return source, line and time of the line that states a worker's end, else of its last step or line."""
+    place = life.place._asdict() if life.place else {}
+    if how == "finished":
+        shown = end
+    elif how in {"exception", "aborted_by_peer"}:
+        shown = life.exception or {}
+    elif how in {"signal", "exited"} and life.facts["exit_code"]:
+        shown = life.facts["exit_code"][-1]
+    elif how in {"running", "stopped"} and life.stepped:
+        shown = place
+    else:
+        shown = max(reversed(life.records), key=lambda row: row["near"] or 0.0, default=place)
+    return {key: shown.get(key) for key in ("source", "line", "time")}
 
 
 def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
@@ -319,24 +344,3 @@ def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> No
 
 def _orders(training: Sequence[Life]) -> dict[str, tuple[int, int]]:
     return comparable({life.worker: life.place for life in training if life.place})
-
-
-def _attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
-    logged_attempts = pl.concat(
-        [tables[table].select("worker", "attempt") for table in ("records", "scalars")]
-    )
-    logged_attempts = logged_attempts.filter(pl.col("worker").is_not_null())
-    return dict(logged_attempts.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
-
-
-def _spans(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
-    """Return worker → first and last time in its logs and event files, or without any, in its recording."""
-    known: dict[tuple[bool, str], list[float]] = defaultdict(list)
-    told = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
-    for worker, source, kind, *ends in told.select(
-        "worker", "source", "kind", "first_time", "last_time"
-    ).iter_rows():
-        times = (clock.time(worker, source, end) for end in ends)
-        known[kind != "recording", worker].extend(time for time in times if time is not None)
-    ordered = sorted(known.items(), key=lambda item: item[0][0])
-    return {worker: (min(times), max(times)) for (_, worker), times in ordered if times}

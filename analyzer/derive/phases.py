@@ -34,8 +34,11 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
         & pl.col("tag").str.contains(_DURATION)
         & ~pl.col("tag").str.contains(VALIDATION)
     )
+    typical = (pl.col("value") - pl.col("value").median()).abs().arg_min()
     medians = timed.group_by("worker", "tag", maintain_order=True).agg(
-        pl.col("value").median().alias("seconds"), pl.len().alias("points")
+        pl.col("value").median().alias("seconds"),
+        pl.len().alias("points"),
+        pl.col("source", "line", "time").get(typical),
     )
     rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
     times: dict[str, list[float]] = {}

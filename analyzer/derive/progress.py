@@ -3,6 +3,7 @@
 The plan is its numbers of epochs and steps; the wording of completion lines is in `rules/messages/`.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import polars as pl
 from analyzer.derive.ordering import Row, comes_after
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
+from analyzer.tables.clock_alignment import CommonClock
 
 _LONGEST = 300
 """Maximum length in characters of a completion line."""
@@ -110,3 +112,25 @@ def completion_lines(
             if order == {True} or (not order and trained.is_in(row["text"])):
                 found[life] = row
     return found
+
+
+def last_attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
+    """Return worker → number of its last attempt in logs and event files."""
+    logged_attempts = pl.concat(
+        [tables[table].select("worker", "attempt") for table in ("records", "scalars")]
+    )
+    logged_attempts = logged_attempts.filter(pl.col("worker").is_not_null())
+    return dict(logged_attempts.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
+
+
+def times_seen(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
+    """Return worker → first and last time in its logs and event files, or without any, in its recording."""
+    known: dict[tuple[bool, str], list[float]] = defaultdict(list)
+    told = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
+    for worker, source, kind, *ends in told.select(
+        "worker", "source", "kind", "first_time", "last_time"
+    ).iter_rows():
+        times = (clock.time(worker, source, end) for end in ends)
+        known[kind != "recording", worker].extend(time for time in times if time is not None)
+    ordered = sorted(known.items(), key=lambda item: item[0][0])
+    return {worker: (min(times), max(times)) for (_, worker), times in ordered if times}

@@ -57,7 +57,8 @@ def waits(
         last = _on_its_clock(read["sources"], worker, begun, max(made, default=None), common)
         in_steps = _in_steps(own["steps"], own["spans"])
         rows.append(
-            {"worker": worker}
+            {"worker": worker, "source": traced["source"][0]}
+            | {"traced": _coverage(own["steps"], own["shared"])}
             | _in_collectives(worker, stays, own["shared"])
             | _left_open(own["open"], own["spans"], ended, in_steps["step_time"])
             | in_steps
@@ -70,6 +71,14 @@ def waits(
 def _by_worker(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return worker → its rows, in order of first appearance."""
     return {str(worker): own for (worker,), own in rows.partition_by("worker", as_dict=True).items()}
+
+
+def _coverage(steps: pl.DataFrame, shared: pl.DataFrame) -> str:
+    """Return what a trace covers in words: `steps 12–20`, `9 steps` or `24 collectives`."""
+    numbers = steps["step"].drop_nulls().sort().to_list()
+    if len(numbers) > 1:
+        return f"steps {numbers[0]}–{numbers[-1]}"
+    return f"{steps.height} steps" if steps.height else f"{shared.height} collectives"
 
 
 def _ratio(seconds: float | None, traced: float | None) -> float | None:

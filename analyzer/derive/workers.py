@@ -14,6 +14,8 @@ from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
+_IDENTITY = ("task", "own_device", "cluster_spec", "server_address")
+"""Keys of facts that state who a worker is."""
 _TELLING = ("log", "event_file", "trace", "recording")
 """Kinds of source that prove that a worker ran."""
 
@@ -35,13 +37,14 @@ def workers(
     everyone = sorted(known.keys() | seen | _with_known_end(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
-    rows = (
+    places = _places(sources, facts, tasks_of(spec))
+    rows = [
         _row(task, spec, stated[task], known, seen, leader)
         | {"logged": task in logged, "trains": _trains(task, roles, stepped)}
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
-    )
-    return frame("workers", rows)
+    ]
+    return frame("workers", [row | _cited(places.get(row["worker"], {}), row) for row in rows])
 
 
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:
@@ -123,6 +126,30 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
     for row in facts.iter_rows(named=True):
         found[row["worker"]].setdefault(row["key"], row["value"])
     return found
+
+
+def _places(
+    sources: pl.DataFrame, facts: pl.DataFrame, listed: AbstractSet[str]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return task → key of `_IDENTITY` → place of the line that states it; its log where no line does.
+
+    A `listed` task without a file is cited where a peer states the cluster.
+    """
+    own = pl.col("worker").is_not_null()
+    logs = sources.filter(own & (pl.col("kind") == "log")).select("worker", "source")
+    lines = facts.filter(own & pl.col("key").is_in(_IDENTITY) & pl.col("line").is_not_null())
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in lines.select("worker", "key", "source", "line", "time").reverse().iter_rows(named=True):
+        found.setdefault(row.pop("worker"), {})[row.pop("key")] = row
+    clusters = [places["cluster_spec"] for places in found.values() if "cluster_spec" in places]
+    logged = {task: {"log": {"source": source}} for task, source in logs.reverse().iter_rows()}
+    return {task: {"cluster_spec": clusters[-1]} for task in listed if clusters} | logged | found
+
+
+def _cited(places: Mapping[str, dict[str, Any]], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the place to cite for a task: of a claim in conflict, else of its server or cluster."""
+    keys = _IDENTITY if row["shares_claim"] or row["outside"] else reversed(_IDENTITY)
+    return next((places[key] for key in (*keys, "log") if key in places), {})
 
 
 def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:

@@ -51,13 +51,17 @@ def _drawn(
     curve: Mapping[str, Any], drawn_points: Mapping[tuple[str, ...], tuple[int, list[Point]]]
 ) -> DrawnCurve:
     total, points = drawn_points[curve["worker"], curve["tag"], curve["origin"]]
-    return {
+    made: DrawnCurve = {
         "tag": curve["tag"],
         "scope": curve["scope"],
         "kept": len(points),
         "total": total,
         "points": points,
     }
+    if curve["exploded"] and curve["quantity"] == "training_loss" and not curve["nonfinite"]:
+        place = [curve[f"exploded_{key}"] for key in ("epoch", "step", "steps")]
+        made["exploded_at"] = _point(curve["origin"], *place, math.inf, None)[0]
+    return made
 
 
 def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:

@@ -86,7 +86,7 @@ def document(
         "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
-        "findings": finding_reports(_in_order(findings, decision), tables["records"]),
+        "findings": finding_reports(_in_order(findings, decision), tables),
         "collect": _collect(findings, unsure),
         "timeline": events,
         "events_left_out": left_out,

@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-import polars as pl
-
 from analyzer.diagnose.log_lines.lines import Lines
 from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
+from analyzer.model.run import Tables
 
 _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
 
 
-def finding_reports(findings: Sequence[Finding], records: pl.DataFrame) -> list[FindingReport]:
+def finding_reports(findings: Sequence[Finding], tables: Tables) -> list[FindingReport]:
     """Return the findings as reports; each line of evidence carries the log lines above it."""
     places = [place for finding in findings for place in finding.evidence]
-    lines = Lines(records, {place.source for place in places if place.source and place.line})
+    lines = Lines(tables, {place.source for place in places if place.source and place.line})
     return [_finding(finding, lines) for finding in findings]
 
 
@@ -33,7 +32,7 @@ def _finding(finding: Finding, lines: Lines) -> FindingReport:
         "summary": finding.summary,
         "why": list(finding.why),
         "reckoned": list(finding.confidence_trace),
-        "evidence": [_evidence(each, lines) for each in _merged(finding.evidence)],
+        "evidence": [_evidence(each, lines) for each in _merged(_quoted(finding.evidence, lines))],
         "explained_by": list(finding.explained_by),
         "contradicted_by": list(finding.contradicted_by),
         "collect": list(finding.collect),
@@ -41,14 +40,27 @@ def _finding(finding: Finding, lines: Lines) -> FindingReport:
     }
 
 
-def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Return the evidence with entries of the same place merged, without entries that have no text."""
+def _quoted(evidence: Iterable[Evidence], lines: Lines) -> list[Evidence]:
+    """Return the evidence that says or quotes anything; each line has its text."""
+    return [
+        each._replace(excerpt=lines.at(each.source, each.line)) if each.line and not each.excerpt else each
+        for each in evidence
+        if each.says or each.excerpt
+    ]
+
+
+def _merged(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Return the evidence with entries of the same place merged; a log line stands for its event file."""
+    marked = {(each.source, each.line): each.excerpt for each in evidence if each.marks}
+    logged = {(each.worker, each.says) for each in evidence if each.line}
     places: dict[tuple[Any, ...], Evidence] = {}
     for each in evidence:
-        if not each.says and not each.excerpt:
+        if each.source and not each.line and (each.worker, each.says) in logged:
             continue
-        is_line = each.source is not None and each.line is not None
-        place = (each.kind, each.source, each.line, each.worker, each.excerpt, "" if is_line else each.says)
+        line = (each.source, each.line)
+        excerpt = each.excerpt if each.marks else marked.get(line, each.excerpt)
+        rest = (each.worker, each.says) if None in line else (excerpt,)
+        place = (each.kind, *line, *rest)
         known = places.get(place)
         places[place] = _combined(known, each) if known else each
     return list(places.values())
@@ -57,15 +69,16 @@ def _merged(evidence: Iterable[Evidence]) -> list[Evidence]:
 def _combined(one: Evidence, other: Evidence) -> Evidence:
     says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
     signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
-    return one._replace(says=says, signals=signals, marks=tuple(sorted({*one.marks, *other.marks})))
+    excerpt = one.excerpt if one.marks else other.excerpt
+    marks = tuple(sorted({*one.marks, *other.marks}))
+    worker = one.worker or other.worker
+    return one._replace(says=says, signals=signals, worker=worker, excerpt=excerpt, marks=marks)
 
 
 def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
     made = cast(EvidencePlace, evidence._asdict())
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
-    if evidence.line and not evidence.excerpt:
-        made["excerpt"] = lines.at(evidence.source, evidence.line)
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
     made["context"] = [[number, text[:_LINE_CHARACTERS]] for number, text in above]
     return made

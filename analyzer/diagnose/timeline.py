@@ -18,10 +18,10 @@ from analyzer.tables.clock_alignment import CommonClock
 MOST_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MOST_WORDS = 240
-_PLACE = ("source", "line")
 _IMPORTANCE = (
     "error",
     "nonfinite",
+    "exploded",
     "signal",
     "end",
     "silence",
@@ -50,7 +50,7 @@ def timeline(
     told = [
         *_milestones(tables),
         *_progress(tables),
-        *_nonfinite(tables),
+        *_bad_losses(tables),
         *_errors(tables, parts),
         *_accusations(tables),
         *_checkpoints(tables),
@@ -76,21 +76,16 @@ def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
 
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
-    """Return the events, numbered, with the text of their lines (for exit codes, the code)."""
-    lines = Lines(tables["records"], {event["source"] for event in events if event["line"]})
-    codes = tables["facts"].filter(pl.col("key") == "exit_code")
-    told = {(source, line): code for source, line, code in codes.select(*_PLACE, "value").iter_rows()}
+    """Return the events, numbered, with the text of their lines."""
+    lines = Lines(tables, {event["source"] for event in events if event["line"]})
     return [
-        cast(TimelineEvent, {"n": number, **event, "excerpt": _excerpt(event, lines, told)})
+        cast(TimelineEvent, {"n": number, **event, "excerpt": _excerpt(event, lines)})
         for number, event in enumerate(events, 1)
     ]
 
 
-def _excerpt(event: Event, lines: Lines, told: Mapping[tuple[str, int], str]) -> str:
-    source, line = event["source"], event["line"]
-    if line is None:
-        return ""
-    return (told.get((source, line)) or lines.at(source, line))[:_MOST_WORDS]
+def _excerpt(event: Event, lines: Lines) -> str:
+    return "" if event["line"] is None else lines.at(event["source"], event["line"])[:_MOST_WORDS]
 
 
 def _rank(event: Event) -> int:
@@ -190,12 +185,16 @@ def _progress(tables: Tables) -> Iterator[Event]:
             yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row['epoch'], row['step'])}")
 
 
-def _nonfinite(tables: Tables) -> Iterator[Event]:
-    """Yield where the loss of a worker is first not finite."""
-    bad = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES) & (pl.col("nonfinite") > 0))
-    for row in bad.iter_rows(named=True):
+def _bad_losses(tables: Tables) -> Iterator[Event]:
+    """Yield where the loss of a worker is first not finite, else where its training loss explodes."""
+    losses = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES))
+    for row in losses.filter(pl.col("nonfinite") > 0).iter_rows(named=True):
         since = place(row["nonfinite_epoch"], row["nonfinite_step"])
         yield _event(row, "nonfinite", f"{row['tag']} not finite from {since} on")
+    exploded = (pl.col("quantity") == "training_loss") & pl.col("exploded") & (pl.col("nonfinite") == 0)
+    for row in losses.filter(exploded).iter_rows(named=True):
+        since = place(row["exploded_epoch"], row["exploded_step"])
+        yield _event(row, "exploded", f"{row['tag']} exploded from {since} on")
 
 
 def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:

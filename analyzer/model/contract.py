@@ -126,6 +126,7 @@ class DrawnCurve(TypedDict):
     scope: Literal["global", "local", "unknown"]
     kept: int
     total: int
+    exploded_at: NotRequired[int]
     points: list[list[Any]]
 
 
@@ -306,6 +307,7 @@ class TimelineEvent(TypedDict):
         "first_step",
         "last_step",
         "nonfinite",
+        "exploded",
         "error",
         "accusation",
         "signal",

@@ -131,3 +131,18 @@ def test_of_several_restarts_the_worst_is_told() -> None:
         curve([0.1] * 5, first=51, attempt=3),
     )
     assert found(first, second, third)["resumed_step"] == 31
+
+
+def test_an_exploded_loss_is_cited_where_it_first_left_its_range() -> None:
+    """A spike that comes back, and growth near zero, are no explosion; without one, the last value is cited."""
+    lines = [{"line": 10 * n, "source": "worker-0.log"} for n in range(1, 5)]
+
+    def logged(*values: float) -> dict[str, Any]:
+        return found(*(curve([value], first=n, **lines[n - 1]) for n, value in enumerate(values, 1)))
+
+    keys = ("exploded", "exploded_step", "line")
+    assert [logged(2.3, 31.0, 9200.5, 310000.0)[key] for key in keys] == [True, 3, 30]
+    assert [logged(1.4e20, 4.8e5)[key] for key in keys] == [True, 1, 10]
+    assert [logged(2.3, 9200.5, 2.2, 2.1)[key] for key in keys] == [False, None, 40]
+    assert [logged(1e-6, 1e-3, 2e-3, 1e-2)[key] for key in keys] == [False, None, 40]
+    assert logged(2.3, 9200.5, 310000.0, math.nan)["line"] == 40

@@ -120,7 +120,7 @@ def test_every_event_names_the_line_that_shows_it(tables_of: TablesOf) -> None:
     told = {e["kind"]: (e["source"], e["line"], e["excerpt"]) for e in events}
     assert told["start"] == ("worker-0.log", 3, "2026-11-21 01:00:01.000 INFO step 1 loss 1.0000")
     assert told["end"][:2] == ("exit_codes.txt", 1)
-    assert told["end"][2] == "1"
+    assert told["end"][2] == "worker-0 1"
     assert all(e["source"] and e["line"] for e in events)
 
 

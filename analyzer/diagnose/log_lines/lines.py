@@ -17,10 +17,16 @@ Line = tuple[int, str]
 
 
 class Lines:
-    """Log lines of the given sources, looked up by line number in their records."""
+    """Lines of the given sources, looked up by line number in their records, else in what states a fact."""
 
-    def __init__(self, records: pl.DataFrame, sources: Collection[str]) -> None:
-        wanted = records.filter(pl.col("source").is_in(list(sources)))
+    def __init__(self, tables: Tables, sources: Collection[str]) -> None:
+        own = pl.col("source").is_in(list(sources))
+        facts = tables["facts"].filter(own & pl.col("line").is_not_null() & pl.col("excerpt").is_not_null())
+        self._facts = {
+            (source, line): excerpt
+            for source, line, excerpt in facts.select("source", "line", "excerpt").iter_rows()
+        }
+        wanted = tables["records"].filter(own)
         parts = wanted.select("source", "line", "last_line", "text").partition_by("source", as_dict=True)
         self._records = {str(source): part.sort("line") for (source,), part in parts.items()}
         self._starts = {source: part["line"].to_list() for source, part in self._records.items()}
@@ -38,9 +44,8 @@ class Lines:
         """Return the text of a line, empty if it was not recorded."""
         records = self._records.get(source or "")
         place = bisect_right(self._starts.get(source or "", []), line)
-        if records is None or not place:
-            return ""
-        return dict(numbered(records.row(place - 1, named=True))).get(line, "")
+        known = dict(numbered(records.row(place - 1, named=True))) if records is not None and place else {}
+        return known.get(line) or self._facts.get((source or "", line), "")
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:

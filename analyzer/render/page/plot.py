@@ -29,6 +29,7 @@ class Series(NamedTuple):
     look: int = 0
     label_y: float | None = None
     label: str = ""
+    exploded: int | None = None
 
     @property
     def finite(self) -> list[float]:
@@ -87,7 +88,10 @@ def _series(worker: Json, curve: Json) -> Series:
     points = tuple(
         (step, _finite(value), str(value)) for step, value, _ in sorted(curve["points"], key=lambda p: p[0])
     )
-    return Series(worker["id"], worker["part"], curve["scope"], points, curve["kept"], curve["total"])
+    exploded = curve.get("exploded_at")
+    return Series(
+        worker["id"], worker["part"], curve["scope"], points, curve["kept"], curve["total"], exploded=exploded
+    )
 
 
 def _finite(value: float | str) -> float | None:
@@ -138,7 +142,7 @@ def drawn_plot(tag: str, made: Sequence[Series], moments: Mapping[str, str]) -> 
 
 def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     runs: list[list[tuple[float, float]]] = [[]]
-    odd = []
+    odd = [] if one.exploded is None else [(x(one.exploded), "exploded", one.exploded)]
     across, up = x.places([step for step, _, _ in one.points]), iter(y.places(one.finite))
     for place, (step, value, text) in zip(across, one.points, strict=True):
         if value is None:

@@ -23,6 +23,7 @@ _EXPECTED_AT_END = {
 _LABEL_PRIORITY = (
     "error",
     "nonfinite",
+    "exploded",
     "signal",
     "end",
     "accusation",
