@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
-from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening
+from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening, kind_of_text
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ def _source(path: Path, name: str) -> Source:
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
         kind = kind_by_opening(_opening_of(path))
+    if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
+        kind = kind_of_text(_opening_of(path))
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.engine.order import Order
-from analyzer.engine.placeholder_texts import Values, fill, is_known, listed
+from analyzer.engine.placeholder_texts import Values, fill, headline, is_known, listed
 from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.truth import distinct, rows_of_scope, truths_of
@@ -144,7 +144,7 @@ def _fired(
         culprits=culprits,
         suspects=suspects,
         about=workers,
-        summary=fill(rule.summary, values),
+        summary=headline(rule.summary, values),
         why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
         collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
         next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),

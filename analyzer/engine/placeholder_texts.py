@@ -22,6 +22,16 @@ _INTERNAL = re.compile(
 )
 """Regex of names of graph nodes and ops in TensorFlow's messages; removed in texts, kept in evidence."""
 
+_HEADINGS = re.compile(
+    r"^\s*(?:(?:Graph execution error:|From /job:\S+:|\d+ root error\(s\) found\.|\(0\)"
+    r"|Detected at node [^\n]*|<stack traces unavailable>)\s*)+",
+    re.MULTILINE,
+)
+"""Regex of what TensorFlow prints before the statement of an error."""
+_NEXT_STATEMENT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\s+(?=\(1\) )")
+_MOST_WORDS = 20
+"""Words that a headline quotes of an error; its evidence has the whole."""
+
 Values = Mapping[str, Mapping[str, object] | str]
 
 
@@ -30,6 +40,25 @@ def fill(text: str, values: Values) -> str:
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
     return substituted(numbered(text, several=several), lambda names: _as_text(_first_known(names, values)))
+
+
+def headline(text: str, values: Values) -> str:
+    """Return the text filled in like `fill`, with only the first statement of each quoted error."""
+    short = {
+        name: _statements(value) if isinstance(value, Mapping) else value for name, value in values.items()
+    }
+    return fill(text, short)
+
+
+def _statements(row: Mapping[str, object]) -> dict[str, object]:
+    return {key: _statement(value) if isinstance(value, str) else value for key, value in row.items()}
+
+
+def _statement(error: str) -> str:
+    """Return the first statement of an error, without headings, in at most 20 words."""
+    lines = [line for line in _HEADINGS.sub("", _INTERNAL.sub("", error)).splitlines() if line.strip()]
+    words = _NEXT_STATEMENT.split(lines[0])[0].split() if lines else error.split()
+    return " ".join(words[:_MOST_WORDS]) + ("…" if len(words) > _MOST_WORDS else "")
 
 
 def is_known(text: str, values: Values) -> bool:

@@ -3,7 +3,8 @@
 The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
 without any of these gets the next free index of a task that it does not call, await or report as lost. A log
 that several workers wrote without labels gets no worker, but a fact `several_workers`. A kernel log beside
-other logs gets no worker either, nor does a log without signs of training beside those of named workers.
+other logs gets no worker either, nor does a log without signs of training (notes, say) beside one with such
+signs or beside those of named workers.
 Numbers from 1, as docker compose uses, are shifted to start at 0. A fact `attributed` records how an unnamed
 worker was identified.
 """
@@ -60,7 +61,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unnamed = [log.name for log in logs if not log.worker]
     nameless = with_rows(tables, [name for name in unnamed if not is_kernel_log(name)] or unnamed)
     others = any(log.name in known for log in logs)
-    working = _training_logs(tables, nameless) if others and nameless else nameless
+    working = _training_logs(tables, nameless) or (set() if others else {*nameless})
     groups = _groups(log.name for log in logs if log.name in nameless)
     mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]

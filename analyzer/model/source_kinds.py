@@ -1,6 +1,7 @@
 """Kinds of files in a run. A new one needs a member of `Kind`, a row in `source_kinds.tsv`, and a reader."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -49,6 +50,8 @@ def _formats(file: Path) -> dict[Kind, _Format]:
 
 
 _FORMATS = _formats(Path(__file__).with_suffix(".tsv"))
+_PRINTED = (Kind.NODES, Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI)
+"""Kinds of files that are the output of a command, which users save under names of their own."""
 
 
 def kind_by_name(name: str) -> Kind:
@@ -56,9 +59,20 @@ def kind_by_name(name: str) -> Kind:
     return next((kind for kind, format_ in _FORMATS.items() if format_.names.search(name)), Kind.OTHER)
 
 
-def kind_by_opening(opening: bytes) -> Kind:
-    """Return the kind for the first bytes of a file; logs of known loggers are recognised."""
-    for kind, format_ in _FORMATS.items():
-        if format_.opening and re.match(format_.opening, opening, re.DOTALL):
-            return kind
-    return Kind.OTHER
+def kind_by_opening(opening: bytes, kinds: Iterable[Kind] = tuple(_FORMATS)) -> Kind:
+    """Return the first of `kinds` that the first bytes of a file fit; known loggers' lines make a log."""
+    fits = (
+        kind for kind in kinds if (words := _FORMATS[kind].opening) and re.match(words, opening, re.DOTALL)
+    )
+    return next(fits, Kind.OTHER)
+
+
+def kind_of_text(opening: bytes) -> Kind:
+    """Return the kind of a `.txt` file: what `kubectl`, `sacct` or `nvidia-smi` printed, else a log.
+
+    A file with lines of known loggers in its first bytes is a log, whatever it begins with.
+    """
+    printed = (
+        Kind.OTHER if kind_by_opening(opening, [Kind.LOG]) is Kind.LOG else kind_by_opening(opening, _PRINTED)
+    )
+    return Kind.LOG if printed is Kind.OTHER else printed

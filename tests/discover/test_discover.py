@@ -16,6 +16,7 @@ from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
 from tests.recordings import ROOT
 
+DESCRIBED = "Name:             bert-0\nNamespace:        ml\nStatus:           Failed\n"
 EXCEPTION = ROOT / "sample_runs" / "worker-exception" / "run"
 
 
@@ -226,13 +227,21 @@ def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
         ),
         ("job.e4711", "anything\n", Kind.LOG),
         ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
+        ("why.txt", DESCRIBED, Kind.PODS),
+        (
+            "status.txt",
+            "NAME      READY  STATUS  RESTARTS  AGE\nbert-0    0/1    Error   0         5m\n",
+            Kind.PODS,
+        ),
+        ("job.txt", "JobID|JobName|State|ExitCode\n7|bert|FAILED|1:0\n", Kind.SACCT),
+        ("job.txt", "       JobID    JobName      State ExitCode \n----- ---- ---- ----\n", Kind.SACCT),
+        ("paste.txt", DESCRIBED + "\nERROR:tensorflow:it failed\n", Kind.LOG),
+        ("paste.txt", "the job failed with state and exit code\n", Kind.LOG),
         ("README.md", "# How to train\n", Kind.OTHER),
         ("train.py", "print('Traceback (most recent call last):')\n", Kind.OTHER),
     ],
 )
-def test_a_file_of_any_name_is_a_log_where_it_begins_like_one(
-    tmp_path: Path, name: str, text: str, kind: Kind
-) -> None:
-    """As people paste it; programs and texts are none."""
+def test_what_a_file_begins_with_decides_its_kind(tmp_path: Path, name: str, text: str, kind: Kind) -> None:
+    """Logs as people paste them, and what commands print; programs and texts are neither."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert [source.kind for source in discover([tmp_path]).sources] == [kind]

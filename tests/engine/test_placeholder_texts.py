@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.engine.placeholder_texts import LONGEST_VALUE, fill
+from analyzer.engine.placeholder_texts import LONGEST_VALUE, fill, headline
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,32 @@ def test_a_long_value_is_cut_between_words() -> None:
     assert said.endswith("label…")
     assert len(said) <= LONGEST_VALUE + 1
     assert len(fill("{raised.message}", {"raised": {"message": "x" * 1000}})) == LONGEST_VALUE + 1
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (
+            "Graph execution error:\n\nFrom /job:worker/replica:0/task:1:\ntruncated record at 8925\n"
+            "\t [[{{node IteratorGetNext}}]]\nRecent warning and error logs:\n  Input of",
+            "truncated record at 8925",
+        ),
+        (
+            "3 root error(s) found.\n  (0) Data loss: corrupted record at 0\n  (1) Cancelled: it",
+            "Data loss: corrupted record at 0",
+        ),
+        (
+            "Received a label of 396, outside [0, 16). Label values: 7 3",
+            "Received a label of 396, outside [0, 16).",
+        ),
+        (
+            "Detected at node 'X'\n<stack traces unavailable>\ncorrupted record at 12",
+            "corrupted record at 12",
+        ),
+        ("No module named 'einops'", "No module named 'einops'"),
+        ("a " * 30, "a " * 19 + "a…"),
+    ],
+)
+def test_a_headline_has_the_first_statement_of_an_error(message: str, said: str) -> None:
+    """Without what TensorFlow prints before it; the evidence has the rest."""
+    assert headline("It raised: {raised.message}", {"raised": {"message": message}}) == f"It raised: {said}"

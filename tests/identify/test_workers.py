@@ -41,6 +41,16 @@ SERVER = "I0000 00:00:1795224703.563885 6 x.cc:1] Started server with target: gr
 CLUSTER = '{"cluster": {"worker": ["a:2222", "b:2222"]}}'
 
 
+def test_notes_beside_a_log_are_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Prose shows no training; alone, it is all that there is."""
+    notes = "We restarted it twice on Tuesday.\nIt hung again at night, ask Kim.\n"
+    assert workers_of(make_run({"notes.txt": notes})) == {"notes.txt": "worker:0"}
+    assert workers_of(make_run({"notes.txt": notes, "train.log": "step 1 loss 0.5\nstep 2 loss 0.4\n"})) == {
+        "notes.txt": None,
+        "train.log": "worker:0",
+    }
+
+
 def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """As docker compose gives them; also in a file that speaks of the workers by these numbers."""
     run = make_run(
