@@ -62,7 +62,7 @@ complete -c mwms-recorder -n '_shtab_mwms_recorder_using; and test $_shtab_mwms_
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -s h -l help -d 'show this help message and exit'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -s o -l out -xka "(__fish_complete_directories)" -d 'directory of the run; each task writes into its own below it'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l task -x -d 'name of this task (default: from TF_CONFIG, the launcher'"'"'s rank, or the host)'
-complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l off -xka "streams hook reach gpus stacks weights" -d 'turn a part off; may be repeated'
+complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l off -xka "streams hook reach gpus files stacks weights" -d 'turn a part off; may be repeated'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l interval -x -d 'seconds between samples (default: 5)'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l stall -x -d 'least seconds without a step that are a stall (default: 60)'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-weights -x -d 'checksum the weights every N steps too'
