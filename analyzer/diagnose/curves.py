@@ -59,8 +59,8 @@ def _drawn(
         "points": points,
     }
     if curve["exploded"] and curve["quantity"] == "training_loss" and not curve["nonfinite"]:
-        place = [curve[f"exploded_{key}"] for key in ("epoch", "step", "steps")]
-        made["exploded_at"] = _point(curve["origin"], *place, math.inf, None)[0]
+        epoch, step, steps = (curve[f"exploded_{key}"] for key in ("epoch", "step", "steps"))
+        made["exploded_at"] = _point(curve["origin"], epoch, step, steps, math.inf, None)[0]
     return made
 
 
