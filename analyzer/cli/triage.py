@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, as_toml
-from analyzer.cli.options.times import seconds, since, timestamp
+from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
 from analyzer.model.errors import UsageError
 
@@ -94,7 +94,8 @@ def _layout(arguments: argparse.Namespace) -> Layout:
     from analyzer.triage.layout import Layout, pattern_regex
 
     pattern_regex(arguments.layout or "")
-    return Layout(arguments.layout or "", arguments.owners)
+    muted = {glob: day(f"muted: {glob} =", until) for glob, until in arguments.muted.items()}
+    return Layout(arguments.layout or "", arguments.owners, muted)
 
 
 def _default_history(folder: str) -> str:

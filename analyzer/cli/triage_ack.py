@@ -4,11 +4,11 @@ import argparse
 import re
 import time
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import examples
+from analyzer.cli.options.times import day
 from analyzer.cli.options.triage import TABLES, parser
 from analyzer.model.errors import UsageError
 from analyzer.triage.database.acknowledgements import (
@@ -32,7 +32,7 @@ def acknowledge_group(argv: Sequence[str]) -> str:
     given, settings = configured(_parser(), argv, (), TABLES, parser())
     if given.print_config:
         return as_toml("triage", settings)
-    until = _date(given.until) if given.until else None
+    until = day("--until", given.until) if given.until else None
     if given.ticket and not re.match(r"https?://", given.ticket):
         raise UsageError(f"--ticket {given.ticket}: give a URL")
     with open_history(_history(given)) as history, as_usage_errors():
@@ -80,10 +80,3 @@ def _history(given: argparse.Namespace) -> str:
     if not given.output or not (Path(given.output) / "history.sqlite").exists():
         raise UsageError("give -o DIR with a history.sqlite in it, or --history URL")
     return default_history_url(Path(given.output))
-
-
-def _date(given: str) -> str:
-    try:
-        return date.fromisoformat(given).isoformat()
-    except ValueError:
-        raise UsageError(f"--until {given}: give a date such as 2026-12-01") from None

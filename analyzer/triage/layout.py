@@ -33,23 +33,34 @@ class JobPath(NamedTuple):
 class Layout(NamedTuple):
     """How directories map to teams and jobs: `pattern` such as `{team}/{job}/{run}`, empty to guess.
 
-    `owners` maps patterns of paths below a root (`nlp/*`) to owners; the first that matches counts.
+    `owners` maps globs of paths below a root (`nlp/*`) to owners, and `muted` to the last night
+    (`YYYY-MM-DD`) on which nobody is told of failures; the first that matches counts.
     """
 
     pattern: str = ""
     owners: Mapping[str, str] = {}
+    muted: Mapping[str, str] = {}
 
     def of(self, place: str, root: str | None) -> JobPath:
         """Return team, job and owner of a run from its path or URL and the root below which it was found."""
-        base = (root or "").rstrip("/")
-        inside = place[len(base) :] if base and place.startswith(f"{base}/") else place.rpartition("/")[2]
-        path = inside.strip("/")
+        path, base = _path_below(place, root), (root or "").rstrip("/")
         matched = pattern_regex(self.pattern).fullmatch(path) if self.pattern else None
         named = {name: value for name, value in (matched.groupdict() if matched else {}).items() if value}
         found = JobPath(named.get("team"), named.get("job"), named.get("owner"))
         found = found if matched else _guess(path, base)
         owner = next((owner for glob, owner in self.owners.items() if fnmatchcase(path, glob)), found.owner)
         return found._replace(owner=owner)
+
+    def is_muted(self, place: str, root: str | None, date: str) -> bool:
+        """Return True if nobody is to be told of a failure of this run on a night."""
+        path = _path_below(place, root)
+        return date <= next((until for glob, until in self.muted.items() if fnmatchcase(path, glob)), "")
+
+
+def _path_below(place: str, root: str | None) -> str:
+    base = (root or "").rstrip("/")
+    inside = place[len(base) :] if base and place.startswith(f"{base}/") else place.rpartition("/")[2]
+    return inside.strip("/")
 
 
 @lru_cache

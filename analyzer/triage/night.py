@@ -121,7 +121,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     ):
         touched = _examine_all(order, roots, engine, outputs, history, result, pack)
         _publish(order, outputs, history, result, touched, pack)
-        result.unreported = _unreported(history, result.date)
+        result.unreported = _unreported(history, order.layout, result.date)
         history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
     if not result.found:
         why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
@@ -129,10 +129,14 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
     return result
 
 
-def _unreported(history: History, date: str) -> list[UnreportedRun]:
-    """Return the runs that no exit status has reported, except those of acknowledged groups."""
+def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedRun]:
+    """Return what no exit status has reported, except runs of acknowledged groups and muted jobs."""
     held = {name for name, said in acknowledgements(history).items() if said.holds(date)}
-    return [each for each in history.unreported() if each.fingerprint not in held]
+    return [
+        each
+        for each in history.unreported()
+        if each.fingerprint not in held and not layout.is_muted(each.place, each.root, date)
+    ]
 
 
 def _examine_all(

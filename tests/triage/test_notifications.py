@@ -204,6 +204,26 @@ def test_the_first_failure_of_a_job_is_news(desk: Desk, hook: str) -> None:
     assert "First failure of the job in 30 nights" in (desk.out / "index.html").read_text(encoding="utf-8")
 
 
+def test_muted_jobs_are_quiet(desk: Desk, hook: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No notification, exit status or digest line, until the date has passed or another job fails alike."""
+    config = desk.out.parent / "triage.toml"
+    config.write_text('[muted]\n"nlp/bert/*" = "2026-11-22"\n', encoding="utf-8")
+    options = ["--config", str(config), "--notify", f"http://{hook}/"]
+    desk.write("nlp/bert/1", "KeyError: 1")
+    assert desk.call(*options) == 0
+    assert "user.exception" not in (desk.out / "digest.md").read_text(encoding="utf-8")
+    assert "user.exception" in (desk.out / "index.html").read_text(encoding="utf-8")
+    desk.write("nlp/gpt/1", "KeyError: 1")
+    assert desk.call(*options, now="2026-11-22T06:00:00") == 1
+    assert "user.exception" in (desk.out / "digest.md").read_text(encoding="utf-8")
+    desk.write("nlp/bert/2", "ValueError: 1")
+    assert desk.call(*options, now="2026-11-23T06:00:00") == 1
+    assert [body["run"] for _, body in Hook.posted] == ["2"]
+    config.write_text('[muted]\n"nlp/*" = "soon"\n', encoding="utf-8")
+    assert desk.call(*options) == 2
+    assert "give a date such as" in capsys.readouterr().err
+
+
 def without_origins(printed: str) -> list[str]:
     """Return the lines of `--print-config` without the comments that say where values come from."""
     return [line.rpartition("  # ")[0] for line in printed.splitlines()]

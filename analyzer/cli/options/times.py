@@ -1,7 +1,7 @@
 """Durations and dates that options of several commands take."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from analyzer.model.errors import UsageError
 
@@ -28,6 +28,14 @@ def timestamp(option: str, given: str) -> float:
     except ValueError:
         advice = "give a length of time such as 3d, or a date such as 2026-11-20"
         raise UsageError(f"{option} {given}: {advice}") from None
+
+
+def day(option: str, given: str) -> str:
+    """Return a date as `YYYY-MM-DD`."""
+    try:
+        return date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise UsageError(f"{option} {given}: give a date such as 2026-12-01") from None
 
 
 def _date_timestamp(given: str) -> float:

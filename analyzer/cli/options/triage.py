@@ -23,14 +23,14 @@ exit status:
   4    no run was found
   70   internal error
   130  interrupted; the next call goes on from there"""
-TABLES = ("owners",)
+TABLES = ("owners", "muted")
 """Tables of the configuration file."""
 _NOTIFY = "report new failures to https://…, slack+https://…, or smtp://HOST?from=…&to=…"
 _ON_NEW = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … describe"
 
 
 def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
-    """Return the options in effect, with `owners` of the configuration file, and each with its origin.
+    """Return the options in effect, with the `TABLES` of the configuration file, and each with its origin.
 
     Raises:
         UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     add_configuration_options(made)
     add("--now", help=argparse.SUPPRESS)
     add_standard_options(made)
-    made.set_defaults(owners={})
+    made.set_defaults(owners={}, muted={})
     return made
 
 

@@ -58,6 +58,8 @@ class UnreportedRun(NamedTuple):
     verdict: str | None
     problem: str
     fingerprint: str | None
+    place: str
+    root: str | None
 
 
 class History:
@@ -134,7 +136,7 @@ class History:
 
     def unreported(self) -> list[UnreportedRun]:
         """Return the runs that no exit status has reported yet."""
-        of = (RUNS.c.verdict, RUNS.c.problem, RUNS.c.fingerprint)
+        of = (RUNS.c[name] for name in UnreportedRun._fields)
         rows = self.rows(sa.select(*of).where(RUNS.c.told.is_(False), RUNS.c.latest))
         return [UnreportedRun(**row) for row in rows]
 

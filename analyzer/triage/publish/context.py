@@ -1,10 +1,13 @@
 """Holds what the outputs of a night show besides its summary."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import NamedTuple
+
+from sqlalchemy import select
 
 from analyzer.triage.database.acknowledgements import Acknowledgement, acknowledgements
 from analyzer.triage.database.history import History
+from analyzer.triage.database.schema import RUNS
 from analyzer.triage.group_details import GroupDetails, first_failures, group_details
 from analyzer.triage.layout import JobPath, Layout
 from analyzer.triage.night_summary import NightSummary, Run
@@ -14,6 +17,7 @@ from analyzer.triage.publish.links import Links
 class PageContext(NamedTuple):
     """Links, layout, details and acknowledgements by fingerprint, and first failures of jobs in 30 nights.
 
+    `of_muted_jobs` are the groups of the night that have runs of muted jobs only.
     `date` is the night shown and `today` that of the call; `address` is the URL of the outputs, if known.
     """
 
@@ -23,6 +27,7 @@ class PageContext(NamedTuple):
     layout: Layout = Layout()
     details: Mapping[str, GroupDetails] = {}
     acknowledged: Mapping[str, Acknowledgement] = {}
+    of_muted_jobs: Container[str] = ()
     first_failures: tuple[Run, ...] = ()
     address: str = ""
 
@@ -36,13 +41,14 @@ class PageContext(NamedTuple):
         return ", ".join(f"{name} {value}" for name, value in found.items() if value)
 
     def is_acknowledged(self, fingerprint: str) -> bool:
-        """Return True if the group is acknowledged on the night of the call."""
+        """Return True if the group is acknowledged on the night of the call, or its jobs are muted."""
         found = self.acknowledged.get(fingerprint)
-        return found is not None and found.holds(self.today)
+        return fingerprint in self.of_muted_jobs or (found is not None and found.holds(self.today))
 
     def is_muted(self, fingerprint: str) -> bool:
-        """Return True if the group is acknowledged and not to be shown in digests."""
-        return self.is_acknowledged(fingerprint) and self.acknowledged[fingerprint].muted
+        """Return True if the group is not to be shown in digests."""
+        muted = fingerprint in self.of_muted_jobs
+        return muted or (self.is_acknowledged(fingerprint) and self.acknowledged[fingerprint].muted)
 
 
 NO_CONTEXT = PageContext()
@@ -53,6 +59,7 @@ def context_of(
 ) -> PageContext:
     """Return the context of a night from the history."""
     groups = [each.fingerprint for each in (*summary.groups, *summary.unknown)]
+    first = first_failures(history, layout, summary.date, [each.date for each in summary.nights])
     return PageContext(
         summary.date,
         today,
@@ -60,5 +67,14 @@ def context_of(
         layout,
         group_details(history, groups, summary.date),
         acknowledgements(history),
-        first_failures(history, layout, summary.date, [each.date for each in summary.nights]),
+        _of_muted_jobs(history, layout, summary.date, today) if layout.muted else (),
+        tuple(run for run in first if not layout.is_muted(run.place, run.root, today)),
     )
+
+
+def _of_muted_jobs(history: History, layout: Layout, night: str, today: str) -> Container[str]:
+    """Return the groups of a night that have runs of muted jobs only."""
+    columns = (RUNS.c.fingerprint, RUNS.c.place, RUNS.c.root)
+    rows = history.rows(select(*columns).where(RUNS.c.latest, RUNS.c.night == night))
+    others = {row["fingerprint"] for row in rows if not layout.is_muted(row["place"], row["root"], today)}
+    return {row["fingerprint"] for row in rows} - others

@@ -76,7 +76,7 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 def _about(group: Group, context: PageContext) -> str:
     """Return whose job it was, hosts, first run, group, report and what somebody said, as sentences."""
     details, said = context.details.get(group.fingerprint), context.acknowledged.get(group.fingerprint)
-    told = [f"{prose(whose[0].upper() + whose[1:])}." if (whose := context.whose(group.run)) else ""]
+    told = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
     if details:
         hosts = ", ".join(code(host.name) for host in details.hosts)
         more = (
@@ -89,8 +89,12 @@ def _about(group: Group, context: PageContext) -> str:
         told.append(f"First run: {code(details.first.place)} on {details.first.night}." if earlier else "")
     told.append(f"Group {code(group.fingerprint)}.")
     told.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
-    told.append(f"{prose(acknowledged(said, context.today))}." if said else "")
+    told.append(f"{prose(_capital(acknowledged(said, context.today)))}." if said else "")
     return "".join(f" {each}" for each in told if each)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _first(context: PageContext) -> Iterator[str]:
