@@ -17,7 +17,7 @@ from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening, kind_of_text
-from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, printable, worker_of
+from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, log_of, printable, worker_of
 
 if TYPE_CHECKING:
     from analyzer.discover.installed_readers import InstalledReader
@@ -32,6 +32,11 @@ _GENERIC_NAMES = frozenset(
 )
 _OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
+_MAY_BE_LOG = re.compile(
+    r"(?:^|/)(?!part-|shard|checkpoint|ckpt|model)(?:[^/.]*(?:\d|worker|chief|master|rank|task)[^/.]*|[^/]+\.(?!sha|md5|crc)[a-z]{2,}[-_]?\d{1,5})$"
+)
+"""Regex for names of logs without a suffix, such as `48213_1`, or with a host's name as suffix."""
+_NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 
 def discover(
@@ -66,7 +71,7 @@ def discover(
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
         sources = [_with_reader(source, readers) for source in sources]
-    in_order = sorted(sources, key=lambda source: _natural_key(source.name))
+    in_order = sorted(_with_rotated_parts(sources), key=lambda source: _natural_key(source.name))
     return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
 
 
@@ -85,6 +90,15 @@ def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
     common = Path(os.path.commonpath(absolute))
     names = [path.relative_to(common).as_posix() for path in absolute]
     return [(path, "" if name == "." else name) for path, name in zip(absolute, names, strict=True)], common
+
+
+def _with_rotated_parts(sources: Sequence[Source]) -> Iterator[Source]:
+    """Yield the sources, rotated parts with the worker of their log: `stdout.1` is a part beside `stdout`."""
+    names = {log_of(source.name) for source in sources if log_of(source.name) == _plain(source.name)}
+    for source in sources:
+        log = log_of(source.name)
+        rotated = source.kind is Kind.LOG and log != _plain(source.name) and log in names
+        yield source._replace(worker=worker_of(log, source.kind)) if rotated else source
 
 
 def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
@@ -155,7 +169,7 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
 
 def _with_reader(source: Source, readers: Sequence[InstalledReader]) -> Source:
     """Return a source with the installed reader that takes it, if any does."""
-    name = _COMPRESSED.sub("", source.name).lower()
+    name = _plain(source.name).lower()
     opening = b"" if source.skip else _opening_of(source.path)
     taking = next((reader for reader in readers if reader.takes(name, opening)), None)
     if taking is None:
@@ -163,9 +177,14 @@ def _with_reader(source: Source, readers: Sequence[InstalledReader]) -> Source:
     return source._replace(kind=Kind.OTHER, reader=taking.module, kind_name=taking.kind)
 
 
+def _plain(name: str) -> str:
+    """Return a name without the suffix of compression."""
+    return _COMPRESSED.sub("", name)
+
+
 def kind_of(name: str) -> Kind:
     """Return the kind of a file by its name; `Kind.OTHER` if the name has no known form."""
-    return kind_by_name(_COMPRESSED.sub("", name).lower())
+    return kind_by_name(_plain(name).lower())
 
 
 def _source(path: Path, name: str) -> Source:
@@ -173,7 +192,7 @@ def _source(path: Path, name: str) -> Source:
     kind = kind_of(name)
     skip = _reason_to_skip(path)
     if kind is Kind.OTHER and not skip:
-        kind = kind_by_opening(_opening_of(path))
+        kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
     attempt = attempt_of(name)
@@ -186,6 +205,13 @@ def _as_log(source: Source) -> Source:
     if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
+
+
+def _kind_by_content(name: str, opening: bytes) -> Kind:
+    """Return the kind by a file's first bytes; lines of text are a log if the name suggests it."""
+    kind = kind_by_opening(opening)
+    may_be_log = kind is Kind.OTHER and _MAY_BE_LOG.search(_plain(name).lower())
+    return Kind.LOG if may_be_log and not _NO_LINES_OF_A_LOG.search(opening) else kind
 
 
 def _opening_of(path: Path) -> bytes:
@@ -209,7 +235,7 @@ def _reason_to_skip(path: Path) -> str:
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
     """Return a sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
-    bare = _COMPRESSED.sub("", name)
+    bare = _plain(name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare
     parts = [

@@ -11,7 +11,7 @@ from analyzer.model.task_names import task_of, tasks_in
 
 _LOSSES = ("heartbeat", "down", "transport")
 """Kinds of lost-peer messages that no task prints about itself."""
-_OF_THE_LEADER = {"connected", "leader"}
+OF_THE_LEADER = {"connected", "leader"}
 """Facts that only the leader states; a leader may also wait for itself."""
 
 
@@ -44,6 +44,6 @@ def _called(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
 
 
 def _awaited(facts: Sequence[Statement]) -> set[str]:
-    if any(fact.key in _OF_THE_LEADER for fact in facts):
+    if any(fact.key in OF_THE_LEADER for fact in facts):
         return set()
     return {fact.value for fact in facts if fact.key == "awaits"}

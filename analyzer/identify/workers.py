@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.identify.remote_tasks import remote_tasks
+from analyzer.identify.remote_tasks import OF_THE_LEADER, remote_tasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, is_kernel_log, is_numbered, is_task, without_attempt
+from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, is_task, without_attempt
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -69,7 +69,12 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unsaid = [group for group in own if group[0] not in claims]
     remote = partial(remote_tasks, tables["records"], stated, messages)
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
-    claims |= _next_free(unsaid, taken, remote, clusters)
+    leading = [
+        group for group in unsaid if any(fact.key in OF_THE_LEADER for fact in _stated_by(group, stated))
+    ]
+    claims |= _by_peers(unsaid, leading, _free_tasks(taken, len(unsaid), clusters), remote)
+    unsaid = [group for group in unsaid if group[0] not in claims]
+    claims |= _next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, clusters)
     return Owners(claims, mixed, renumbered)
 
 
@@ -116,6 +121,45 @@ def _claimed(
             held.add(claim.worker)
             found |= dict.fromkeys(group, claim)
     return found
+
+
+def _free_tasks(taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster]) -> list[str]:
+    """Return the tasks without a log, leader first; of an unknown cluster, as many as there are logs."""
+    listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
+    return [task for task in listed or map("worker:{}".format, range(len(taken) + logs)) if task not in taken]
+
+
+def _by_peers(
+    groups: Sequence[Sequence[str]],
+    leading: Sequence[Sequence[str]],
+    free: Sequence[str],
+    remote: RemoteTasks,
+) -> dict[str, Claim]:
+    """Return log → task for the leader's log, and for the only log that does not call a task its peer.
+
+    Empty unless there are as many logs as free tasks: a task of which all logs tell may have left none.
+    """
+    if len(groups) != len(free) or len(groups) < 2:
+        return {}
+    peers = {group[0]: remote(group) for group in groups}
+    found: dict[str, str] = {}
+    if len(leading) == 1 and free[0] not in peers[leading[0][0]]:
+        found[leading[0][0]] = free[0]
+    while only := _only_log(free, peers, found):
+        found |= [only]
+    named = ((name, found.get(group[0])) for group in groups for name in group)
+    return {name: Claim(task, Basis.PEERS) for name, task in named if task}
+
+
+def _only_log(
+    free: Sequence[str], peers: Mapping[str, AbstractSet[str]], found: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Return (log, task) for a task that all other logs without a task call a peer; None if there is none."""
+    logs = [log for log in peers if log not in found]
+    tasks = [task for task in free if task not in found.values()]
+    may = {task: [log for log in logs if task not in peers[log]] for task in tasks}
+    only = ((own[0], task) for task, own in may.items() if len(own) == 1)
+    return next(only, None) if len(logs) > 1 else None
 
 
 def _next_free(

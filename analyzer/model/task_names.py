@@ -26,9 +26,8 @@ _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_STREAM_INDEX = re.compile(r"(?:^|[-_.])(?:std(?:out|err)|log|out(?:put)?|err|[oe]\d+)[-_.](\d{1,4})$")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
-_ARRAY_TASK = re.compile(r"\.([oe])\d+[-.](\d{1,5})$")
-"""The end of a log's name for a task of an array job: `train.o48213.1` of SGE, `train.o48213-1` of Torque."""
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
@@ -48,10 +47,11 @@ class Basis(StrEnum):
     ADDRESS = "by the address of its server"
     COUNTED_FROM_ZERO = "by the number in its name, counted from 0"
     NUMBER = "by the number in its name"
+    PEERS = "by what the logs say of their peers"
     ORDER = "by the order of the files"
 
 
-GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.ORDER})
+GUESSES = frozenset({Basis.COUNTED_FROM_ZERO, Basis.NUMBER, Basis.PEERS, Basis.ORDER})
 """Bases that make an index a guess: nothing that the worker wrote confirms it."""
 
 
@@ -68,7 +68,7 @@ def is_archive(path: PurePath) -> bool:
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """Return the task in a path, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 
-    Numbers in dates and ids of Slurm jobs are ignored.
+    Numbers in dates and ids of Slurm jobs are ignored; `stdout.1` is of worker 1, if it is no rotated part.
     """
     name = _SLURM_JOB.sub("slurm", _DATE.sub("", name.lower()))
     *folders, own = name.split("/")
@@ -79,7 +79,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
-    bare = _BARE_INDEX.search(PurePosixPath(_ARRAY_TASK.sub(r"-\2.\1", name)).stem)
+    bare = _BARE_INDEX.search(PurePosixPath(name).stem) or _STREAM_INDEX.search(own)
     return f"worker:{int(bare[1])}" if bare else None
 
 

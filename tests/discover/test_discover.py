@@ -177,7 +177,7 @@ def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
         ("worker-1.log-20261121", "worker:1"),
         ("worker-1.log.bak", "worker:1"),
         ("slurm-48213.out.gpu21", None),
-        ("stderr.1", None),
+        ("stderr.1", "worker:1"),
     ],
 )
 def test_what_schedulers_and_logrotate_call_logs_are_logs(name: str, worker: str | None) -> None:
@@ -245,3 +245,42 @@ def test_what_a_file_begins_with_decides_its_kind(tmp_path: Path, name: str, tex
     """Logs as people paste them, and what commands print; programs and texts are neither."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert [source.kind for source in discover([tmp_path]).sources] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"), [("48213-1_7", "worker:1"), ("train.gpu21", None), ("gpu21", None)]
+)
+def test_a_text_without_a_suffix_or_with_a_host_as_suffix_is_a_log(
+    name: str, worker: str | None, tmp_path: Path
+) -> None:
+    """As schedulers name the output of a host."""
+    (source,) = discover([write(tmp_path, {name: "step 1 loss 0.5\nstep 2 loss 0.4\n"})]).sources
+    assert (source.kind, source.worker) == (Kind.LOG, worker)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("part-00001", "1,2\n3,4\n"),
+        ("checkpoint_1", "model_checkpoint_path\n"),
+        ("launch_2", "#!/bin/bash\nsrun x\n"),
+        ("weights_2", "\0\1\2\n"),
+        ("model.sha256", "e3b0c442 model\n"),
+        ("notes", "a line\n"),
+    ],
+)
+def test_other_files_without_a_known_suffix_are_no_logs(name: str, content: str, tmp_path: Path) -> None:
+    """Data, scripts, binary files and checksums."""
+    (source,) = discover([write(tmp_path, {name: content})]).sources
+    assert source.kind is Kind.OTHER
+
+
+def test_a_number_is_a_rank_unless_it_counts_rotated_parts(tmp_path: Path) -> None:
+    """Which stand beside the log that is still being written."""
+    text = "step 1 loss 0.5\n"
+    ranks = discover([write(tmp_path / "ranks", {"stdout.0": text, "stdout.1": text})]).sources
+    parts = discover(
+        [write(tmp_path / "parts", {"stdout": text, "stdout.1": text, "stdout.2.gz": text})]
+    ).sources
+    assert [source.worker for source in ranks] == ["worker:1", "worker:0"]
+    assert [source.worker for source in parts] == [None, None, None]
