@@ -1,8 +1,12 @@
 """Assigns runs to nights: dates in UTC."""
 
-from datetime import UTC, datetime
+from __future__ import annotations
 
-from analyzer.triage.examine.run_task import ExaminedRun
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyzer.triage.examine.run_task import ExaminedRun
 
 DAY_SECONDS = 86_400.0
 

@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from analyzer.discover import kind_of
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
 from analyzer.storage.object_store import File, is_url
+from analyzer.triage.dates import midnight
 from analyzer.triage.examine.settled_runs import NONE_KNOWN, QUIET_SECONDS, SettledRuns, StoredRun
 from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
@@ -114,7 +114,7 @@ def find_runs(
 
 def _unchanged(run: StoredRun, now: float) -> FoundRun:
     """Return a settled run as its last listing showed it; it was written to on its night or before."""
-    written = datetime.fromisoformat(run.night).replace(tzinfo=UTC).timestamp()
+    written = midnight(run.night)
     age = max(now - written, QUIET_SECONDS)
     return FoundRun(run.place, run.place, run.stamp, age, written, run.files or 0)
 

@@ -4,10 +4,11 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime
 from typing import NamedTuple
 
-QUIET_SECONDS = 2 * 86_400.0
+from analyzer.triage.dates import DAY_SECONDS, date_of
+
+QUIET_SECONDS = 2 * DAY_SECONDS
 """Seconds without a write after which a run is settled, and its directory is not listed any more."""
 _DATE = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)")
 
@@ -27,7 +28,7 @@ class SettledRuns:
     def __init__(self, runs: Iterable[StoredRun] = (), now: float = 0.0) -> None:
         """Index the runs; `now` is in seconds since the epoch."""
         self._runs = sorted(runs)
-        self._quiet_since = datetime.fromtimestamp(now - QUIET_SECONDS if now else 0.0, UTC).date()
+        self._quiet_since = date_of(now - QUIET_SECONDS)
         self.files: dict[str, int] = defaultdict(int)
         """Directories above runs, with the number of files of the settled runs below them."""
         self._active: set[str] = set()
@@ -51,10 +52,7 @@ class SettledRuns:
 
     def _is_past(self, place: str) -> bool:
         named = _DATE.fullmatch(place.rpartition("/")[2])
-        try:
-            return named is not None and date(*map(int, named.groups())) < self._quiet_since
-        except ValueError:
-            return False
+        return named is not None and "-".join(named.groups()) < self._quiet_since
 
 
 def parents(place: str) -> Iterator[str]:
