@@ -49,6 +49,7 @@ def exceptions(
         return frame("exceptions", [])
     wording = _wording(messages)
     rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
+    _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     later = last_progress(scalars)
     starting = [each.detail for each in messages.stating("fact") if each.starts_process]
@@ -63,6 +64,14 @@ def exceptions(
         )  # without a worker, the file may be of several
         row["final"] = not any(comes_after(each, row) for each in behind)
     return frame("exceptions", rows)
+
+
+def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
+    """Set `worker` in place to the task of which the line of an exception says how it exited."""
+    stated = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
+    exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
+    for row in rows:
+        row["worker"] = exited.get((row["source"], row["line"]), row["worker"])
 
 
 def _disown_broken_connections(
