@@ -226,6 +226,14 @@ def test_a_traceback_without_its_error_raises_nothing() -> None:
     assert parse(record.text) is None
 
 
+def test_an_error_whose_name_begins_with_an_underscore_is_one() -> None:
+    """NumPy's class for a failed allocation does."""
+    record = read("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 1 GiB\n")[0]
+    found = parse(record.text)
+    assert found is not None
+    assert found.type == "_ArrayMemoryError"
+
+
 def test_a_logged_exception_may_have_no_class() -> None:
     """SageMaker's container names only its message; the traceback below it is cut."""
     line = "2018-05-29 11:03:22,916 ERROR - container.training - uncaught exception during training: bad features"
