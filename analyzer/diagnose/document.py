@@ -217,6 +217,12 @@ def _alternatives(decision: Decision) -> list[contract.Alternative]:
     """Return the other possible causes, except effects of another cause and repetitions of the chosen one."""
     chosen = decision.chosen
     blamed = {*chosen.culprits, *chosen.suspects} if chosen else set()
+
+    def repeats(other: Finding) -> bool:
+        same = blamed.issuperset(other.culprits + other.suspects)
+        vaguer = not other.culprits and blamed <= {*other.suspects}
+        return other.cause == decision.cause and (same or vaguer)
+
     return [
         {
             "cause": finding.cause or "",
@@ -226,8 +232,7 @@ def _alternatives(decision: Decision) -> list[contract.Alternative]:
             "against": against,
         }
         for finding, against in decision.rejected
-        if not finding.explained_by
-        and not (finding.cause == decision.cause and blamed.issuperset(finding.culprits + finding.suspects))
+        if not finding.explained_by and not repeats(finding)
     ]
 
 

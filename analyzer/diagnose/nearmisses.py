@@ -20,7 +20,10 @@ _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
-    """Return causes that missed one signal; first those whose signal a missing file might contain."""
+    """Return causes that missed one signal; first those whose signal a missing file might contain.
+
+    Beside a known cause, only these: files that were read have refuted the others.
+    """
     if decision.verdict is Verdict.HEALTHY:
         return []
     found = [
@@ -29,6 +32,8 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
         if finding.outcome is Outcome.QUIET and finding.role is Role.CAUSE and finding.near
         if not set(finding.near.columns) <= _STRUCTURE and not _repeats_verdict(finding, decision)
     ]
+    if decision.chosen:
+        found = [each for each in found if each[2]]
     found.sort(key=lambda each: (each[2] is None, -len(each[1].held), each[0].rule))
     return [_document(*each) for each in found[:MOST]]
 

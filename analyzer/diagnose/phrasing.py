@@ -21,7 +21,8 @@ def summary(decision: Decision, tables: Tables) -> str:
         return decision.chosen.summary
     if decision.verdict is Verdict.HEALTHY:
         workers = job["trainers"]
-        whose = "the only training worker" if workers == 1 else f"all {workers} training workers"
+        many = "both" if workers == 2 else f"all {workers}"
+        whose = "the only training worker" if workers == 1 else f"{many} training workers"
         return f"Nothing failed: {whose} reached the planned end."
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."

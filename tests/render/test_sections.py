@@ -260,7 +260,7 @@ def test_what_the_document_has_is_on_the_page() -> None:
     """Clocks, barriers, odd lines, near misses, the good run, and how sure a finding is."""
     page = re.sub(r"<[^>]*>", "", render(whole(), "html").partition('id="diagnosis"')[0])
     for said in (
-        "How the workers’ clocks compare", "+3.50 s", "Barriers", "Step, step 24",
+        "How the workers’ clocks compare", "+3.50 s", "Barriers", "Last step (step 24)",
         "a line that is odd", "1 other cause that nearly fired", "To decide it, collect the event files.",
         "What differs from job-16, which went well", "3.10.4", "4.0 times as long", "0.25",
         "a line that the good run lacks", ": 0.78 to begin with, +0.12 for a traceback.",
