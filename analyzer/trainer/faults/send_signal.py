@@ -27,6 +27,8 @@ class SendSignal(Fault):
     signal: str = "KILL"
     when: str = "guilty"
     everyone: bool = False
+    deadly: bool = False
+    """The process has to end by the signal, as by SIGKILL, or the run is refused."""
     sent: list[Life] = field(default_factory=list, init=False)
     ignoring: set[int] = field(default_factory=set, init=False)
     stopped: set[int] = field(default_factory=set, init=False)
@@ -67,7 +69,8 @@ class SendSignal(Fault):
         number, name = Signals[f"SIG{self.signal}"], f"worker {life.index}"
         if life.code == -number:
             return f"{name}: wait status of SIG{self.signal}"
-        require(number != Signals.SIGKILL, f"{name} ended with {life.code}, not by SIGKILL")
+        deadly = self.deadly or number == Signals.SIGKILL
+        require(not deadly, f"{name} ended with {life.code}, not by SIG{self.signal}")
         if number == Signals.SIGSTOP:
             require(life.pid in self.stopped, f"{name} did not stand still")
             return f"{name}: state T in /proc"
