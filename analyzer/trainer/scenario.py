@@ -137,9 +137,11 @@ class Scenario:
         return FAULTS[self.fault["name"]](guilty=self.guilty, step=self.step, **params)
 
     def expected(self) -> dict[str, Any]:
-        """Return the expected diagnosis, as `expected.json` stores it."""
+        """Return the expected diagnosis, as `expected.json` stores it; suspects are workers of the job."""
+        tasks = {task: task for task in map(self.task, range(self.workers))}
+        tasks["guilty"] = self.task(self.guilty)
         named = {
-            key: [self.task(self.guilty) if name == "guilty" else name for name in self.expect.get(key, [])]
+            key: [tasks[name] for name in self.expect.get(key, []) if name in tasks]
             for key in ("culprits", "suspects")
         }
         accept = {"accept": self.expect["accept"]} if self.expect.get("accept") else {}
