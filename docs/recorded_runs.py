@@ -16,11 +16,15 @@ The run directory is what the recorder left, and nothing else.
 `mwms-train record SCENARIO --recorder -o sample_runs/recorded` made them.
 No rule was changed between the first recording and the first answers;
 `sample_runs/recorded/first_tries.csv` keeps these.
+The two runs with a label out of range were recorded again once the recorder noted input files, and the rule was made for them.
+`tf-config-index-twice` accused an innocent worker at first: its two recordings of one task were taken for a restart.
 In one more, `sigterm-dies`, nothing broke: TensorFlow 2.21 catches SIGTERM and trains on.
 A first recording of `variable-outside-scope` began with equal values, because the program sets a seed,
 and was called `numeric.replicas_diverged`, which it was; the scenario was mended.
 A first recording of `firewall` had its recorders outside the workers' networks, so that they met no firewall.
 *Without the recorder* is the answer on the first sample run of the same scenario; empty where it has none.
+In `batch-size` with two workers nobody is the odd one; in a run of `truncated-file` TensorFlow crashed in
+its profiler before it met the damage. Neither was kept.
 The faults of `open-files-grow`, `replicas-drift` and `variable-outside-scope` leave no line in a log.
 
 """

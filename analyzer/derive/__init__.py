@@ -21,6 +21,7 @@ from analyzer.derive.recordings import (
     with_first_end,
     with_own_files,
     with_running_workers,
+    with_tasks_run_twice,
     with_whole_stalls,
 )
 from analyzer.derive.replicas import replicas
@@ -39,8 +40,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all tables derived from them."""
-    facts = with_own_files(with_first_end(with_running_workers(read["facts"], read["sources"])))
-    read = {**read, "facts": facts}
+    facts = with_tasks_run_twice(with_running_workers(read["facts"], read["sources"]), read["sources"])
+    read = {**read, "facts": with_own_files(with_first_end(facts))}
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
     tasks = workers(read["sources"], read["facts"], read["records"], {task for task, _ in stepped(training)})
     raised = exceptions(read["records"], training, read["facts"], read["sources"], messages)

@@ -42,6 +42,25 @@ def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([facts, ahead], how="diagonal") if lead >= _CLEARLY_SECONDS else facts
 
 
+def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts, and `recorded_twice` for each worker with two recordings of the same time.
+
+    Its value is the seconds that they have in common. A restart begins after the end of the one before.
+    """
+    spans = (
+        sources.filter((pl.col("kind") == "recording") & pl.col("worker").is_not_null())
+        .group_by("worker", "attempt", maintain_order=True)
+        .agg(pl.col("first_time").min(), pl.col("last_time").max())
+        .sort("worker", "first_time")
+    )
+    before = spans.with_columns(before=pl.col("last_time").shift(1).over("worker")).drop_nulls("before")
+    shared = before.with_columns(shared=pl.min_horizontal("last_time", "before") - pl.col("first_time"))
+    twice = shared.filter(pl.col("shared") >= _CLEARLY_SECONDS).unique("worker", maintain_order=True)
+    seconds = pl.col("shared").round(0).cast(pl.Int64).cast(pl.String)
+    rows = twice.select("worker", "attempt", key=pl.lit("recorded_twice"), value=seconds)
+    return pl.concat([facts, rows], how="diagonal")
+
+
 def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `own_files` for each worker with input files whose names no other worker opened.
 

@@ -138,11 +138,15 @@ def _attempt_starts(
 def _last_attempts(
     told: pl.DataFrame, placed: pl.DataFrame, when: Attempts, begun: Mapping[str, Mapping[int, float]]
 ) -> pl.Series:
-    """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt."""
+    """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt.
+
+    That in a recording belongs to the attempt that was recorded.
+    """
     if not begun:
         return placed["attempt"]
     last = {worker: max(numbers) for worker, numbers in begun.items()}
     counted = [name for name in when.named if name in when.starts or attempt_of(name) is not None]
+    counted += told.filter(pl.col("key") == "recorded_end")["source"].to_list()
     unsaid = (pl.col("key") == "exit_code") & told["attempt"].is_null() & ~pl.col("source").is_in(counted)
     of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
