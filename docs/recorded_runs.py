@@ -14,10 +14,12 @@ RECORDER = """\
 Scenarios that ran a second time under [mwms-recorder](recorder.md), most with two workers.
 The run directory is what the recorder left, and nothing else.
 `mwms-train record SCENARIO --recorder -o sample_runs/recorded` made them.
-No rule was changed between the first recording and the first answers;
+No rule was made for a scenario between its first recording and its first answer;
 `sample_runs/recorded/first_tries.csv` keeps these.
-The two runs with a label out of range were recorded again once the recorder noted input files, and the rule was made for them.
-`tf-config-index-twice` accused an innocent worker at first: its two recordings of one task were taken for a restart.
+The two runs with a label out of range were recorded again once the recorder noted input files,
+and a rule was made for them.
+In `tf-config-index-twice` an innocent worker was accused at first:
+its two recordings of one task were taken for a restart.
 In one more, `sigterm-dies`, nothing broke: TensorFlow 2.21 catches SIGTERM and trains on.
 A first recording of `variable-outside-scope` began with equal values, because the program sets a seed,
 and was called `numeric.replicas_diverged`, which it was; the scenario was mended.
