@@ -117,8 +117,8 @@ run was refused, and what the analyzer said of it the first time.
 [trainer.md](trainer.md) says how to repeat it; generated from `sample_runs/matrix.csv`.
 
 The runs of 2026-11-23 were made as root in a fresh environment with nothing but `pip install '.[trainer]'`
-(TensorFlow 2.21), Estimators with TensorFlow 2.15, on two cores that had other work, with a load of up to 28;
-some of the refused runs failed for that alone.
+(TensorFlow 2.21; Estimators with 2.15, three under the recorder also with `pip install ./recorder`),
+on two cores that had other work, with a load of up to 29; some of the refused runs failed for that alone.
 
 """
 
