@@ -42,6 +42,11 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     return ("", "")
 
 
+def blamed_workers(diagnosis: Mapping[str, Any]) -> set[str]:
+    """Return the culprits, or without any, the suspects."""
+    return {*(diagnosis["culprits"] or diagnosis["suspects"])}
+
+
 def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
     """Return a parenthesis on how a blamed worker's index was guessed; empty if none was guessed."""
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
@@ -109,7 +114,7 @@ def _failed_at(diagnosis: Mapping[str, Any]) -> float | None:
 
     Without blamed workers, the first error of any worker. A hang begins at the blamed workers' last step.
     """
-    blamed = {*(diagnosis["culprits"] or diagnosis["suspects"])}
+    blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
     kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
     for kind in kinds if blamed else kinds[:1]:

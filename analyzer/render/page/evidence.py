@@ -33,16 +33,16 @@ def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[dict[str, Any]]:
     n = 1
     unexplained = diagnosis["rule"] is None and diagnosis["verdict"] != "healthy"
     for i, finding in fired_findings(diagnosis):
-        places = [place(n + k, each) for k, each in enumerate(unique_evidence(finding["evidence"]))]
+        places = numbered(unique_evidence(finding["evidence"]), n)
         leads = unexplained or finding["rule"] == diagnosis["rule"]
         made.append({"finding": finding, "anchor": anchors[i], "places": places, "leads": leads})
         n += len(places)
     return made
 
 
-def place(n: int, item: Json) -> dict[str, Any]:
-    """Return a piece of evidence with its number on the page and its lines."""
-    return {"n": n, "item": item, "lines": list(_lines(item))}
+def numbered(items: Iterable[Json], first: int = 1) -> list[dict[str, Any]]:
+    """Return pieces of evidence, each with its number on the page and its lines."""
+    return [{"n": n, "item": item, "lines": list(_lines(item))} for n, item in enumerate(items, first)]
 
 
 def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from analyzer.render.decision import blamed_workers
 from analyzer.render.formatting import worker_key
 
 Json = Mapping[str, Any]
@@ -100,7 +101,7 @@ def _finite(value: float | str) -> float | None:
 
 def _moments(diagnosis: Json) -> dict[str, str]:
     """Return the last step of each blamed worker, by worker, as `epoch 2, step 14`."""
-    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    blamed = blamed_workers(diagnosis)
     return {
         w["id"]: ("" if w["last_step"]["epoch"] is None else f"epoch {w['last_step']['epoch']}, ")
         + f"step {w['last_step']['step']:,}"

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.render import formatting
-from analyzer.render.decision import wording
+from analyzer.render.decision import blamed_workers, wording
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
@@ -127,7 +127,7 @@ def _moment(diagnosis: Json, events: Sequence[_Placed], axis: Axis) -> tuple[flo
     """
     if diagnosis["verdict"] != "failed":
         return None
-    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    blamed = blamed_workers(diagnosis)
     ended = {w["id"]: w["ended"]["how"] for w in diagnosis["workers"]}
     for event, time in events:
         worker = event["worker"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analyzer.render import formatting
+from analyzer.render.decision import blamed_workers
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
@@ -23,7 +24,7 @@ def trace(diagnosis: Json) -> dict[str, Any] | None:
     traced = sorted(diagnosis.get("trace", []), key=lambda t: formatting.worker_key(t["worker"]))
     if not traced:
         return None
-    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    blamed = blamed_workers(diagnosis)
     bars = [_row(t, t["worker"] in blamed) for t in traced]
     rows = [row for row in bars if len(bars) <= _MAX_ROWS or _stands_out(row)]
     typical = [row for row in bars if row not in rows]
@@ -43,7 +44,7 @@ def latecomers(diagnosis: Json) -> dict[str, Any] | None:
     called = diagnosis.get("collectives", [])
     if not called:
         return None
-    blamed = {*diagnosis["culprits"]} or {*diagnosis["suspects"]}
+    blamed = blamed_workers(diagnosis)
     traced = {t["worker"] for t in diagnosis["trace"]}
     late = {c["last"] for c in called}
     workers = sorted(traced | late if len(traced) <= _MAX_ROWS else late, key=formatting.worker_key)

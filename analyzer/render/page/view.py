@@ -44,69 +44,99 @@ _OUTCOMES = ("fired", "error", "not-applicable", "quiet")
 def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
     """Return the variables of the report's template; `document` is the trimmed diagnosis as JSON."""
     diagnosis = trimmed.diagnosis
-    anchors = evidence.finding_anchors(diagnosis["findings"])
-    claims = evidence.claims(diagnosis, anchors)
-    shown = {w["id"] for w in diagnosis["workers"]}
-    why, following = phrasing.headings(diagnosis)
-    told = evidence.places_by_line(claims)
-    cited = evidence.cited(diagnosis, told)
     order, present = section_order(diagnosis), _present(diagnosis)
-    files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
     return {
         "d": diagnosis,
         "run": diagnosis["run"],
-        "sign": decision.wording()["verdicts"][diagnosis["verdict"]][0],
-        "verdict": decision.wording()["verdicts"][diagnosis["verdict"]][1],
-        "blamed": decision.blamed(diagnosis),
-        "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
-        "answers": [*decision.answers(diagnosis), *decision.seen_before(diagnosis)],
-        "restart": decision.restart(diagnosis),
-        "failure": decision.failure(diagnosis),
-        "why_heading": why,
-        "next_heading": following,
-        "open_questions": phrasing.open_questions(diagnosis),
-        "differences": phrasing.differences(diagnosis),
-        "workers_seen": decision.workers_seen(diagnosis["run"]),
-        "chart": timeline.chart(diagnosis),
-        "target": _targets(told, cited, files, shown),
-        "cited": cited,
-        "file_anchors": files,
-        "barriers": [b for b in diagnosis.get("barriers", ()) if b["arrived"] or b["awaited"]],
-        "barriers_open": any(b["awaited"] for b in diagnosis.get("barriers", ())),
-        "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
-        "pause_legend": decision.wording()["pauses"],
-        "telling_lines": [evidence.place(n, e) for n, e in enumerate(phrasing.telling_lines(diagnosis), 1)],
-        "deciding_file": phrasing.deciding_file(diagnosis),
-        "odd_lines": [evidence.place(n, e) for n, e in enumerate(diagnosis.get("odd_lines", ()), 1)],
-        "good": _good(diagnosis),
-        "near_misses": diagnosis.get("near_misses", ()),
-        "claims": claims,
-        "shown_workers": shown,
-        "anchor_of": {f["rule"]: anchors[i] for i, f in reversed(list(enumerate(diagnosis["findings"])))},
-        "rules": _rules(diagnosis["findings"], anchors),
-        "plots": plot.plots(diagnosis),
-        "undrawn": plot.undrawn(diagnosis),
-        "resource_plots": resources.resource_plots(diagnosis),
-        "facts": cluster.facts(diagnosis),
-        "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
-        "trace": trace.trace(diagnosis),
-        "latecomers": trace.latecomers(diagnosis),
-        "coverage": coverage.coverage(diagnosis),
-        "endings": cluster.endings(diagnosis),
-        "files_of": _files(diagnosis),
         "calm": diagnosis["verdict"] == "healthy",
-        "lost": incomplete_sources(diagnosis),
-        "foreign": unsupported_sources(diagnosis),
-        "surely": decision.confidence_phrase(diagnosis),
-        "notes": phrasing.notes(diagnosis),
-        "consequences": phrasing.consequences(diagnosis),
-        "last_words": [evidence.place(n, e) for n, e in enumerate(diagnosis["last_words"], 1)],
+        "long_run": _long(diagnosis["run"]),
         "nav": [(id_, _NAV[id_]) for id_ in (*_OPENING, *order, "made") if present[id_]],
         "section_order": order,
-        "long_run": _long(diagnosis["run"]),
+        **_decision(diagnosis),
+        **_evidence(diagnosis),
+        **_charts(diagnosis),
+        **_tables(diagnosis),
         "cuts": trimmed.notes(),
         "document": document,
         "ticket": ascii_json(markdown.render(diagnosis)),
+    }
+
+
+def _decision(diagnosis: Json) -> dict[str, Any]:
+    """Return what stands above the fold, and what speaks against the verdict."""
+    sign, verdict = decision.wording()["verdicts"][diagnosis["verdict"]]
+    why, following = phrasing.headings(diagnosis)
+    shown = {w["id"] for w in diagnosis["workers"]}
+    return {
+        "sign": sign,
+        "verdict": verdict,
+        "blamed": decision.blamed(diagnosis),
+        "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
+        "shown_workers": shown,
+        "surely": decision.confidence_phrase(diagnosis),
+        "answers": [*decision.answers(diagnosis), *decision.seen_before(diagnosis)],
+        "restart": decision.restart(diagnosis),
+        "failure": decision.failure(diagnosis),
+        "workers_seen": decision.workers_seen(diagnosis["run"]),
+        "why_heading": why,
+        "next_heading": following,
+        "differences": phrasing.differences(diagnosis),
+        "notes": phrasing.notes(diagnosis),
+        "open_questions": phrasing.open_questions(diagnosis),
+        "consequences": phrasing.consequences(diagnosis),
+        "near_misses": diagnosis.get("near_misses", ()),
+    }
+
+
+def _evidence(diagnosis: Json) -> dict[str, Any]:
+    """Return the quoted lines: of findings, events and the good run, and those that hint at a cause."""
+    anchors = evidence.finding_anchors(diagnosis["findings"])
+    claims = evidence.claims(diagnosis, anchors)
+    told = evidence.places_by_line(claims)
+    cited = evidence.cited(diagnosis, told)
+    files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
+    return {
+        "claims": claims,
+        "cited": cited,
+        "anchor_of": {f["rule"]: anchors[i] for i, f in reversed(list(enumerate(diagnosis["findings"])))},
+        "rules": _rules(diagnosis["findings"], anchors),
+        "file_anchors": files,
+        "target": _targets(told, cited, files, {w["id"] for w in diagnosis["workers"]}),
+        "telling_lines": evidence.numbered(phrasing.telling_lines(diagnosis)),
+        "deciding_file": phrasing.deciding_file(diagnosis),
+        "last_words": evidence.numbered(diagnosis["last_words"]),
+        "odd_lines": evidence.numbered(diagnosis.get("odd_lines", ())),
+        "good": _good(diagnosis),
+    }
+
+
+def _charts(diagnosis: Json) -> dict[str, Any]:
+    """Return the geometry of all charts."""
+    return {
+        "chart": timeline.chart(diagnosis),
+        "pause_legend": decision.wording()["pauses"],
+        "plots": plot.plots(diagnosis),
+        "undrawn": plot.undrawn(diagnosis),
+        "resource_plots": resources.resource_plots(diagnosis),
+        "trace": trace.trace(diagnosis),
+        "latecomers": trace.latecomers(diagnosis),
+    }
+
+
+def _tables(diagnosis: Json) -> dict[str, Any]:
+    """Return the rows of the tables of barriers, clocks, workers, facts and files."""
+    barriers = diagnosis.get("barriers", ())
+    return {
+        "barriers": [b for b in barriers if b["arrived"] or b["awaited"]],
+        "barriers_open": any(b["awaited"] for b in barriers),
+        "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
+        "facts": cluster.facts(diagnosis),
+        "endings": cluster.endings(diagnosis),
+        "coverage": coverage.coverage(diagnosis),
+        "files_of": _files(diagnosis),
+        "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
+        "lost": incomplete_sources(diagnosis),
+        "foreign": unsupported_sources(diagnosis),
     }
 
 
@@ -146,7 +176,7 @@ def _good(diagnosis: Json) -> dict[str, Any] | None:
     good = diagnosis.get("against")
     if good is None:
         return None
-    lines = [evidence.place(n, e) for n, e in enumerate(good["lines"], 1)]
+    lines = evidence.numbered(good["lines"])
     return {**good, "lines": lines, "pace": phrasing.pace(good["step_time"])}
 
 
