@@ -201,7 +201,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
 
     def warm_up() -> None:
         for each in formats:
-            FORMATS[each].warm_up()
+            FORMATS[each].load()
 
     limit_polars_threads([*paths, *([arguments.against] if arguments.against else [])])
     with ProgressBar() as progress:

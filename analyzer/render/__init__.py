@@ -25,10 +25,6 @@ class Renderer(NamedTuple):
         """Import and return the module of this format."""
         return import_module(f"analyzer.render.{self.module}")
 
-    def warm_up(self) -> None:
-        """Import the module and load its templates, which may take longer than rendering."""
-        getattr(self.load(), "warm_up", _nothing)()
-
 
 FORMATS: Mapping[str, Renderer] = MappingProxyType(
     {
@@ -44,10 +40,6 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
         "text": Renderer(".txt", "text"),
     }
 )
-
-
-def _nothing() -> None:
-    """Do nothing, for formats without templates."""
 
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:

@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.render.document import in_schema_order
-from analyzer.render.page.template import fill, warm_up
+from analyzer.render.page.template import fill
 from analyzer.render.page.view import ascii_json, view
 from analyzer.render.trim import Limits, trim
-
-__all__ = ["MAX_BYTES", "render", "warm_up"]
 
 MAX_BYTES = 960_000
 _MAX_ROUNDS = 8

@@ -35,13 +35,6 @@ def fill(
     return _environment().get_template(template).render({**view, **assets})
 
 
-def warm_up() -> None:
-    """Load all templates, which Jinja otherwise loads when a page is filled."""
-    environment = _environment()
-    for name in environment.list_templates(["j2"]):
-        environment.get_template(name)
-
-
 @cache
 def _environment() -> Environment:
     kept = cache_directory()
