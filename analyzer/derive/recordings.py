@@ -15,11 +15,12 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     A recording goes on if it states no end, and none of another worker lasts longer. Only the recordings'
     own times count, so the answer is the same tomorrow; a host that lost power at the end looks alike.
     """
+    last = last_events(sources)
+    if last.is_empty():
+        return facts
     ended = facts.filter(pl.col("key").is_in(["recorded_end", "exit_code"])).select("worker", "attempt")
-    going_on = (
-        last_events(sources)
-        .filter(pl.col("last_time") >= pl.col("last_time").max() - _TOGETHER_SECONDS)
-        .join(ended, on=["worker", "attempt"], how="anti", maintain_order="left")
+    going_on = last.filter(pl.col("last_time") >= pl.col("last_time").max() - _TOGETHER_SECONDS).join(
+        ended, on=["worker", "attempt"], how="anti", maintain_order="left"
     )
     running = going_on.select(
         "worker", "attempt", "source", time="last_time", key=pl.lit("exit_code"), value=pl.lit("running")
@@ -32,8 +33,11 @@ def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
 
     Its value is the seconds in between. Of recordings of several attempts the last end counts.
     """
+    ends = facts.filter(pl.col("key") == "recorded_end")
+    if ends.height < 2:
+        return facts
     recorded = facts.filter(pl.col("key").is_in(["recorded_command", "recorded_end"]))["worker"].n_unique()
-    ends = facts.filter(pl.col("key") == "recorded_end").sort("time").unique("worker", keep="last")
+    ends = ends.sort("time").unique("worker", keep="last")
     first, second = (ends.sort("time").slice(place, 1) for place in (0, 1))
     if second.is_empty() or ends.height < recorded:
         return facts
@@ -67,9 +71,10 @@ def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     Its value is the names of up to three of them. There is none unless the files of all recorded workers
     are known: without them, the same names may be open elsewhere.
     """
-    opened = facts.filter(pl.col("key") == "reads_file").with_columns(
-        name=pl.col("value").str.extract(r"([^/]+)$")
-    )
+    opened = facts.filter(pl.col("key") == "reads_file")
+    if opened.is_empty():
+        return facts
+    opened = opened.with_columns(name=pl.col("value").str.extract(r"([^/]+)$"))
     recorded = facts.filter(pl.col("key") == "recorded_command")["worker"].n_unique()
     if opened["worker"].n_unique() < max(2, recorded):
         return facts
@@ -81,6 +86,8 @@ def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
 
 def with_whole_stalls(stalls: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return the stalls; one that did not end lasts up to the worker's last sample."""
+    if stalls.is_empty():
+        return stalls
     until = last_events(sources).select("worker", until="last_time")
     read = sources.select("source", read_until="last_time")
     joined = stalls.join(until, on="worker", how="left", maintain_order="left")
@@ -101,6 +108,7 @@ def in_progress(facts: pl.DataFrame, sources: pl.DataFrame, stalls: pl.DataFrame
 def last_events(sources: pl.DataFrame) -> pl.DataFrame:
     """Return the last event of each recorded worker's last attempt: worker, attempt, source, last_time."""
     recorded = (pl.col("kind") == "recording") & pl.col("worker").is_not_null()
-    dated = sources.filter(recorded & pl.col("last_time").is_not_null()).sort("attempt", "last_time")
-    last = dated.unique("worker", keep="last", maintain_order=True)
-    return last.select("worker", "attempt", "source", "last_time")
+    dated = sources.filter(recorded & pl.col("last_time").is_not_null())
+    if dated.height > 1:
+        dated = dated.sort("attempt", "last_time").unique("worker", keep="last", maintain_order=True)
+    return dated.select("worker", "attempt", "source", "last_time")

@@ -37,8 +37,10 @@ def waits(
     read: Tables, collectives: pl.DataFrame, steps: pl.DataFrame, paces: pl.DataFrame, common: CommonClock
 ) -> pl.DataFrame:
     """Return one row per traced worker: its time in collectives and its step time by kind of work."""
-    dated = dict(paces.select("worker", "step_time").iter_rows())
     spans = read["spans"].filter(pl.col("worker").is_not_null())
+    if spans.is_empty():
+        return frame("waits", [])
+    dated = dict(paces.select("worker", "step_time").iter_rows())
     shared = _by_worker(collectives.filter("shared"))
     unended = _by_worker(collectives.filter(pl.col("end").is_null()))
     stepped = _by_worker(steps)

@@ -60,7 +60,7 @@ def meets(row: Mapping[str, Any], where: Mapping[str, object]) -> bool:
     """Return what `expression` gives for a row of a table."""
     return all(
         all(_IN_PYTHON[operator](row[column], operand) for operator, operand in condition.items())
-        if isinstance(condition, Mapping)
+        if isinstance(condition, dict)
         else _is_one_of(row[column], condition)
         for column, condition in where.items()
     )
