@@ -82,7 +82,8 @@ def unsupported_sources(diagnosis: Json) -> list[tuple[str, str]]:
         return []
     names = ", ".join(source["name"] for source in found[:_MAX_NAMES])
     more = len(found) - _MAX_NAMES
-    return [(f"{names} and {more:,} more" if more > 0 else names, _why(found[0]))]
+    advice = f"{_why(found[0])}; rename a log to NAME.log"
+    return [(f"{names} and {more:,} more" if more > 0 else names, advice)]
 
 
 def _why(source: Json) -> str:
