@@ -17,7 +17,7 @@ from analyzer.model.task_names import ARCHIVE_SUFFIX
 from analyzer.storage.decompress import decompress_members, is_compressed, unpacked_limit
 
 MAX_MEMBERS = 20_000
-_MAX_HEADER_BYTES = 1 << 20
+_MAX_HEADER_BYTES = 64 << 10
 """Size limit for a long name or extended attributes in a tar, which Python holds in memory."""
 _EXTENDED_HEADERS = {
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
@@ -117,7 +117,8 @@ def _tar_entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:
         archive.open("rb") as packed,
         tarfile.open(fileobj=_decompressed(packed, limit, budget), mode="r|", tarinfo=_StrictHeader) as tar,
     ):
-        for member in tar:
+        while member := tar.next():
+            tar.members.clear()  # the list that Python keeps, with the extended attributes of each
             if not member.isdir():
                 size = member.size if member.isreg() else -1
                 yield _Entry(member.name, size, partial(_open_tar_member, tar, member))
@@ -215,7 +216,7 @@ def _limited(chunks: Iterator[bytes], limit: int, budget: Budget) -> Iterator[by
         OSError: they hold more bytes than the limit and a megabyte for headers, or the budget is spent.
 
     """
-    left = limit + _MAX_HEADER_BYTES
+    left = limit + (1 << 20)
     for chunk in chunks:
         budget.spend()
         left -= len(chunk)
