@@ -24,6 +24,7 @@ from analyzer.ingest.logs.exports import MAX_BYTES
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.profiler.spans import MAX_SPANS
 from analyzer.ingest.reader_output import MAX_BRACKETS
+from analyzer.ingest.scan.line_selection import sampling_for
 from analyzer.ingest.tensorboard.event_files import MAX_RECORD_BYTES
 from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MAX_TAGS
 from analyzer.model.budget import Limits
@@ -81,6 +82,7 @@ def _limits() -> Iterator[str]:
             f"{MAX_WHOLE_BYTES // mb} MB, {MAX_BRACKETS:,} brackets of JSON"
         ),
         "a log as one JSON array, or newest first": f"{MAX_BYTES // mb} MB",
+        **{f"each of {count:,} logs": _sampled(count) for count in (2, 64, 512, 10_000)},
         "a line of a log": f"{MAX_LINE_CHARS:,} characters, half of them from its end",
         "event files": (
             f"{MAX_RECORD_BYTES // mb} MB a record, {MAX_TAGS:,} tags a file, {MAX_SCALARS:,} values a run"
@@ -91,6 +93,15 @@ def _limits() -> Iterator[str]:
     yield from ("| of | limit |", "|---|---|")
     yield from (f"| {what} | {limit} |" for what, limit in limits.items())
     yield ""
+
+
+def _sampled(logs: int) -> str:
+    """Which lines are read of each of so many large logs."""
+    sampling = sampling_for([1 << 30] * logs)
+    return (
+        f"every line up to {sampling.whole >> 10} kB; of a larger log {sampling.edge:,} bytes at both ends, "
+        f"{sampling.samples} lines between, and what stands near anything that is searched for"
+    )
 
 
 def _section(section: Mapping[str, Any]) -> Iterator[str]:
