@@ -118,7 +118,7 @@ def _tar_entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:
         tarfile.open(fileobj=_decompressed(packed, limit, budget), mode="r|", tarinfo=_StrictHeader) as tar,
     ):
         while member := tar.next():
-            tar.members.clear()  # the list that Python keeps, with the extended attributes of each
+            tar.members.clear()  # type: ignore[attr-defined] # kept by Python, with all extended attributes
             if not member.isdir():
                 size = member.size if member.isreg() else -1
                 yield _Entry(member.name, size, partial(_open_tar_member, tar, member))

@@ -56,6 +56,7 @@ SLOW = [
     Case(attacks.tf_config_of_10_000, 15, 400),
     Case(attacks.logs_of_10_000, 40, 650),
     Case(attacks.log_of_a_million_workers, 15),
+    Case(attacks.many_pax_headers, 30, says="are empty"),
     Case(attacks.many_threads_in_a_trace, 15),
 ]
 
