@@ -3,6 +3,7 @@
 The plan is its numbers of epochs and steps; the wording of completion lines is in `rules/messages/`.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -16,6 +17,7 @@ from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
 
 _LONGEST = 300
+_SENTENCE_END = re.compile(r"[.!;]+ +")
 """Maximum length in characters of a completion line."""
 
 
@@ -106,7 +108,10 @@ def completion_lines(
     trained = messages.wording("training_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in plain.iter_rows(named=True):
-        if done.is_in(row["text"]) and not not_done.is_in(row["text"]):
+        whole, sentences = row["text"], _SENTENCE_END.split(row["text"])
+        if (done.is_in(whole) and not not_done.is_in(whole)) or any(
+            trained.is_in(sentence) and not not_done.is_in(sentence) for sentence in sentences
+        ):
             life = row["worker"], row["attempt"]
             order = {comes_after(row, step) for step in progress.get(life, ())}
             if order == {True} or (not order and trained.is_in(row["text"])):

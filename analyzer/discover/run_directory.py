@@ -17,7 +17,15 @@ from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening, kind_of_text
-from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, is_archive, log_of, printable, worker_of
+from analyzer.model.task_names import (
+    ARCHIVE_SUFFIX,
+    attempt_of,
+    is_archive,
+    log_of,
+    natural_order,
+    printable,
+    worker_of,
+)
 
 if TYPE_CHECKING:
     from analyzer.discover.installed_readers import InstalledReader
@@ -25,8 +33,6 @@ if TYPE_CHECKING:
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
-_MAX_DIGITS = 25
-"""Digit strings of this length or more sort as text, not as numbers."""
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
@@ -238,8 +244,4 @@ def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
     bare = _plain(name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare
-    parts = [
-        (int(part), "") if part.isdecimal() and len(part) < _MAX_DIGITS else (-1, part)
-        for part in re.split(r"(\d+)", base)
-    ]
-    return parts, -int(rotated[1]) if rotated else 0
+    return natural_order(base), -int(rotated[1]) if rotated else 0

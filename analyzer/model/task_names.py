@@ -37,6 +37,8 @@ _KERNEL_LOG = re.compile(r"(?:^|[/_-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
+_MAX_DIGITS = 25
+"""More digits than an index, a rank or a date in a name has."""
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
 
 
@@ -152,10 +154,18 @@ def order(task: str) -> tuple[int, str, int]:
     return (_ORDER.get(role, 4), role, index)
 
 
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a sort key of names that compares the numbers in them as numbers."""
+    return [
+        (int(part), "") if part.isdecimal() and len(part) < _MAX_DIGITS else (-1, part)
+        for part in re.split(r"(\d+)", name)
+    ]
+
+
 def split_task(task: str) -> tuple[str, int]:
     """Return role and index of a task."""
     role, _, index = task.partition(":")
-    return role, int(index) if index.isdecimal() and len(index) < 25 else 0
+    return role, int(index) if index.isdecimal() and len(index) < _MAX_DIGITS else 0
 
 
 def is_task(text: str) -> bool:

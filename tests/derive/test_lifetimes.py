@@ -47,6 +47,8 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         (STEPS, "running", "running"),
         (STEPS, None, "unknown"),
         ([says("training complete")], None, "finished"),
+        ([*STEPS, says("Training completed. Do not forget to share your model!")], None, "finished"),
+        ([*STEPS, says("Training is not completed. Share the log")], None, "unknown"),
         ([says("preparation complete")], None, "unknown"),
     ],
 )

@@ -8,7 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -148,6 +148,13 @@ _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
 )
+_NAMED_WRITER = (
+    rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
+    r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
+)
+"""Regex for `2026-03-04T09:12:44Z worker-1 text`: syslog servers, `aws logs tail`."""
+_rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
+"""Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _replica_exit = _regex_style(
     r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
@@ -165,6 +172,7 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,
+    _regex_style(_NAMED_WRITER),
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
     *EMBEDDED_STYLES,
@@ -176,6 +184,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
         r"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{1,5}) exited with code \d{1,3}(?: \(restarting\))?)$",
     ),
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
+    _rank_in_brackets,
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )
 """All styles, the most specific first; a file has one style."""
@@ -190,7 +199,7 @@ def detect_style(lines: Iterable[str]) -> Style | None:
     sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
     for style in STYLES:
         marked = _marked(sample, style)
-        if len(marked) > 1:
+        if len(marked) > 1 and (style is not _rank_in_brackets or _alternate(marked)):
             return _docker_line if style is _json_line and _is_docker(marked) else style
     return None
 
@@ -205,6 +214,12 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
         elif number - len(marked) > most_unmarked:
             return []
     return marked
+
+
+def _alternate(lines: Sequence[str]) -> bool:
+    """Return True if a smaller number follows a larger one: ranks take turns, numbers of steps only grow."""
+    numbers = [int(line[1 : line.index("]")]) for line in lines]
+    return any(later < number for number, later in pairwise(numbers))
 
 
 def _share_needed(style: Style) -> float:

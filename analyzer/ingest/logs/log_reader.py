@@ -13,7 +13,7 @@ from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.budget import Budget
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import worker_of
+from analyzer.model.task_names import natural_order, worker_of
 
 _MAX_DIGITS = 25
 """Maximum length of a task index; Python refuses to convert thousands of digits."""
@@ -68,7 +68,7 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
             by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
     outputs = []
-    for key, chunks in by_origin.items():
+    for key, chunks in sorted(by_origin.items(), key=lambda stream: natural_order(stream[0] or "")):
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
         read_stream(output, chunks, year, matcher)
         output.hold_in_columns("scalars")

@@ -49,7 +49,7 @@ _HINT = lazy_regex(
     rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|{_STEP_ABROAD}|{_EPOCH_WORDS}", re.IGNORECASE
 )
 _NOT_PROGRESS = lazy_regex(
-    r"steps?_per|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
+    r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
     re.IGNORECASE,
 )
 _MAX_DIGITS = 25

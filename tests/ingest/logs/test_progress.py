@@ -40,6 +40,7 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
     [
         ("step 12 loss 0.5", 12, 0.5),
         ("step=12 loss=0.5", 12, 0.5),
+        ("{'loss': 0.5, 'step': 12, 'steps_per_second': 2.6}", 12, 0.5),
         ("Step: 12, Loss: 0.5", 12, 0.5),
         ("paso 12 loss=0.5", 12, 0.5),
         ("étape 12 : loss=0.5", 12, 0.5),
