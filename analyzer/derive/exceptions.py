@@ -18,9 +18,11 @@ from analyzer.tables.builders import frame
 
 _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
-    r"(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
+    r"(?:<stack traces unavailable>\n)?(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
+_BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
+"""Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -107,7 +109,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "time": record["near"],
         "until": record["until"],
         "type": raised.type,
-        "message": _DEFINED_AT.sub("", raised.message)[:_LONGEST_MESSAGE],
+        "message": _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE],
         "says": text[raised.start :].partition("\n")[0],
         "own": not _passed_on(raised.type, text, wording),
         "runtime": _is_of_runtime(raised, wording),

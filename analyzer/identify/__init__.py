@@ -10,6 +10,7 @@ from math import inf
 import polars as pl
 
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
+from analyzer.identify.exit_codes import with_named_exit_codes
 from analyzer.identify.nodes import with_workers_on_nodes
 from analyzer.identify.releases import with_releases
 from analyzer.identify.statements import NamedSource, named_sources, statements
@@ -27,6 +28,7 @@ def identify(read: Tables, messages: Messages) -> Tables:
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
     told = _renumbered(read, found.renumbered, shift)
+    told = {**told, "facts": with_named_exit_codes(told["facts"], own)}
     when = attempts(own, stated, told)
     begun = _attempt_starts(told, own, when)
     when.named.update(event_file_attempts(own, begun))

@@ -55,6 +55,16 @@ def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool) -> None:
     assert only(derived({"worker-0.log": [raised(ending)]}))["runtime"] is runtime
 
 
+def test_a_message_is_free_of_frames_and_of_a_bar_that_was_flushed_late() -> None:
+    """Whether TensorFlow kept the frames of the node or not."""
+    node = "Detected at node IteratorGetNext defined at (most recent call last):\n<stack traces unavailable>"
+    ending = f"errors_impl.DataLossError: Graph execution error:\n\n{node}\ncorrupted record at 21"
+    found = only(
+        derived({"worker-0.log": [raised(f"{ending}\n      4/Unknown - 4s 20ms/step - loss: 2.9\n")]})
+    )
+    assert found["message"] == "Graph execution error:\n\ncorrupted record at 21"
+
+
 def test_a_dump_of_the_fault_handler_is_of_the_runtime() -> None:
     """It says that native code aborted, and where Python stood."""
     dump = 'Fatal Python error: Aborted\n\nThread 0x00007f0c (most recent call first):\n  File "/w/t.py", line 3 in f'

@@ -103,11 +103,16 @@ _ORIGIN_LABELS = (
 
 def _origin(entry: structured.Entry) -> str | None:
     for key in ("kubernetes", "resource", "labels", "fields"):
-        nested = entry.get(key)
-        labels = nested.get("labels", nested) if isinstance(nested, dict) else {}
-        for name in _ORIGIN_LABELS:
-            if isinstance(labels, dict) and isinstance(labels.get(name), str):
-                return str(labels[name])
+        outer = entry.get(key)
+        nested = [outer, outer.get("labels")] if isinstance(outer, dict) else []
+        named = (
+            labels[name]
+            for name in _ORIGIN_LABELS
+            for labels in nested
+            if isinstance(labels, dict) and name in labels
+        )
+        if isinstance(found := next(named, None), str):
+            return found
     stream = entry.get("logStreamName")
     return stream if isinstance(stream, str) else None
 

@@ -42,15 +42,18 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
-    """Add an entry if its name is a worker's; return whether it was."""
+    """Add an entry, with a name that has no role in its key; return whether the name is a worker's."""
     worker, attempt = worker_of(name), attempt_of(name)
-    if worker is None or (len(re.findall(r"\d+", name)) > 2 and not worker_of(name, Kind.EXIT_CODES)):
-        return False
-    task = {"worker": worker} if attempt is None else {"worker": worker, "attempt": attempt}
-    _add_exit_code(output, {**place, **task}, code)
-    return True
+    has_role = worker_of(name, Kind.EXIT_CODES) is not None
+    if len(re.findall(r"\d+", name)) > 2 and not has_role:
+        worker = None
+    task: Mapping[str, object] = {"worker": worker} | ({} if attempt is None else {"attempt": attempt})
+    _add_exit_code(output, {**place, **task}, code, "exit_code" if has_role else f"exit_code:{name}")
+    return worker is not None
 
 
-def _add_exit_code(output: SourceRows, stated: Mapping[str, object], code: str) -> None:
+def _add_exit_code(
+    output: SourceRows, stated: Mapping[str, object], code: str, key: str = "exit_code"
+) -> None:
     value = str(negative_signal(int(code))) if code.lstrip("-").isdigit() else "running"
-    output.add("facts", key="exit_code", value=value, **stated)
+    output.add("facts", key=key, value=value, **stated)

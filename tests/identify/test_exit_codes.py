@@ -1,0 +1,35 @@
+"""An exit code that stands beside a name is that of the worker whose log alone has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.identify.exit_codes import with_named_exit_codes
+from analyzer.identify.statements import NamedSource
+from analyzer.tables.builders import frame
+
+LOGS = {
+    "alder/train.log": "worker:0", "birch/train.log": "worker:1", "all.log#cedar": "worker:2", "d7.out": "worker:3"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "worker"),
+    [
+        ("alder", None, "worker:0"),
+        ("cedar", None, "worker:2"),
+        ("d7", None, "worker:3"),
+        ("gpu-5", "worker:5", "worker:5"),
+        ("train", None, None),
+        ("elm", None, None),
+    ],
+    ids=["a directory", "a stream", "a file", "a number of its own", "a name of several logs", "no log"],
+)
+def test_a_name_is_that_of_one_log(name: str, given: str | None, worker: str | None) -> None:
+    """Other facts stay as they are."""
+    sources = [NamedSource(log, "log", task, 1) for log, task in LOGS.items()]
+    other = {"source": "alder/train.log", "key": "host", "value": "alder"}
+    code = {"source": "rc.txt", "key": f"exit_code:{name}", "value": "-9", "worker": given}
+    facts = with_named_exit_codes(frame("facts", [other, code]), sources)
+    told = facts.select("key", "value", "worker").rows()
+    assert told == [("host", "alder", None), *([("exit_code", "-9", worker)] if worker else [])]
