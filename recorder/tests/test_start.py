@@ -66,3 +66,20 @@ def test_a_hook_that_cannot_be_loaded_costs_one_line(recorder: Recorder) -> None
     assert done.returncode == 9
     assert done.stderr.count(b"recording from outside only") == 1
     assert done.stderr.count(b"\n") == 1
+
+
+def test_a_command_that_cannot_write_its_pages_costs_one_line(recorder: Recorder, tmp_path: Path) -> None:
+    """As one that runs as another user; TensorFlow and Keras are two modules of the hook."""
+    for name in ("tensorflow", "keras"):
+        (tmp_path / f"{name}.py").write_text("__version__ = '2.21.0'")
+    program = """
+import json, os, sys
+settings = json.loads(os.environ["MWMS_RECORDER"])
+os.environ["MWMS_RECORDER"] = json.dumps({**settings, "pages": "/nowhere"})
+os.execv(sys.executable, [sys.executable, "-c", "import tensorflow, keras; print('trained')"])
+"""
+    path = os.pathsep.join([str(tmp_path), recorder.environment()["PYTHONPATH"]])
+    done = recorder.run(sys.executable, "-c", program, PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (0, b"trained\n")
+    assert done.stderr.count(b"not recorded from inside") == 1
+    assert done.stderr.count(b"\n") == 1

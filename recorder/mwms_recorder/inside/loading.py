@@ -26,12 +26,21 @@ def load_from_environment() -> None:
 
 
 def load(settings: Settings) -> None:
-    """Install the hook into TensorFlow and Keras, now if they are imported, else after their import."""
+    """Install the hook into TensorFlow and Keras, now if they are imported, else after their import.
+
+    Where its files cannot be written, as by another user, one line on stderr says so.
+    """
+    failed: list[OSError] = []
 
     def install(module: ModuleType, seconds: float) -> None:
         from mwms_recorder.inside.hook import hook_of
 
-        hook_of(settings).install(module, seconds)
+        try:
+            hook_of(settings).install(module, seconds)
+        except OSError as error:
+            if not failed:
+                sys.stderr.write(f"mwms-recorder: the program is not recorded from inside: {error}\n")
+            failed.append(error)
 
     waiting: dict[str, Installer] = {}
     for name in ("tensorflow", *KERAS):
