@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--mute", action="store_true", help="also leave the group out of the digests")
     add("--clear", action="store_true", help="withdraw the acknowledgement")
     add_configuration_options(made)
+    made.set_defaults(**{table: {} for table in TABLES})
     return made
 
 

@@ -15,7 +15,7 @@ from analyzer.engine import RulePack
 from analyzer.model.errors import UsageError
 from analyzer.model.log_template import template_of
 from analyzer.triage.database.schema import ABOUT, EVENTS, HOSTS, METADATA, NIGHTS, RUNS, UPGRADES, VERSION
-from analyzer.triage.examine.run_task import ExaminedRun, Host
+from analyzer.triage.examine.run_task import ExaminedRun
 from analyzer.triage.locks import WaitPolicy, acquire, file_lock
 from analyzer.triage.restarts import job_of
 
@@ -238,7 +238,8 @@ def _store_run(
     if examined.summary and examined.summary.rules:
         _adopt(connection, values)
     if hosts := examined.summary.hosts if examined.summary else ():
-        connection.execute(sa.insert(HOSTS), [_host(run, each) for each in hosts])
+        held = [{"run": run, "host": storable_text(each.name), **each.counts} for each in hosts]
+        connection.execute(sa.insert(HOSTS), held)
 
 
 def _is_below(connection: sa.Connection, place: str) -> sa.ColumnElement[bool]:
@@ -279,10 +280,6 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
         stated = {name: value for name, value in summary._asdict().items() if name != "hosts"}
         values |= stated | {"culprits": json.dumps(summary.culprits), "job": job_of(task.place, task.root)}
     return {name: storable_text(value) if isinstance(value, str) else value for name, value in values.items()}
-
-
-def _host(run: int, host: Host) -> dict[str, Any]:
-    return {"run": run, "host": storable_text(host.name), **host.counts}
 
 
 def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
