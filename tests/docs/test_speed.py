@@ -16,20 +16,20 @@ from benchmarks.measure import ratio, sample
 from benchmarks.speed import LITERALS, MEASURED
 
 MADE = {
-    "chatty": "359d28e7ff04",
-    "bars": "a5df20e596bb",
-    "quiet": "fe246d0f6170",
-    "cpp": "0bf729c28e65",
-    "python logging": "5f2b8deb67de",
-    "cloud": "f2a2ca2e2c88",
-    "structlog": "a3d4ae2d26cb",
-    "repeated error": "cf6df82b13b3",
-    "caught tracebacks": "87ff013eef3c",
-    "absl": "779b9269ec5f",
-    "tqdm": "a519b9ec11ca",
-    "non-ASCII": "283bbfa30145",
-    "long lines": "a3dc66b00d8b",
-    "interleaved": "314ba44923d4",
+    "chatty": "db257a6a8d20",
+    "bars": "7f2356bc0c47",
+    "quiet": "9ae12304bfa0",
+    "cpp": "e55417132c6b",
+    "python logging": "cefacb0146b2",
+    "cloud": "c3d1c4977c55",
+    "structlog": "4b83719fc0a6",
+    "repeated error": "721d1cd9a4de",
+    "caught tracebacks": "deeb0ae3426f",
+    "absl": "a1a24686c512",
+    "tqdm": "15693a1aac01",
+    "non-ASCII": "62129548d06a",
+    "long lines": "86fa0b9a13be",
+    "interleaved": "d4597fe8589e",
 }
 """The first digits of the SHA-256 of logs of two workers and 100 kB."""
 
