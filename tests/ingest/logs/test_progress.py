@@ -96,7 +96,9 @@ def test_a_line_that_begins_with_its_step_is_progress_without_a_value() -> None:
 
 def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     """Else a line could not be taken apart like another one whose digits differ."""
-    expressions = [each for each in vars(progress).values() if isinstance(each, re.Pattern)]
+    expressions = [
+        each for each in vars(progress).values() if isinstance(getattr(each, "pattern", None), str)
+    ]
     assert len(expressions) > 9
     for expression in expressions:
         assert not re.search(r"\d", re.sub(r"\{\d+(?:,\d*)?\}|\(\?<[=!].*?\)", "", expression.pattern))
