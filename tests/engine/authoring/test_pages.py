@@ -28,8 +28,7 @@ def test_a_page_says_what_is_looked_for_in_words() -> None:
     """Whose rows, of which table, and with which values."""
     page = pages.page(RULES["worker-killed"], PACK.causes)
     assert (
-        "It fires when (**sigkill** and (**lost_by_peers** or **peer_fell** or **ended_first** or not"
-        in page
+        "It fires when (**sigkill** and (**lost_by_peers** or **peer_fell** or **ended_first** or not" in page
     )
     assert "a row of `lifetimes` of the worker in question where ended is `signal` and signal is `9`" in page
 
