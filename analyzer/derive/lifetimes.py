@@ -35,6 +35,9 @@ _SIGKILL, _SIGTERM = 9, 15
 _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 """Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
 
+_STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
+"""Facts that a worker prints while it starts up."""
+
 
 @dataclass(slots=True)
 class Life:
@@ -266,6 +269,12 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _S
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
+def _shows_progress(life: Life, starting_up: _StartUp) -> bool:
+    """Return True if the files of a worker show a position or a part of its start-up."""
+    started = any(life.facts[key] for key in _STARTED)
+    return life.place is not None or started or any(map(starting_up.covers, life.records))
+
+
 def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, Any]:
     place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
     epoch, step = (place.epoch, place.step) if place else (None, None)
@@ -292,7 +301,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, A
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,
-        "place": task_names.place(epoch, step) if life.row["seen"] else None,
+        "place": task_names.place(epoch, step) if _shows_progress(life, starting_up) else None,
         "own_exception": life.own_exception,
         "no_exception": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,

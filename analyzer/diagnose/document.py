@@ -208,6 +208,8 @@ def _workers(
                 "curves": curves.get(name, []),
             }
         )
+        if life["place"] is None:
+            rows[-1]["startup_seen"] = False
         if worker["guessed"]:
             rows[-1]["guessed"] = worker["guessed"]
     return rows

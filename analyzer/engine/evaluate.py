@@ -244,6 +244,7 @@ def _values(
         or ("one of the workers" if rule.binds else ""),
         "subjects": {"count": len(subjects)},
         "others": listed([worker for worker in roster.training if worker not in subjects]),
+        "victims": listed([worker for worker in roster.training if _is_victim(worker, subjects, roster)]),
         "life": roster.lives.get(first, {}),
         "job": roster.job,
     }
@@ -252,6 +253,10 @@ def _values(
         own = list(scope) if truths[first][name] else []
         values[name] = {**(own[0] if own else {}), "count": len(own)}
     return values
+
+
+def _is_victim(worker: str, subjects: Sequence[str], roster: Roster) -> bool:
+    return worker not in subjects and roster.lives[worker]["ended"] == "aborted_by_peer"
 
 
 def _evidence(

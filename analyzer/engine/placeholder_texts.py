@@ -2,6 +2,7 @@
 
 {subject}          the bound worker, or several
 {others}           the other training workers
+{victims}          the other training workers that failed because they lost a peer
 {a.column|b.column} the first of several that is known
 {signal.column}    a column of the first row that satisfied a signal, or a group of its regex
 {life.column}      the subject's row of `lifetimes`
@@ -43,11 +44,17 @@ def fill(text: str, values: Values) -> str:
 
 
 def headline(text: str, values: Values) -> str:
-    """Return the text filled in like `fill`, with only the first statement of each quoted error."""
+    """Return the text filled in like `fill`, with only the first statement of each quoted error.
+
+    A clause after a semicolon is left out if it names victims and there are none.
+    """
     short = {
         name: _statements(value) if isinstance(value, Mapping) else value for name, value in values.items()
     }
-    return fill(text, short)
+    clauses = text.split("; ")
+    known = [clause for clause in clauses if "{victims}" not in clause or values.get("victims")]
+    ended = "." if len(known) < len(clauses) and not known[-1].endswith(".") else ""
+    return fill("; ".join(known) + ended, short)
 
 
 def _statements(row: Mapping[str, object]) -> dict[str, object]:

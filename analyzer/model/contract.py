@@ -143,6 +143,7 @@ class WorkerReport(TypedDict):
     attempts: int
     ended: WorkerEnd
     last_step: LastStep
+    startup_seen: NotRequired[bool]
     last_seen: float | None
     pauses: NotRequired[list[PauseInterval]]
     sources: list[str]

@@ -193,7 +193,9 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
         detail = "number of lost steps unknown" if lost is None else f"{plural(lost, 'step')} lost"
         return Answer(_RESUME, action["resume_from"], detail)
     if diagnosis["verdict"] == "failed" and not any(map(_stepped, workers)):
-        return Answer(_RESUME, "Not needed", "no step found in the files")
+        started = any(w.get("startup_seen", True) for w in workers)
+        unknown = ("Unknown", "the files show neither a step nor the start-up")
+        return Answer(_RESUME, *(("Not needed", "no step found in the files") if started else unknown))
     return Answer(_RESUME, "No checkpoint found in the logs", "look in your checkpoint directory")
 
 

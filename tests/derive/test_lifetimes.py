@@ -158,3 +158,11 @@ def test_a_worker_without_a_file_may_have_run_all_the_same(
     found = life(tables, "worker:1")
     assert (found["seen"], found["started"], found["ended"]) == (seen, started, ended)
     assert tables["job"]["unseen"].to_list() == [0 if seen else 1]
+
+
+def test_a_place_needs_a_step_or_a_start() -> None:
+    """The last line of a log, alone, does not show that the worker made no step."""
+    crash = says("Segmentation fault (core dumped)")
+    assert life(derived({"worker-0.log": [crash]}), "worker:0")["place"] is None
+    begun = life(derived({"worker-0.log": [server_started(), crash]}), "worker:0")
+    assert begun["place"] == "a point before its first step"

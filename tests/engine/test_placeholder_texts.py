@@ -82,3 +82,14 @@ def test_a_long_value_is_cut_between_words() -> None:
 def test_a_headline_has_the_first_statement_of_an_error(message: str, said: str) -> None:
     """Without what TensorFlow prints before it; the evidence has the rest."""
     assert headline("It raised: {raised.message}", {"raised": {"message": message}}) == f"It raised: {said}"
+
+
+def test_a_headline_names_only_workers_that_failed() -> None:
+    """Of a log alone nobody knows whether the other workers failed."""
+    text, alone = (
+        "{subject} crashed; {victims} failed after losing it.",
+        {"subject": "worker:1", "victims": ""},
+    )
+    assert headline(text, alone) == "worker:1 crashed."
+    both = alone | {"victims": "worker:0 and worker:2"}
+    assert headline(text, both) == "worker:1 crashed; worker:0 and worker:2 failed after losing it."

@@ -289,6 +289,8 @@ def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
     for worker in told["workers"]:
         worker |= {"curves": [], "last_step": {"epoch": 1, "step": 0}}
     assert answers(told)[question] == "Not needed (no step found in the files)"
+    unseen = told | {"workers": [worker | {"startup_seen": False} for worker in told["workers"]]}
+    assert answers(unseen)[question] == "Unknown (the files show neither a step nor the start-up)"
     assert answers(told, resume_from="ckpt/4")[question].startswith("ckpt/4")
 
 

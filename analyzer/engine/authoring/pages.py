@@ -130,7 +130,7 @@ def _without_placeholders(text: str) -> str:
 
 
 def _stand_in(name: str, column: str) -> str:
-    words = {"subject": "the worker", "others": "the other workers"}
+    words = {"subject": "the worker", "others": "the other workers", "victims": "the others"}
     return f"‹{(column or words.get(name, name)).replace('_', ' ')}›"
 
 
