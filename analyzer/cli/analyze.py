@@ -20,7 +20,7 @@ from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
 from analyzer.model.budget import Limits
-from analyzer.model.errors import UsageError
+from analyzer.model.errors import UsageError, missing_extra
 from analyzer.model.findings import Outcome, Verdict
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Diagnosis
@@ -225,8 +225,8 @@ def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
         return diagnosis
     try:
         from analyzer.triage.database.earlier_runs import earlier_runs
-    except ModuleNotFoundError:
-        raise UsageError("--history needs the extra `triage`: pip install 'mwms-analyze[triage]'") from None
+    except ModuleNotFoundError as error:
+        raise UsageError(missing_extra(f"--history: {error.name}", "triage")) from None
     history = earlier_runs(url, diagnosis.document)
     if reason := history.get("skipped"):
         print(f"mwms-analyze: --history was skipped: {reason}", file=sys.stderr)

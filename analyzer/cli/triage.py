@@ -14,7 +14,7 @@ from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
-from analyzer.model.errors import UsageError
+from analyzer.model.errors import UsageError, missing_extra
 
 if TYPE_CHECKING:
     from analyzer.triage.layout import Layout
@@ -128,7 +128,7 @@ def _status(night: TriageResult, fail_on: str) -> int:
 
 def _require_modules(extra: str, *modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
-        raise UsageError(f"{', '.join(missing)} not installed; install mwms-analyze with the extra [{extra}]")
+        raise UsageError(missing_extra(missing[0], extra))
 
 
 def _directory(name: str) -> Path:

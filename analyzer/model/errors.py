@@ -21,5 +21,10 @@ class RuleError(UserError):
     """One or more rule files are invalid; the text lists each fault as `file:line: what`."""
 
 
+def missing_extra(missing: str, extra: str) -> str:
+    """Return the sentence that names what is not installed, and the command that installs the extra."""
+    return f"{missing} is not installed; in a checkout of mwms-analyze: pip install '.[{extra}]'"
+
+
 class NothingReadable(UserError):  # noqa: N818 - it names a state of the input, not a failure of ours
     """None of the inputs could be read."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from analyzer.model.budget import Budget
 from analyzer.model.contract import DiagnosisDocument
+from analyzer.model.errors import missing_extra
 from analyzer.model.findings import Verdict
 from analyzer.model.schema import TABLES
 from analyzer.model.source_kinds import Kind
@@ -135,9 +136,7 @@ class Run(NamedTuple):
             for name in ("pandas", "pyarrow"):
                 import_module(name)
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                f"{error.name} is missing: pip install 'mwms-analyze[pandas]'"
-            ) from error
+            raise ModuleNotFoundError(missing_extra(str(error.name), "pandas")) from error
         return {name: _in_pandas(name, table) for name, table in self.tables.items()}
 
 

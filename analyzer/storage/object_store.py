@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analyzer.model.errors import UsageError
+from analyzer.model.errors import UsageError, missing_extra
 
 EXTRAS: Mapping[str, str] = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 """Extra of this package that installs the driver, by URL protocol."""
@@ -45,9 +45,7 @@ class ObjectStorage:
 
             self.system, _ = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise UsageError(
-                f"{url}: its driver is not installed: pip install 'mwms-analyze[{extra}]'"
-            ) from error
+            raise UsageError(f"{url}: {missing_extra('its driver', extra)}") from error
 
     def files(self, place: str, prefix: str = "") -> Iterator[File]:
         """Yield every object below a key whose name begins with `prefix`, or the object with this key."""

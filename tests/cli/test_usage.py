@@ -48,5 +48,5 @@ def test_a_missing_driver_is_told_with_its_extra(
     """As a plain installation has none."""
     monkeypatch.setitem(sys.modules, "fsspec", None)
     assert main(["gs://bucket/run"]) == 2
-    said = "gs://bucket/run: its driver is not installed: pip install 'mwms-analyze[gcs]'"
+    said = "gs://bucket/run: its driver is not installed; in a checkout of mwms-analyze: pip install '.[gcs]'"
     assert capsys.readouterr().err == f"mwms-analyze: {said}\n"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from analyzer.ingest.profiler.duplicate_traces import is_chrome
 from analyzer.model.budget import Budget
 from analyzer.model.contract import XprofQuote
-from analyzer.model.errors import UsageError
+from analyzer.model.errors import UsageError, missing_extra
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import decompressed_file
@@ -95,7 +95,7 @@ def quotes(
 
     """
     if ask is ASK and find_spec("xprof") is None:
-        raise UsageError("XProf is not installed here: pip install 'mwms-analyze[profile]'")
+        raise UsageError(missing_extra("XProf", "profile"))
     until = time.monotonic() + seconds
     planes = (one for one in sources if one.kind is Kind.TRACE and not one.skip and not is_chrome(one))
     return [_quote(one, whole, until, ask) for one in sorted(planes, key=lambda one: one.name)]

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzer.model.errors import UserError
+from analyzer.model.errors import UserError, missing_extra
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,9 +90,7 @@ def ask(path: Path) -> Interpreter:
         raise InterpreterError(f"{path}: this Python does not run: {error}") from error
     said = json.loads(answer.stdout)
     if not said["tensorflow"]:
-        raise InterpreterError(
-            f"{path}: no TensorFlow there; `pip install 'mwms-analyze[trainer]'` brings it"
-        )
+        raise InterpreterError(f"{path}: {missing_extra('TensorFlow', 'trainer')}")
     lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
     interpreter = Interpreter(path=path, **(said | lists))
     interpreter.require("tensorboard", *["tf-keras"] * interpreter.needs_legacy_keras)

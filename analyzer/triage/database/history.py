@@ -180,7 +180,7 @@ def open_history(url: str) -> History:
     try:
         engine = sa.create_engine(make_url(url))
     except (NoSuchModuleError, ImportError) as error:
-        advice = "; use sqlite:///FILE, or postgresql+psycopg://… and the extra [postgres]"
+        advice = "; use sqlite:///FILE, or postgresql+psycopg://… after pip install '.[postgres]'"
         told = f"there is no driver for it ({_error_text(error)})"
         raise UsageError(f"--history {_url_without_password(url)}: {told}{advice}") from error
     except ArgumentError as error:

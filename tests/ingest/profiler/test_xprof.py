@@ -108,10 +108,10 @@ def test_without_it_the_user_is_told_what_to_install(
 ) -> None:
     """Which is wrong usage."""
     monkeypatch.setattr(xprof, "find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"mwms-analyze\[profile\]"):
+    with pytest.raises(UsageError, match=r"'\.\[profile\]'"):
         quotes([], {}, 1.0)
     assert main([str(RUN), "--xprof", "-o", "-", "--format", "json"]) == 2
-    assert "mwms-analyze[profile]" in capsys.readouterr().err
+    assert "'.[profile]'" in capsys.readouterr().err
 
 
 def test_the_diagnosis_and_its_pages_quote_it(monkeypatch: pytest.MonkeyPatch) -> None:
