@@ -165,9 +165,9 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     if not arguments.dry_run and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise UsageError(f"-o {folder}: exists and is not empty; a run directory holds one job")
     made = DryRun if arguments.dry_run else Commands
-    commands = made(folder, partial(_print, folder), timeout=seconds("--timeout", arguments.timeout))
+    commands = made(folder, partial(_print, folder, set()), timeout=seconds("--timeout", arguments.timeout))
     arguments.collect(commands, arguments)
-    if not commands.saved:
+    if not commands.saved or (arguments.dry_run and commands.unanswered):
         with suppress(OSError):  # nothing was created, or something is in it
             folder.rmdir()
         raise NothingReadable("nothing could be collected")
@@ -177,13 +177,18 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     return analyze.main([str(folder)])
 
 
-def _print(folder: Path, outcome: Outcome) -> None:
-    """Print a command that stores something, with the size, and on standard error one that failed."""
+def _print(folder: Path, told: set[str], outcome: Outcome) -> None:
+    """Print a command that stores something, with the size, and an error once, on standard error.
+
+    `told` are the errors printed before, without the tool's name in front.
+    """
     if outcome.arguments or outcome.file:
         shown = outcome._replace(file=str(folder / outcome.file)) if outcome.file else outcome
         size = f"  # {outcome.size:,} bytes" if outcome.arguments and outcome.size is not None else ""
         write_stdout(f"{shown.shell}{size}\n")
-    if outcome.error:
+    error = outcome.error.removeprefix(f"{next(iter(outcome.arguments), '')}: ")
+    if error and error not in told:
+        told.add(error)
         print(f"mwms-collect: {outcome.error}", file=sys.stderr)
 
 

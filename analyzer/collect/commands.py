@@ -46,12 +46,14 @@ class Commands:
     def __init__(self, folder: Path, listener: Listener, *, timeout: float) -> None:
         self.folder = folder
         self.saved: list[str] = []
+        self._answers: list[bool] = []
         self._listener = listener
         self._timeout = timeout
 
     def query(self, *arguments: str) -> str | None:
         """Return what a command prints to standard output; None if it fails."""
         status, out, err = self._run(arguments, subprocess.PIPE, subprocess.PIPE)
+        self._answers.append(not status)
         self._listener(Outcome(arguments, error=_error(status, err)))
         return None if status else out.decode("utf-8", "replace")
 
@@ -98,9 +100,15 @@ class Commands:
         """Store a value as indented JSON, as `kubectl` prints it."""
         self.write(file, json.dumps(value, indent=4, ensure_ascii=False) + "\n")
 
-    def report(self, error: str) -> None:
-        """Report something that could not be collected and that no command printed."""
-        self._listener(Outcome((), error=error))
+    @property
+    def unanswered(self) -> bool:
+        """Whether every query failed; False if none was made."""
+        return bool(self._answers) and not any(self._answers)
+
+    def report_missing(self, error: str) -> None:
+        """Report what the platform does not have; nothing if it answered no query and so cannot tell."""
+        if not self.unanswered:
+            self._listener(Outcome((), error=error))
 
     def _open(self, file: str) -> IO[bytes]:
         path = self.folder / file

@@ -18,7 +18,9 @@ def collect(commands: Commands, name: str) -> None:
         commands, f"name=^/?{name}$"
     )
     if not containers:
-        commands.report(f"no container of a project or of the name {name}: docker ps --all lists them")
+        commands.report_missing(
+            f"no container of a project or of the name {name}: docker ps --all lists them"
+        )
         return
     names = _names(containers)
     codes = [f"{name} {_exit_code(each)}\n" for name, each in zip(names, containers, strict=True)]

@@ -71,7 +71,7 @@ def collect(commands: Commands, job: Job) -> None:
         _save_tf_configs(commands, pods)
         _save_nodes(commands, pods)
     else:
-        commands.report(
+        commands.report_missing(
             f"no pods of {job.selector or f'{job.kind}/{job.name}'}: deleted, or another namespace?"
         )
     _save_events(commands, job, {job.name, *(each["metadata"]["name"] for each in pods)} - {""})

@@ -38,7 +38,9 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
     for path, name in _stored_names(list(found)).items():
         commands.save(name, "cat", "--", str(path))
     if not found:
-        commands.report(f"no log of job {job} found: name it with --logs, as in --logs 'logs/*{job}*'")
+        commands.report_missing(
+            f"no log of job {job} found: name it with --logs, as in --logs 'logs/*{job}*'"
+        )
 
 
 def _save_nodes(commands: Commands, job: str) -> None:
