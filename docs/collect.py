@@ -26,7 +26,8 @@ Secrets in the environments of containers are masked before anything is stored; 
 Run it soon: clusters delete pods and forget jobs.
 
 On Kubernetes, `tfjob/JOB`, `jobset/JOB` or `statefulset/JOB` is another kind of job; `-l LABELS` names pods.
-On Slurm, `--logs PATTERN` adds log files that neither Slurm nor their name links to the job.
+On Slurm, `--logs PATTERN` adds log files that Slurm does not list
+and whose names do not contain the job's number.
 
 """
 _MORE = """\

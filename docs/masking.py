@@ -33,7 +33,8 @@ inside of a secret are undone first.
 
 `tests/hostile/secret_kinds.tsv` lists the kinds that an attacker plants, and a test plants each one
 in an exception, an error, a source line and a JSON log, and looks for it in every output format.
-A kind counts as masked if in none of the four places ten characters in a row come out.
+A kind counts as masked if no output shows ten consecutive characters of the secret,
+from any of these four places.
 The last 105 were written when the patterns stood, to get past them: 70 were masked at first.
 That is the better estimate for kinds that nobody has thought of; the patterns were widened afterwards.
 
