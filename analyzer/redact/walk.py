@@ -26,6 +26,8 @@ _TRUSTED_KEYS = frozenset({
 _SCALARS = frozenset({int, float, bool, type(None)})
 _LINES = frozenset({"context", "excerpt"})
 """Keys of evidence that hold consecutive lines of a file."""
+_OUR_WORDS = frozenset({"reason"})
+"""Keys of a finding that hold names of signals: `cancelled by peer` names no user."""
 
 
 def texts_of_run(value: object) -> Iterator[str]:
@@ -34,12 +36,13 @@ def texts_of_run(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, dict):
         joined = _is_evidence(value)
+        own = _OUR_WORDS if "outcome" in value else _LINES if joined else frozenset()
         if joined:
             yield _joined_lines(value)
         if isinstance(value.get("text"), str) and isinstance(value.get("excerpt"), str):
             yield f"{value['text']}\n{value['excerpt']}"
         for key, each in value.items():
-            if type(each) not in _SCALARS and key not in _TRUSTED_KEYS and not (joined and key in _LINES):
+            if type(each) not in _SCALARS and key not in _TRUSTED_KEYS and key not in own:
                 yield from texts_of_run(each)
     elif isinstance(value, list | tuple):
         for each in value:

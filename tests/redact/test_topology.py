@@ -117,3 +117,11 @@ def test_the_command_takes_topology(make_run: MakeRun, tmp_path: Path) -> None:
     assert not any("hunter2" in text for text in texts.values())
     assert "10.9.8.7" in texts["secrets"]
     assert "10.9.8.7" not in texts["topology"]
+
+
+def test_topology_takes_no_name_from_our_own_words() -> None:
+    """Nor the one who does something for a user: `cancelled by peer` is no name, `cancelled by grace` is one."""
+    document = document_with("Connection reset by peer; cancelled by the scheduler, not cancelled by grace")
+    document["tried"] = [{"outcome": "quiet", "reason": "not seen: cancelled by connection"}]
+    made = redact(document, "topology")
+    assert excerpts(made) == ["Connection reset by peer; cancelled by the scheduler, not cancelled by user-1"]
