@@ -39,9 +39,9 @@ _GENERIC_NAMES = frozenset(
 _OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
 _MAY_BE_LOG = re.compile(
-    r"(?:^|/)(?!part-|shard|checkpoint|ckpt|model)(?:[^/.]*(?:\d|worker|chief|master|rank|task)[^/.]*|[^/]+\.(?!sha|md5|crc)[a-z]{2,}[-_]?\d{1,5})$"
+    r"(?:^|/)(?!part-|shard|checkpoint|ckpt|model)(?:[^/.]*(?:\d|worker|chief|master|rank|task)[^/.]*|[^/]+\.(?!sha|md5|crc)(?:[a-z]{2,}[-_]?)?\d{1,5})$"
 )
-"""Regex for names of logs without a suffix, such as `48213_1`, or with a host's name as suffix."""
+"""Regex for names of logs without a suffix, such as `48213_1`, or with a number or a host as suffix."""
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 

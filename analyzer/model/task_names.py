@@ -26,7 +26,6 @@ _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
-_STREAM_INDEX = re.compile(r"(?:^|[-_.])(?:std(?:out|err)|log|out(?:put)?|err|[oe]\d+)[-_.](\d{1,4})$")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
@@ -81,7 +80,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
-    bare = _BARE_INDEX.search(PurePosixPath(name).stem) or _STREAM_INDEX.search(own)
+    bare = _BARE_INDEX.search(PurePosixPath(name).stem) or _BARE_INDEX.search(own)
     return f"worker:{int(bare[1])}" if bare else None
 
 

@@ -248,7 +248,14 @@ def test_what_a_file_begins_with_decides_its_kind(tmp_path: Path, name: str, tex
 
 
 @pytest.mark.parametrize(
-    ("name", "worker"), [("48213-1_7", "worker:1"), ("train.gpu21", None), ("gpu21", None)]
+    ("name", "worker"),
+    [
+        ("48213-1_7", "worker:1"),
+        ("train.gpu21", None),
+        ("gpu21", None),
+        ("out.2", "worker:2"),
+        ("stdoutfile.0", "worker:0"),
+    ],
 )
 def test_a_text_without_a_suffix_or_with_a_host_as_suffix_is_a_log(
     name: str, worker: str | None, tmp_path: Path
