@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from analyzer.identify.claims import stated_clusters, task_addresses
 from analyzer.identify.statements import Statements
-from analyzer.identify.workers import stated_clusters, task_addresses
 
 _PROBLEM = pl.col("key") == "node_problem"
 _SHORT_NAME = r"^(\d+(?:\.\d+){3}|[^\s.:]+)"

@@ -5,12 +5,10 @@ without any of these gets the next free index of a task that it does not call, a
 that several workers wrote without labels gets no worker, but a fact `several_workers`. A kernel log beside
 other logs gets no worker either, nor does a log without signs of training (notes, say) beside one with such
 signs or beside those of named workers.
-Numbers from 1, as docker compose uses, are shifted to start at 0. A fact `attributed` records how an unnamed
-worker was identified.
+Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role (`worker-1`, `node01`) only
+if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -19,24 +17,25 @@ from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.identify.claims import (
+    Claim,
+    Cluster,
+    claim_of,
+    listening,
+    stated_by,
+    stated_clusters,
+    task_addresses,
+)
+from analyzer.identify.numbering import LEADER, Numbering, Told, counted_from_zero, from_one, numbering
 from analyzer.identify.remote_tasks import OF_THE_LEADER, remote_tasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, is_task, without_attempt
+from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, without_attempt
 
-Cluster = Mapping[str, Sequence[str]]
-"""Role → addresses in index order, as in a `cluster_spec`."""
 RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
 """Function: sources of one log → the tasks that the log mentions as its peers."""
-
-
-class Claim(NamedTuple):
-    """A task and the kind of evidence that it was inferred from."""
-
-    worker: str
-    basis: Basis
 
 
 class Owners(NamedTuple):
@@ -54,7 +53,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters = stated_clusters(stated)
     sources = _without_common_numbers(sources, stated, clusters)
-    claims, renumbered = _numbered(sources, stated, clusters)
+    remote = partial(remote_tasks, tables["records"], stated, messages)
+    listed = {task for cluster in clusters for task in task_addresses(cluster)}
+    claims, renumbered = _numbered(sources, stated, clusters, remote)
+    if not claims:
+        claims, renumbered = _numbered_roles(sources, stated, clusters, remote)
     logs = [source for source in sources if source.is_log]
     known = {log.name: log.worker for log in logs if log.worker}
     known |= {name: claim.worker for name, claim in claims.items()}
@@ -67,14 +70,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
     claims |= _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
-    remote = partial(remote_tasks, tables["records"], stated, messages)
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
-    leading = [
-        group for group in unsaid if any(fact.key in OF_THE_LEADER for fact in _stated_by(group, stated))
-    ]
+    leading = [group for group in unsaid if _leads(group, stated)]
     claims |= _by_peers(unsaid, leading, _free_tasks(taken, len(unsaid), clusters), remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
-    claims |= _next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, clusters)
+    claims |= _next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     return Owners(claims, mixed, renumbered)
 
 
@@ -101,9 +101,9 @@ def _without_common_numbers(
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
     """Return True if logs that share a number state different tasks, or else have different servers."""
     groups = _groups(names)
-    tasks = {claim.worker for group in groups if (claim := _claim(group, stated, clusters))}
+    tasks = {claim.worker for group in groups if (claim := claim_of(group, stated, clusters))}
     servers = {
-        tuple(fact.value for fact in _stated_by(group, stated) if fact.key == "server_address")
+        tuple(fact.value for fact in stated_by(group, stated) if fact.key == "server_address")
         for group in groups
     }
     return len(tasks) > 1 or (not tasks and len(servers - {()}) > 1)
@@ -116,7 +116,7 @@ def _claimed(
     found: dict[str, Claim] = {}
     held = {*taken}
     for group in groups:
-        claim = _claim(group, stated, clusters)
+        claim = claim_of(group, stated, clusters)
         if claim and claim.worker not in held:
             held.add(claim.worker)
             found |= dict.fromkeys(group, claim)
@@ -163,11 +163,11 @@ def _only_log(
 
 
 def _next_free(
-    groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, clusters: Sequence[Cluster]
+    groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
 ) -> dict[str, Claim]:
     """Return log → task with the next free index that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
-    held, listed = {*taken}, {task for cluster in clusters for task in task_addresses(cluster)}
+    held = {*taken}
     for group in groups:
         guess = _free_index(held | remote(group))
         if listed and guess not in listed:
@@ -178,7 +178,7 @@ def _next_free(
 
 
 def _numbered(
-    sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster]
+    sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Return (log → worker, old → new worker) for logs with only a number in their names."""
     numbered: dict[str, list[str]] = {}
@@ -188,14 +188,58 @@ def _numbered(
             numbered.setdefault(source.worker, []).append(source.name)
         elif source.is_log and source.worker:
             named.add(source.worker)
-    claims = {worker: _claim(group, stated, clusters) for worker, group in numbered.items()}
-    found = _by_claims(claims) or _counted_from_zero(claims, clusters)
+    claims = {worker: claim_of(group, stated, clusters) for worker, group in numbered.items()}
+    found = _by_claims(claims)
+    if not found and from_one(numbered.keys()):
+        kind, shifted = _by_numbers(numbered, stated, clusters, remote)
+        found = {} if kind is Numbering.INDEX else shifted
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
     by_number = {worker: found.get(worker, Claim(worker, _basis_of(worker, claim)))
                  for worker, claim in claims.items()}  # fmt: skip
     by_source = {name: by_number[worker] for worker, names in numbered.items() for name in names}
     return by_source, {worker: claim.worker for worker, claim in found.items()}
+
+
+def _numbered_roles(
+    sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
+) -> tuple[dict[str, Claim], Mapping[str, str]]:
+    """Return (source → worker, old → new worker) for names with a role and a number from 1.
+
+    Empty if the number is the index. A source that is no log keeps its number if another one is of worker 0.
+    """
+    named = [each for each in sources if each.worker and not is_numbered(each.name.rpartition("#")[2])]
+    logs: dict[str, list[str]] = {}
+    for source in named:
+        if source.is_log and source.worker:
+            logs.setdefault(source.worker, []).append(source.name)
+    others = {source.worker for source in named if not source.is_log}
+    if not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
+        return {}, {}
+    kind, shifted = _by_numbers(logs, stated, clusters, remote)
+    if kind is Numbering.INDEX:
+        return {}, {}
+    found = shifted if kind is Numbering.FROM_ONE else {each: Claim(each, Basis.NUMBER) for each in logs}
+    moved = [each for each in named if each.is_log or LEADER not in others]
+    claims = {each.name: found[each.worker] for each in moved if each.worker in found}
+    return claims, {worker: claim.worker for worker, claim in found.items()}
+
+
+def _by_numbers(
+    logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
+) -> tuple[Numbering, dict[str, Claim]]:
+    """Return (what numbers from 1 are, worker by name → worker if they are counted from 0)."""
+    told = {
+        worker: Told(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
+        for worker, names in logs.items()
+    }
+    listed = {task for cluster in clusters for task in task_addresses(cluster)}
+    return numbering(told, listed), counted_from_zero(told)
+
+
+def _leads(group: Iterable[str], stated: Statements) -> bool:
+    """Return True if the logs contain lines that only the leader writes."""
+    return any(fact.key in OF_THE_LEADER for fact in stated_by(group, stated))
 
 
 def _basis_of(worker: str, claim: Claim | None) -> Basis:
@@ -216,19 +260,6 @@ def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
     """Return worker → claim; empty if a worker has no claim or two claim the same task."""
     told = {worker: claim for worker, claim in claims.items() if claim}
     return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
-
-
-def _counted_from_zero(
-    claims: Mapping[str, Claim | None], clusters: Sequence[Cluster]
-) -> Mapping[str, Claim]:
-    """Return worker N → worker N-1 for numbers from 1; empty if a gap, cluster or claim contradicts it."""
-    count = len(claims)
-    found = {f"worker:{n}": Claim(f"worker:{n - 1}", Basis.COUNTED_FROM_ZERO) for n in range(1, count + 1)}
-    if count < 2 or claims.keys() != found.keys():
-        return {}
-    sizes = {sum(map(len, cluster.values())) for cluster in clusters}
-    against = any(claim and claim.worker != found[worker].worker for worker, claim in claims.items())
-    return {} if sizes - {count} or against else found
 
 
 def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
@@ -261,19 +292,15 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
     return list(groups.values())
 
 
-def _stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
-    return [each for name in group for each in stated.get(name, ())]
-
-
 def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
     """Return True if several workers wrote to one log without labels: it has servers of several tasks.
 
     Without a known cluster, several addresses count only if two processes started before the first server:
     a restarted worker may change its address.
     """
-    facts = _stated_by(group, stated)
+    facts = stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
-    tasks = {task for server in servers for task in _listening(server, clusters)}
+    tasks = {task for server in servers for task in listening(server, clusters)}
     return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
 
 
@@ -282,38 +309,6 @@ def _start_together(facts: Sequence[Statement]) -> bool:
     banners = sorted(fact.line for fact in facts if fact.key == "process_banner")
     servers = [fact.line for fact in facts if fact.key == "server_address"]
     return len(banners) > 1 and banners[1] < min(servers)
-
-
-def _claim(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
-    """Return the task most often stated, else the one whose cluster address is the server's; else None."""
-    facts = _stated_by(group, stated)
-    for key in ("task", "own_device"):
-        said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
-        if said:
-            return Claim(said.most_common(1)[0][0], Basis.SAID)
-    servers = [fact.value for fact in facts if fact.key == "server_address"]
-    tasks = (task for server in servers for task in _listening(server, clusters))
-    return next((Claim(task, Basis.ADDRESS) for task in tasks), None)
-
-
-def _listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
-    """Return the tasks that have this address in one of the clusters."""
-    return [task for cluster in clusters for task, each in task_addresses(cluster).items() if each == address]
-
-
-def task_addresses(cluster: Cluster) -> Mapping[str, str]:
-    """Return task → address of a cluster."""
-    return {
-        f"{role}:{index}": address
-        for role, addresses in cluster.items()
-        for index, address in enumerate(addresses)
-    }
-
-
-def stated_clusters(stated: Statements) -> list[Cluster]:
-    """Return the distinct cluster specifications that the files state."""
-    specs = {fact.value for facts in stated.values() for fact in facts if fact.key == "cluster_spec"}
-    return [json.loads(spec) for spec in sorted(specs)]
 
 
 def _free_index(taken: Iterable[str]) -> str:

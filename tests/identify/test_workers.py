@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analyzer import analyze
@@ -232,6 +233,87 @@ def test_a_number_in_the_names_of_all_hosts_is_no_index(
     config = 'TF_CONFIG={"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": %d}}\nstep 1 loss 0.5\n'
     found = workers_of(make_run({"ip-10-0-3-54.log": config % 0, "ip-10-0-3-11.log": config % 1}))
     assert found == {"ip-10-0-3-54.log": "worker:0", "ip-10-0-3-11.log": "worker:1"}
+
+
+CONFIG = 'TF_CONFIG={"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": %d}}\n'
+WAITS = (
+    "2026-11-21 03:10:02.204177: I tensorflow/core/distributed_runtime/master.cc:221] CreateSession still "
+    "waiting for response from worker: /job:worker/replica:0/task:{}\n"
+)
+LEADS = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        pytest.param([CONFIG % 0, CONFIG % 1], id="own tasks"),
+        pytest.param([LEADS, LINE], id="the leader's lines"),
+        pytest.param([LINE, LOST.format(0)], id="a task without a log"),
+        pytest.param([LOST.format(1), LOST.format(0)], id="a log's own number as a peer"),
+        pytest.param(
+            [LINE, LINE, CLUSTER.replace('"a:2222"', '"a:2222", "c:1"')], id="the size of the cluster"
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["worker_{}.log", "node0{}.example.com.log", "train-node-{}/stderr.txt"])
+def test_numbers_from_one_beside_a_role_are_counted_from_zero_if_the_logs_say_so(
+    make_run: Callable[[Mapping[str, str]], Path], logs: list[str], name: str
+) -> None:
+    """An exit code by the same numbers is of the same worker."""
+    names = [name.format(number) for number in range(1, len(logs) + 1)]
+    files = {each: LINE + text for each, text in zip(names, logs, strict=True)}
+    tables = load_tables(
+        discover([make_run({**files, "exit_codes.txt": f"worker-{len(logs)} 1\n"})]), our_rules()
+    )
+    found = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert [found[each] for each in names] == [f"worker:{index}" for index in range(len(logs))]
+    codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
+    assert codes["worker"].to_list() == [f"worker:{len(logs) - 1}"]
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        pytest.param({"worker-1": LOST.format(0), "worker-2": LOST.format(0)}, id="worker 0 lost by all"),
+        pytest.param(
+            {"worker-1": LINE, "worker-2": LOST.format(1) + WAITS.format(0)}, id="its number less 1"
+        ),
+        pytest.param(
+            {"worker-1": LOST.format(2), "worker-2": LOST.format(0)}, id="the last number as a peer"
+        ),
+        pytest.param({"worker-1": CONFIG % 0, "worker-2": CONFIG % 0}, id="a task stated twice"),
+        pytest.param({"worker-1": LEADS, "worker-2": LINE, "chief-0": LINE}, id="a chief"),
+        pytest.param({"worker-1": LEADS, "worker-3": LINE}, id="a gap"),
+        pytest.param({"worker-1": LINE, "worker-2": LEADS}, id="another log leads"),
+    ],
+)
+def test_a_number_beside_a_role_is_the_index_unless_it_fits_less_well(
+    make_run: Callable[[Mapping[str, str]], Path], logs: Mapping[str, str]
+) -> None:
+    """The log of worker 0 may be missing."""
+    found = workers_of(make_run({f"{name}.log": LINE + text for name, text in logs.items()}))
+    assert found == {f"{name}.log": name.replace("-", ":") for name in logs}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_other_files_are_counted_like_the_logs_unless_they_begin_at_zero(
+    make_run: Callable[[Mapping[str, str]], Path], first: int
+) -> None:
+    """A script names its own files by the index."""
+    others = {f"env-worker-{number}.txt": "TF_CPP_MIN_LOG_LEVEL=0\n" for number in (first, first + 1)}
+    found = workers_of(make_run({"worker-1.log": LEADS + LINE, "worker-2.log": LINE, **others}))
+    assert [found[name] for name in ("worker-1.log", "worker-2.log", *others)] == ["worker:0", "worker:1"] * 2
+
+
+def test_numbers_from_one_that_no_log_speaks_of_are_a_guess(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """They stay as they are."""
+    run = make_run({"worker-1.log": LINE, "worker-2.log": LINE})
+    workers = load_tables(discover([run]), our_rules())["workers"].filter(pl.col("seen"))
+    assert dict(workers.select("worker", "guessed").iter_rows()) == dict.fromkeys(
+        ("worker:1", "worker:2"), "by the number in its name"
+    )
 
 
 def test_files_of_one_worker_may_share_its_number(make_run: Callable[[Mapping[str, str]], Path]) -> None:

@@ -1,0 +1,56 @@
+"""Finds the task that a log states as its own, by its words or by the address of its server."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from analyzer.identify.statements import Statement, Statements
+from analyzer.model.task_names import Basis, is_task
+
+Cluster = Mapping[str, Sequence[str]]
+"""Role → addresses in index order, as in a `cluster_spec`."""
+
+
+class Claim(NamedTuple):
+    """A task and the kind of evidence that it was inferred from."""
+
+    worker: str
+    basis: Basis
+
+
+def stated_clusters(stated: Statements) -> list[Cluster]:
+    """Return the distinct cluster specifications that the files state."""
+    specs = {fact.value for facts in stated.values() for fact in facts if fact.key == "cluster_spec"}
+    return [json.loads(spec) for spec in sorted(specs)]
+
+
+def stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
+    """Return what the sources of one worker state, in the order of the sources."""
+    return [each for name in group for each in stated.get(name, ())]
+
+
+def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
+    """Return the task most often stated, else the one whose cluster address is the server's; else None."""
+    facts = stated_by(group, stated)
+    for key in ("task", "own_device"):
+        said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
+        if said:
+            return Claim(said.most_common(1)[0][0], Basis.SAID)
+    servers = [fact.value for fact in facts if fact.key == "server_address"]
+    tasks = (task for server in servers for task in listening(server, clusters))
+    return next((Claim(task, Basis.ADDRESS) for task in tasks), None)
+
+
+def listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
+    """Return the tasks that have this address in one of the clusters."""
+    return [task for cluster in clusters for task, each in task_addresses(cluster).items() if each == address]
+
+
+def task_addresses(cluster: Cluster) -> Mapping[str, str]:
+    """Return task → address of a cluster."""
+    return {
+        f"{role}:{index}": address
+        for role, addresses in cluster.items()
+        for index, address in enumerate(addresses)
+    }

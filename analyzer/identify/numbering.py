@@ -1,0 +1,69 @@
+"""Decides whether workers that file names number from 1 are tasks that TensorFlow numbers from 0."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from enum import Enum
+from typing import NamedTuple
+
+from analyzer.identify.claims import Claim
+from analyzer.model.task_names import Basis
+
+LEADER = "worker:0"
+"""The task that leads a cluster without a chief."""
+
+
+class Told(NamedTuple):
+    """What the logs of one worker tell about its task."""
+
+    claim: Claim | None
+    """The task that they state as their own."""
+    peers: AbstractSet[str]
+    """The tasks that they mention as peers."""
+    leads: bool
+    """True if they contain lines that only the leader writes."""
+
+    def rules_out(self, task: str) -> bool:
+        """Return True if the logs cannot be this task's."""
+        other = self.claim is not None and self.claim.worker != task
+        return other or task in self.peers or (self.leads and task != LEADER)
+
+
+class Numbering(Enum):
+    """What the numbers in file names are."""
+
+    INDEX = "the indices of tasks"
+    FROM_ONE = "the indices of tasks plus 1"
+    UNKNOWN = "either: nothing tells"
+
+
+def from_one(workers: AbstractSet[str]) -> bool:
+    """Return True if the workers are numbered from 1 without a gap, and at least two."""
+    return len(workers) > 1 and workers == {*_numbered(1, len(workers))}
+
+
+def numbering(told: Mapping[str, Told], listed: AbstractSet[str]) -> Numbering:
+    """Return what the numbers are, from what the logs tell: FROM_ONE only if they contradict INDEX.
+
+    `told` has workers numbered from 1 → what their logs tell; `listed` has the tasks of the cluster, and is
+    empty if no file states them.
+    """
+    named, tasks = _numbered(1, len(told)), _numbered(0, len(told))
+    spoken = {task for each in told.values() for task in each.peers}
+    if _ruled_out(told, named, tasks) or named[-1] in spoken or (listed and {*tasks} != listed):
+        return Numbering.INDEX
+    contradicted = _ruled_out(told, named, named) or LEADER in spoken or (listed and not {*named} <= listed)
+    return Numbering.FROM_ONE if contradicted else Numbering.UNKNOWN
+
+
+def counted_from_zero(told: Mapping[str, Told]) -> dict[str, Claim]:
+    """Return worker numbered from 1 → its task: the claim of its logs, else a guess."""
+    tasks = zip(_numbered(1, len(told)), _numbered(0, len(told)), strict=True)
+    return {named: told[named].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for named, task in tasks}
+
+
+def _numbered(first: int, count: int) -> list[str]:
+    return [f"worker:{first + index}" for index in range(count)]
+
+
+def _ruled_out(told: Mapping[str, Told], named: Sequence[str], tasks: Sequence[str]) -> bool:
+    return any(told[name].rules_out(task) for name, task in zip(named, tasks, strict=True))
