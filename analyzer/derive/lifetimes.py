@@ -7,7 +7,7 @@ inferred from the peers and marked so (`sure` is false).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from analyzer.derive.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.others import range_of_others
 from analyzer.derive.progress import (
     Place,
+    StartUp,
     comparable,
     completion_lines,
     last_attempts,
@@ -79,17 +80,6 @@ class Life:
         return int(code) if code not in {None, "running"} else None
 
 
-class _StartUp(NamedTuple):
-    """Origins and words, either of which marks a record as part of process start-up."""
-
-    origins: frozenset[str]
-    words: tuple[str, ...]
-
-    def covers(self, row: Mapping[str, Any]) -> bool:
-        """Return True if a record is part of starting up."""
-        return row["origin"] in self.origins or any(word in row["text"] for word in self.words)
-
-
 def lifetimes(
     tables: Mapping[str, pl.DataFrame],
     workers: pl.DataFrame,
@@ -99,7 +89,7 @@ def lifetimes(
 ) -> pl.DataFrame:
     """Return one row per worker, about its last attempt."""
     lives = _last_attempts(tables, workers, exceptions, clock, messages)
-    starting_up = _StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
+    starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
@@ -245,7 +235,7 @@ def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, b
     return bool(training) and left and len(places) == 1
 
 
-def _phase(life: Life, how: str, starting_up: _StartUp) -> str:
+def _phase(life: Life, how: str, starting_up: StartUp) -> str:
     if not life.row["seen"]:
         return "absent"
     if how == "finished":
@@ -262,20 +252,20 @@ def _phase(life: Life, how: str, starting_up: _StartUp) -> str:
     return "server_up" if server else "starting"
 
 
-def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: _StartUp) -> bool:
+def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: StartUp) -> bool:
     """Return True if the script logged a line after a milestone, i.e. the call that logged it returned."""
     later = [row for row in life.records if comes_after(row, milestone[-1])]
     quiet = [row for row in later if starting_up.covers(row) or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _shows_progress(life: Life, starting_up: _StartUp) -> bool:
+def _shows_progress(life: Life, starting_up: StartUp) -> bool:
     """Return True if the files of a worker show a position or a part of its start-up."""
     started = any(life.facts[key] for key in _STARTED)
     return life.place is not None or started or any(map(starting_up.covers, life.records))
 
 
-def _row(life: Life, how: str, sure: bool, starting_up: _StartUp) -> dict[str, Any]:
+def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, Any]:
     place, code, caught = life.place, life.exit_code, life.facts["sigterm"]
     epoch, step = (place.epoch, place.step) if place else (None, None)
     end = life.closing or {}

@@ -55,6 +55,17 @@ class Place(NamedTuple):
         return self.epochs is None or self.epoch == self.epochs
 
 
+class StartUp(NamedTuple):
+    """Origins and words, either of which marks a record as part of process start-up."""
+
+    origins: frozenset[str]
+    words: tuple[str, ...]
+
+    def covers(self, row: Mapping[str, Any]) -> bool:
+        """Return True if a record is part of starting up."""
+        return row["origin"] in self.origins or any(word in row["text"] for word in self.words)
+
+
 def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
     """Return worker → (epoch, step) to compare by; empty if the workers count different things.
 

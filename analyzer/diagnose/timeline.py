@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -34,6 +34,12 @@ _IMPORTANCE = (
 _LOSSES = ("training_loss", "loss")
 """Quantities of curves."""
 
+_FAILURES = ("error", "end", "silence")
+_MAY_BE_UNDATED = ("last_step", "nonfinite")
+"""Kinds of events that date a failure, but whose lines may have no time."""
+_LOST = ("down", "heartbeat", "leader", "restarted", "transport")
+"""Kinds of reports that follow the loss of a worker."""
+
 Event = dict[str, Any]
 
 
@@ -59,6 +65,7 @@ def timeline(
     events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(paused)]
     order = _SortKey(events, tables, clock)
     events.sort(key=order.key)
+    events = [event | order.bounds(event) for event in events]
     if len(events) <= MOST_EVENTS:
         return _with_excerpts(events, tables), 0
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
@@ -92,6 +99,27 @@ def _rank(event: Event) -> int:
     return _IMPORTANCE.index(event["kind"]) if event["kind"] in _IMPORTANCE else len(_IMPORTANCE)
 
 
+def _lines_with_time(records: pl.DataFrame) -> set[tuple[str, int]]:
+    """Return (source, line) of each line of a record that has a time of its own."""
+    dated = records.filter(pl.col("time").is_not_null()).select("source", "line", "last_line")
+    return {
+        (source, line)
+        for source, first, last in dated.iter_rows()
+        for line in range(first, (last or first) + 1)
+    }
+
+
+def _first_reports(tables: Tables, clock: CommonClock, exact: Container[tuple[str, int]]) -> dict[str, float]:
+    """Return worker → first dated report of a peer that lost it, on the common clock."""
+    lost = tables["accusations"].filter(pl.col("counts") & pl.col("kind").is_in(_LOST))
+    found: dict[str, float] = {}
+    for row in lost.iter_rows(named=True):
+        time = clock.time(row["accuser"], row["source"], row["time"])
+        if time is not None and (row["source"], row["line"]) in exact:
+            found[row["worker"]] = min(time, found.get(row["worker"], time))
+    return found
+
+
 class _SortKey:
     """Sort key of events; an event without a time sorts after the last dated record above its line.
 
@@ -115,12 +143,36 @@ class _SortKey:
         }
         lives = tables["lifetimes"].select("worker", "first_seen", "last_seen").iter_rows()
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
+        self._with_time = _lines_with_time(tables["records"])
+        self._reported = _first_reports(tables, clock, self._with_time)
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
         """Return (time, worker, phase, line); at equal time, a worker's start sorts first, its end last."""
         ends = event["kind"] in {"end", "silence"}
         phase = 0 if event["kind"] == "start" else 2 if ends else 1
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
+
+    def bounds(self, event: Event) -> dict[str, float]:
+        """Return `after` and, where a peer reports the loss, `before` of an event without its own time."""
+        after = event.get("after", self._last_dated(event))
+        if after is None:
+            return {}
+        reported = self._reported.get(event["worker"]) if event["kind"] in _FAILURES else None
+        return {"after": after} | ({"before": reported} if reported and reported > after else {})
+
+    def _last_dated(self, event: Event) -> float | None:
+        """Return the time of the last dated line before an event; None if its own line has one."""
+        if event["kind"] == "error":
+            dated = (event["source"], event["line"]) in self._with_time
+            return None if dated else cast(float | None, event["time"])
+        undated = event["time"] is None and event["kind"] in _MAY_BE_UNDATED
+        return self._above(event) if undated else None
+
+    def _above(self, event: Event) -> float | None:
+        """Return the time of the last dated record above the event's line."""
+        lines, times = self._dated.get(event["source"], ([], []))
+        above = bisect_right(lines, event["line"] or 0)
+        return times[above - 1] if above else None
 
     def _time(self, event: Event) -> float:
         if event["time"] is not None:
@@ -222,7 +274,12 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
-        yield _event(row, "silence" if silent else "end", end_of(life, parts[worker]))
+        event = _event(row, "silence" if silent else "end", end_of(life, parts[worker]))
+        stated = life["time"] is not None and life["ended"] in {"signal", "exited"}
+        if stated or life["ended"] == "finished" or life["last_seen"] is None:
+            yield event
+        else:
+            yield event | {"after": life["last_seen"]}
 
 
 def _checkpoints(tables: Tables) -> Iterator[Event]:

@@ -300,6 +300,8 @@ class TimelineEvent(TypedDict):
 
     n: int
     time: float | None
+    after: NotRequired[float]
+    before: NotRequired[float]
     worker: str | None
     kind: Literal[
         "start",

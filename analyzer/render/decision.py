@@ -10,7 +10,7 @@ from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
 _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen before?"
-_FAILS_AT = {"hang": ("last_step", "end", "silence"), "numeric": ("nonfinite",)}
+_FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
 """Cause family → kinds of the events that date the failure, the first found counts."""
 _MAX_HOSTS = 3
 _TRAINS = ("worker", "chief")
@@ -102,27 +102,44 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     """Return when and where the job failed and how far all workers had come; empty if nothing is known."""
     if diagnosis["verdict"] != "failed":
         return []
-    at, hosts, reached = _failed_at(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
-    moment = instant(at) if at is not None else "Unknown time" if hosts else ""
+    event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
+    moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
     detail = f"all workers reached {reached}" if reached else ""
     return [Answer("When and where?", where, detail)] if where else []
 
 
-def _failed_at(diagnosis: Mapping[str, Any]) -> float | None:
-    """Return when the blamed workers failed: the first bad value, else the last error, else the last sign.
+def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what dates the failure: the blamed workers' first bad value, last error, or else their end.
 
-    Without blamed workers, the first error of any worker. A hang begins at the blamed workers' last step.
+    Without blamed workers, the first error of any worker. A hang follows the blamed workers' last step, or
+    before any step, their last sign of assembling.
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
     kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
     for kind in kinds if blamed else kinds[:1]:
-        events = (e for e in diagnosis["timeline"] if e["kind"] == kind and e["time"] is not None)
-        times = [e["time"] for e in events if not blamed or e["worker"] in blamed]
-        if times:
-            return float(max(times) if blamed and kind != "nonfinite" else min(times))
+        dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) is not None]
+        events = [e for e in dated if not blamed or e["worker"] in blamed]
+        if events:
+            found: Mapping[str, Any] = (max if blamed and kind != "nonfinite" else min)(
+                events, key=_not_before
+            )
+            return {"after": found["time"], **found} if family == "hang" else found
     return None
+
+
+def _not_before(event: Mapping[str, Any]) -> float | None:
+    earliest: float | None = event.get("after", event["time"])
+    return earliest
+
+
+def _moment(event: Mapping[str, Any]) -> str:
+    """Return when an event happened: at a time, after one, or between two."""
+    if "after" not in event:
+        return instant(event["time"])
+    after = instant(event["after"])
+    return f"between {after} and {instant(event['before'])}" if "before" in event else f"after {after}"
 
 
 def _hosts(diagnosis: Mapping[str, Any]) -> str:

@@ -54,3 +54,21 @@ def test_the_first_bad_loss_is_an_event_with_its_line(tables_of: TablesOf) -> No
         (event["text"], event["line"], event["excerpt"]) for event in events if event["kind"] == "nonfinite"
     ]
     assert told == [("loss not finite from step 2 on", 2, "step 2 loss nan auc 0.5")]
+
+
+def test_a_last_dated_line_bounds_what_follows(tables_of: TablesOf) -> None:
+    """A traceback has no time; the dated report of a peer that lost the worker comes after it."""
+    lost = (
+        "2026-11-21 01:00:30.5: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with "
+        "UNAVAILABLE: Connection reset by peer\nAdditional GRPC error information from remote target "
+        "/job:worker/replica:0/task:1 while calling /tensorflow.WorkerService/RecvBuf:\n"
+        ':{"created":"@1795222830.5","description":"Error received from peer","grpc_status":14}\n'
+    )
+    logs = many(2)
+    tables = tables_of(logs | {"worker-0.log": logs["worker-0.log"] + lost})
+    events, _ = timeline(tables, {"worker:0": "witness", "worker:1": "culprit"})
+    own = {event["kind"]: event for event in events if event["worker"] == "worker:1"}
+    assert own["error"]["after"] == own["server_up"]["time"]
+    assert own["error"]["before"] == own["error"]["after"] + 29
+    assert own["last_step"]["after"] == own["server_up"]["time"]
+    assert "after" not in own["server_up"]

@@ -39,8 +39,25 @@ def test_the_time_is_that_of_what_failed(cause: str, kinds: tuple[str, ...], sec
     """Not that of a victim's error, nor that of the culprit's end where something came before."""
     events = [event("worker:1", kind, 100.0 + n) for n, kind in enumerate(kinds)]
     (row,) = decision.failure(failed(cause, event("worker:0", "error", 90.0), *events))
-    assert row.answer == f"1970-01-01 00:01:{40 + seconds}.000 UTC on gpu-1"
+    after = "after " * cause.startswith("hang")
+    assert row.answer == f"{after}1970-01-01 00:01:{40 + seconds}.000 UTC on gpu-1"
     assert row.detail == "all workers reached step 39"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "answer"),
+    [
+        ({"after": 60.0}, "after 1970-01-01 00:01:00.000 UTC on gpu-1"),
+        (
+            {"after": 60.0, "before": 65.0},
+            "between 1970-01-01 00:01:00.000 UTC and 1970-01-01 00:01:05.000 UTC on gpu-1",
+        ),
+    ],
+)
+def test_the_last_dated_line_is_not_the_failure(bounds: dict[str, float], answer: str) -> None:
+    """It bounds the time from below, and a report of a peer from above."""
+    killed = event("worker:1", "end", 60.0) | bounds
+    assert decision.failure(failed("peer.killed", killed))[0].answer == answer
 
 
 def test_nothing_is_made_up() -> None:
