@@ -31,6 +31,9 @@ _CAP_OLD = LEVELS["likely"]
 _CAP_UNREAD = LEVELS["possible"]
 """Highest confidence if files were left out for want of time: what they lack may stand in the rest."""
 
+_CAP_UNREADABLE = LEVELS["likely"]
+"""Highest confidence if the log of a worker cannot be read: it may show an earlier failure."""
+
 
 class Decision(NamedTuple):
     """The verdict; `chosen` is the finding that it rests on, if any."""
@@ -64,8 +67,9 @@ def capped(
 ) -> tuple[Sequence[Finding], Decision]:
     """Return findings and decision with confidence capped for what makes all of them less sure.
 
-    That is a guessed culprit, TensorFlow before 2.4, and files that the budget left out. The chosen cause
-    stays. A culprit becomes a suspect if its log was left out, or if it is guessed from the only log.
+    That is a guessed culprit, TensorFlow before 2.4, files that the budget left out, and logs that cannot be
+    read. The chosen cause stays. A culprit becomes a suspect if its log was left out, or if it is guessed
+    from the only log.
     """
     workers, old = tables["workers"], tables["job"]["old_tensorflow"].item()
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
@@ -73,11 +77,15 @@ def capped(
     sources, left_out = tables["sources"], beyond_budget(tables)
     unread = set(sources.filter(pl.col("source").is_in(left_out["source"].to_list()))["worker"])
 
+    unreadable = _unreadable_logs(sources)
+
     def cap(finding: Finding) -> Finding:
-        return _cap_unread(_cap_old(_cap_guessed(finding, guessed, alone), old), unread)
+        known = _cap_unreadable(_cap_guessed(finding, guessed, alone), unreadable)
+        return _cap_unread(_cap_old(known, old), unread)
 
     chosen = cap(decision.chosen) if decision.chosen else None
-    confidence = min(decision.confidence, _CAP_OLD if old else 1.0, _CAP_UNREAD if unread else 1.0)
+    caps = [(old, _CAP_OLD), (unread, _CAP_UNREAD), (unreadable, _CAP_UNREADABLE)]
+    confidence = min(decision.confidence, *(cap if present else 1.0 for present, cap in caps))
     return [cap(each) for each in findings], decision._replace(
         chosen=chosen,
         confidence=chosen.confidence if chosen else confidence,
@@ -98,6 +106,17 @@ def _cap_guessed(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Fi
 def _cap_old(finding: Finding, shown: str | None) -> Finding:
     why = f"at most {_CAP_OLD:.2f}, for TensorFlow before 2.4 is read with less confidence ({shown})"
     return _at_most(_CAP_OLD, why, finding) if shown else finding
+
+
+def _unreadable_logs(sources: pl.DataFrame) -> list[str]:
+    unread = (pl.col("read") == "skipped") & pl.col("reason").str.starts_with("cannot be read")
+    return sources.filter((pl.col("kind") == "log") & unread)["source"].to_list()
+
+
+def _cap_unreadable(finding: Finding, logs: Sequence[str]) -> Finding:
+    if not logs:
+        return finding
+    return _at_most(_CAP_UNREADABLE, f"at most {_CAP_UNREADABLE:.2f}, for {logs[0]} cannot be read", finding)
 
 
 def _cap_unread(finding: Finding, unread: AbstractSet[str | None]) -> Finding:

@@ -1,5 +1,6 @@
 """Derives the decision from a diagnosis: restart, excluded machine, checkpoint, owner."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen
 _FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
 """Cause family → kinds of the events that date the failure, the first found counts."""
 _MAX_HOSTS = 3
+_MAX_LOGS = 3
 _TRAINS = ("worker", "chief")
 
 
@@ -74,8 +76,9 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def rows(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return the answers, how to restart on other machines, where the job failed, earlier runs."""
-    return [*answers(diagnosis), *restart(diagnosis), *failure(diagnosis), *seen_before(diagnosis)]
+    """Return the answers, how to restart elsewhere, where the job failed, earlier runs, missing files."""
+    more = (restart, failure, seen_before, missing)
+    return [*answers(diagnosis), *(row for find in more for row in find(diagnosis))]
 
 
 def restart(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -96,6 +99,20 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
     since = f"first on {history['first']}, last on {history['last']}"
     same = f"; {plural(history['same_host'], 'time')} on the same host" if history["same_host"] else ""
     return [Answer(_SEEN, f"Yes, {plural(history['runs'], 'time')}", since + same)]
+
+
+def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return the expected workers without files and the logs that cannot be read; empty if there are none."""
+    logs = (s for s in diagnosis["sources"] if s["kind"] == "log" and s["read"] == "skipped")
+    closed = [s for s in logs if s["reason"].startswith("cannot be read")]
+    unread = [one_line(s["name"], 60) for s in closed]
+    absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
+    absent -= {s["worker"] for s in closed}
+    said = [f"no file of {names(sorted(absent))}"] * bool(absent)
+    if unread:
+        more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
+        said.append(f"cannot be read: {', '.join(unread[:_MAX_LOGS])}{more}")
+    return [Answer("What is missing?", "; ".join(said), "")] if said else []
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -119,7 +136,7 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     family = str(diagnosis["cause"]).partition(".")[0]
     kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
     for kind in kinds if blamed else kinds[:1]:
-        dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) is not None]
+        dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
         events = [e for e in dated if not blamed or e["worker"] in blamed]
         if events:
             found: Mapping[str, Any] = (max if blamed and kind != "nonfinite" else min)(
@@ -129,9 +146,10 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _not_before(event: Mapping[str, Any]) -> float | None:
-    earliest: float | None = event.get("after", event["time"])
-    return earliest
+def _not_before(event: Mapping[str, Any]) -> float:
+    """Return the earliest time of an event; minus infinity if nothing dates it."""
+    earliest = event.get("after", event["time"])
+    return -math.inf if earliest is None else float(earliest)
 
 
 def _moment(event: Mapping[str, Any]) -> str:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from analyzer.ingest import source_reader
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.model.source_kinds import Kind
 from analyzer.pipeline import analyze
+from analyzer.render import render
 
 CONFIG = '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
 
@@ -18,3 +25,39 @@ def test_no_place_in_training_is_claimed_for_it(make_run: Callable[[Mapping[str,
     (about,) = [text for text in document["why"] if text.startswith("worker:1")]
     assert "left no file at all" in about
     assert "step" not in about
+
+
+def test_a_log_that_cannot_be_read_lowers_the_confidence(
+    make_run: Callable[[Mapping[str, str]], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may show an earlier failure; the first lines of a report name it."""
+    raised = 'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nKeyError: "label"\n'
+    lost = (
+        "2026-11-21 01:00:30.5: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with "
+        "UNAVAILABLE: Connection reset by peer\nAdditional GRPC error information from remote target "
+        "/job:worker/replica:0/task:0 while calling /tensorflow.WorkerService/RecvBuf:\n"
+        ':{"created":"@1795222830.5","description":"Error received from peer","grpc_status":14}\n'
+    )
+    steps = "step 1 loss 0.5\nstep 2 loss 0.4\n"
+    run = make_run({"worker-0.log": steps + raised, "worker-1.log": "step 1\n", "worker-2.log": steps + lost})
+    read = source_reader._read
+
+    def refused(output: SourceRows, *rest: Any) -> list[SourceRows]:
+        if output.source.kind is Kind.LOG and output.source.name == "worker-1.log":
+            raise PermissionError(13, "Permission denied")
+        return read(output, *rest)
+
+    sure = analyze([run]).document["confidence"]
+    monkeypatch.setattr(source_reader, "_read", refused)
+    document = analyze([run]).document
+    assert document["cause"] == "user.exception"
+    assert document["confidence"] == 0.78 < sure
+    for kind in ("text", "markdown", "html"):
+        assert "cannot be read: worker-1.log" in render(document, kind)
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_a_worker_without_files_is_named(kind: str, make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """In every report that people read."""
+    run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n", "tf_config-0.json": CONFIG})
+    assert "no file of worker:1" in render(analyze([run]).document, kind).partition("Evidence")[0]

@@ -77,6 +77,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
         "answers": [*decision.answers(diagnosis), *decision.seen_before(diagnosis)],
         "restart": decision.restart(diagnosis),
         "failure": decision.failure(diagnosis),
+        "missing": decision.missing(diagnosis),
         "workers_seen": decision.workers_seen(diagnosis["run"]),
         "why_heading": why,
         "next_heading": following,
