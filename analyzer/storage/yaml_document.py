@@ -176,7 +176,8 @@ def _said(error: _Error, kind: str) -> str:
     if kind == "enum":
         return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
     if kind == "type":
-        return f"is to be {_TYPES[limit]}, not `{value}`"
+        keys = "".join(f" with `{key}`" for key in error.schema.get("required", ()))
+        return f"is to be {_TYPES[limit]}{keys}, not `{value}`"
     if kind in {"pattern", "format"}:
         return f"`{value}` is no {_noun(error, f'{limit} text')}"
     if kind in {"minimum", "maximum"}:

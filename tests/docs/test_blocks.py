@@ -201,6 +201,8 @@ def test_a_yaml_block_keeps_to_its_schema(block: Block) -> None:
         )
     elif block.page == "docs/messages.md":
         jsonschema.validate(value, file_schema("message"))
+    elif "means:" in text:
+        jsonschema.validate(value, file_schema("causes"))
     elif block.page == "docs/ci.md":
         see_that_ci_fits(value)
     else:
