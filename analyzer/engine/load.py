@@ -93,6 +93,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 def _parts(document: Document) -> Iterator[Document]:
     """Yield the rule of a file, or each of its variants merged with the shared keys."""
+    rule_validation.check_written(document)
     if document.check(file_schema("rule")):
         shared = {key: value for key, value in document.data.items() if key != "variants"}
         rule_validation.check_file(document)

@@ -29,8 +29,9 @@ def drafted(text: str, folder: Path, capsys: Said) -> dict[str, object]:
     (folder / "drafted.yaml").write_text(text, encoding="utf-8")
     assert main(["lint", str(folder)]) == 2
     faults = capsys.readouterr().out.splitlines()[:-1]
-    assert all("is still to be written" in fault or "is no cause" in fault for fault in faults), faults
+    assert all("is still to be written" in fault or "`TODO` is no word" in fault for fault in faults), faults
     filled = text.replace("TODO an id of causes.yaml", "storage.unreachable").replace("TODO ", "")
+    filled = filled.replace("{retry: TODO, owner: TODO}", "{retry: after_fix, owner: data}")
     (folder / "drafted.yaml").write_text(filled, encoding="utf-8")
     document: dict[str, object] = yaml.safe_load(filled)
     return document
@@ -44,6 +45,7 @@ def test_a_draft_holds_what_one_worker_alone_says(make_run: MakeRun, tmp_path: P
     assert list(rule["signals"]) == ["said"]  # type: ignore[call-overload]
     log = rule["signals"]["said"]["log"]  # type: ignore[index]
     assert "lease" in str(log)
+    assert str(rule["cases"][0]["given"]["worker-1.log"]).splitlines()[-1].startswith("ERROR:store:lease")  # type: ignore[index]
     assert not {"4711", "10.0.0.9", "features"} & set(log["regex"].replace("\\", " ").split())
     assert main(["lint", str(tmp_path / "rules-of-mine")]) == 0
     assert main(["test", str(tmp_path / "rules-of-mine")]) == 0

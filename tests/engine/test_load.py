@@ -103,7 +103,12 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
         ("21127 Killed", "21127 Dead", 13, "the example holds none of"),
         ("killed and not said", "killed and said and done", 14, "`done` is no signal of this rule"),
         ("killed and not said", "killed and (not said", 14, "not closed"),
-        ("cause: peer.killed", "cause: peer.eaten", 4, "`peer.eaten` is no cause of causes.yaml; "),
+        (
+            "cause: peer.killed",
+            "cause: peer.eaten",
+            4,
+            "`peer.eaten` is no cause that `mwms-rules causes` lists; ",
+        ),
         ("{life.step}", "{life.stop}", 17, "`stop` is no column of lifetimes"),
         ("fires: false", "fires: true", 18, "one that stays quiet"),
         ("title: A worker was killed", "title: !!python/name:os.system A", 2, "is not allowed"),
@@ -342,3 +347,10 @@ def changed(value: Any, path: list[str | int], to: object) -> Any:
         inner = inner[key]
     inner[path[-1]] = to
     return whole
+
+
+def test_a_cause_that_is_no_mapping_is_told_its_key(tmp_path: Path) -> None:
+    """Each has a text `means`."""
+    (tmp_path / "causes.yaml").write_text("storage.quorum: the quorum was lost\n", encoding="utf-8")
+    with pytest.raises(RuleError, match=r"causes\.yaml:1: is to be a mapping with `means`, not `the quorum"):
+        load([tmp_path])

@@ -45,8 +45,7 @@ def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) 
     worker, chosen = str(best.row["worker"]), _most_telling(found, best)
     ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0].row)
     own = ordinary.pop(worker)
-    # The telling lines come first: after a completion line they would count as printed after the end.
-    fires = {worker: [*(_shortened(each.row["text"]) for each in chosen), *own], **ordinary}
+    fires = {worker: [*own, *(_shortened(each.row["text"]) for each in chosen)], **ordinary}
     quiet = {worker: own, **ordinary}
     spoken = [Spoken(each.said, each.mask) for each in chosen]
     return spelled(rule_id, run, worker, spoken, fires, quiet, explains)
@@ -145,8 +144,12 @@ def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, 
     workers = tables["records"]["worker"].drop_nulls().unique(maintain_order=True)
     kept: dict[str, list[str]] = {worker: [] for worker in workers}
     for row in plain.iter_rows(named=True):
-        behind = row["source"] == first["source"] and row["line"] > first["line"]
-        if not behind and template_of(_error_line(row["text"])) not in telling and row["text"].isprintable():
+        before = row["source"] == first["source"] and row["line"] < first["line"]
+        if (
+            (before or row["worker"] != first["worker"])
+            and template_of(_error_line(row["text"])) not in telling
+            and row["text"].isprintable()
+        ):
             kept[row["worker"]].append(row["text"][:400])
     return {worker: lines[-_AROUND:] or [_ANY_STEP] for worker, lines in kept.items()}
 

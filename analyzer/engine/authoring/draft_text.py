@@ -63,7 +63,7 @@ def spelled(
         {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
          "explains": [*dict.fromkeys([*explains, "peer.*", "symptom-*"])]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
-         "next": ["TODO what to do about it"], "action": {"retry": "unknown", "owner": "unknown"}},
+         "next": ["TODO what to do about it"], "action": {"retry": "TODO", "owner": "TODO"}},
         {"cases": [
             {"name": "the run that it was drafted from", "origin": f"made from {run}",
              "given": _Files(fires), "expect": {"fires": True, "culprits": [worker]}},
@@ -79,7 +79,7 @@ def spelled(
 def _signal(spoken: Spoken) -> dict[str, Any]:
     log = {"any_of": [spoken.literal], "regex": spoken.regex, "example": spoken.line}
     given = {key: value for key, value in log.items() if value}
-    return {"log": given, "of": "subject", "says": "{subject} says so"}
+    return {"log": given, "of": "subject", "says": "TODO what the line shows; {subject} is the worker"}
 
 
 class _Files(dict[str, str]):
