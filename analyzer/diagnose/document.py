@@ -87,7 +87,7 @@ def document(
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables),
-        "collect": _collect(findings, unsure),
+        "collect": _collect(findings, unsure, tables),
         "timeline": events,
         "events_left_out": left_out,
         "trace": traced(tables),
@@ -246,13 +246,16 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     )
 
 
-def _collect(findings: Iterable[Finding], unsure: bool) -> list[contract.CollectRecipe]:
+def _collect(findings: Iterable[Finding], unsure: bool, tables: Tables) -> list[contract.CollectRecipe]:
     """Return recipes for collecting the files that rules require and the run lacks.
 
-    A recording must be started with the job, so it is suggested only for an `unsure` diagnosis.
+    A recording must be started with the job, so it is suggested only for an `unsure` diagnosis; traces, only
+    if a worker got past the start-up.
     """
     lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
-    lacking = [kind for kind in lacks if unsure or kind != Kind.RECORDING.value]
+    started = tables["lifetimes"]["phase"].is_in(["joined", "training", "finished"]).any()
+    useful = {Kind.RECORDING.value: unsure, Kind.TRACE.value: started}
+    lacking = [kind for kind in lacks if useful.get(kind, True)]
     return [
         {
             "kind": kind,

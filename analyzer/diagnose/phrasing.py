@@ -6,6 +6,7 @@ import polars as pl
 
 from analyzer.diagnose.decide import Decision, beyond_budget
 from analyzer.diagnose.endings import how_it_ended, wording
+from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
@@ -102,7 +103,9 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
     if deciding != Kind.LOG.value and not set(lives["worker"]) <= set(logs["worker"]):
         yield steps["output"]
-    if deciding != Kind.EXIT_CODES.value and lives["exit_code"].null_count():
+    if without_start(tables):
+        yield steps["whole_log"]
+    elif deciding != Kind.EXIT_CODES.value and lives["exit_code"].null_count():
         yield steps["exit_codes"]
     if lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield steps["unbuffered"]

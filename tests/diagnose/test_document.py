@@ -177,12 +177,25 @@ def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
 
 def test_exit_codes_that_are_missing_are_asked_for(tables_of: TablesOf) -> None:
     """Once: as the file that would decide, and by no step again."""
-    document = made(tables_of({"worker-0.log": "odd\n"}))
+    document = made(tables_of({"worker-0.log": "step 1 loss 0.5\nodd\n"}))
     deciding = document["deciding_file"]
     assert deciding is not None
     assert deciding["kind"] == "exit_codes"
     assert not any("exit code" in step["text"] for step in document["next"])
     assert not any("exit codes" in text for text in uncollected(document))
+
+
+def test_a_few_pasted_lines_ask_for_those_above(tables_of: TablesOf) -> None:
+    """Not for exit codes, nor for profiles of steps that nobody saw."""
+    tail = "    for a, b in batch:\nValueError: not enough values to unpack\n"
+    document = made(tables_of({"worker-0.log": tail}))
+    deciding = document["deciding_file"]
+    assert deciding is not None
+    assert deciding["what"] == "the complete output of worker:0"
+    texts = [step["text"] for step in document["next"]]
+    assert "Add the lines above these" in texts[0]
+    assert not any("exit code" in text for text in texts)
+    assert all(recipe["kind"] != "trace" for recipe in document["collect"])
 
 
 def test_where_the_traced_time_went_is_told(recordings: Recordings) -> None:

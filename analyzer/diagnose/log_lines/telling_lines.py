@@ -96,14 +96,25 @@ def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | Non
     """Return the missing kind of file that would help most and how to collect it; None if none is missing."""
     read = kinds_read(tables)
     wanted = [each.hint.decided_by for each in told if each.hint]
-    missing = _without_log(tables)
-    kinds = [*(["log"] if missing else []), *(kind for kind in wanted if kind not in {*read, "log"})]
+    missing, cut = _without_log(tables), without_start(tables)
+    kinds = [
+        *(["log"] if missing else []),
+        *(kind for kind in wanted if kind not in {*read, "log"}),
+        *(["log"] if cut else []),
+    ]
     kind = next((kind for kind in (*kinds, "exit_codes") if kind == "log" or kind not in read), None)
     recipe = recipes().get(kind or "")
     if kind is None or recipe is None:
         return None
-    what = f"the complete output of {', '.join(missing[:3])}" if kind == "log" and missing else recipe.what
+    partly = missing or cut
+    what = f"the complete output of {', '.join(partly[:3])}" if kind == "log" and partly else recipe.what
     return {"kind": kind, "what": what, "tells": recipe.tells, "how": recipe.how}
+
+
+def without_start(tables: Tables) -> list[str]:
+    """Return the workers with a log if no log shows a step or the start-up, as of a few pasted lines."""
+    logged = tables["lifetimes"].filter("logged")
+    return [] if logged["place"].is_not_null().any() else logged["worker"].to_list()
 
 
 def _without_log(tables: Tables) -> list[str]:
