@@ -78,6 +78,17 @@ def test_every_format_that_people_read_says_it() -> None:
         assert row.answer in render(made, name), name
 
 
+def test_the_page_lists_no_bound_as_a_time() -> None:
+    """The time of an earlier line, before an event that has none, reads as such."""
+    made = load("r101")
+    for each in made["timeline"]:
+        each.pop("after", None)
+    assert '<td class="time">after ' not in render(made, "html")
+    dated = next(each for each in made["timeline"] if each["time"] is not None)
+    dated["after"] = dated["time"]
+    assert render(made, "html").count('<td class="time">after ') == 1
+
+
 def test_only_files_that_could_change_the_answer_are_asked_for() -> None:
     """No traces beside a SIGKILL; all of them where the cause is unknown."""
     made = load("r101")
