@@ -72,7 +72,8 @@ def _configured_run(argv: Sequence[str] | None) -> int:
     parser = _parser()
     arguments, settings = configured(parser, argv, ["paths"])
     if arguments.print_config:
-        write_stdout(as_toml("analyze", settings))
+        formats = settings["format"]._replace(value=",".join(_formats(arguments)))
+        write_stdout(as_toml("analyze", {**settings, "format": formats}))
         return 0
     if not arguments.paths:
         parser.error(

@@ -50,6 +50,9 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     if arguments.print_config:
         write_stdout(as_toml("rules", settings))
         return 0
+    if folders := getattr(arguments, "folder", []):
+        called = settings["rules"].origin == "command line"
+        arguments.rules = [*folders, *(arguments.rules if called else ())]
     status: int = arguments.command(arguments)
     return status
 
@@ -93,8 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     causes = command("causes", _causes, "list all causes with their meaning")
     for each in (lint, test):
         own = "your own rules (default: those of the package)"
-        each.add_argument("rules", nargs="*", default=[], metavar="DIR", help=own)
-    for each in (listing, show, covered, new, causes):
+        each.add_argument("folder", nargs="*", default=[], metavar="DIR", help=own)
+    for each in (listing, show, lint, test, covered, new, causes):
         each.add_argument(
             "--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory"
         )

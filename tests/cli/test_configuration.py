@@ -178,3 +178,40 @@ def test_a_home_that_cannot_be_looked_into_has_no_file(monkeypatch: pytest.Monke
     """As with `sudo -u`, where HOME is that of another user; root is only refused a name that is too long."""
     monkeypatch.setenv("XDG_CONFIG_HOME", "/" + "x" * 300)
     assert main(["--print-config"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "told"),
+    [
+        (
+            main,
+            ["--formatt", "json", "run"],
+            "mwms-analyze: unknown argument --formatt; did you mean --format?\n",
+        ),
+        (collect.main, ["k8s", "--zzz"], "mwms-collect: unknown argument --zzz; see --help\n"),
+        (rules.main, ["test", "--ruls=x"], "mwms-rules: unknown argument --ruls=x; did you mean --rules?\n"),
+    ],
+)
+def test_an_unknown_option_is_told_with_the_nearest(
+    command: Callable[[list[str]], int], words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, as in a file."""
+    assert command(words) == 2
+    assert capsys.readouterr().err == told
+
+
+def test_the_format_in_effect_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """HTML by default, else that of the output's suffix."""
+    assert main(["--print-config"]) == main(["--print-config", "-o", "result.xml"]) == 0
+    printed = capsys.readouterr().out
+    assert 'format = "html"  # default' in printed
+    assert 'format = "junit"  # default' in printed
+
+
+def test_own_rules_are_named_with_or_without_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a directory to check, and as with the other commands; both are checked."""
+    said = []
+    for words in (["nowhere"], ["--rules", "nowhere"], ["--rules", "nowhere", "nowhere"]):
+        assert rules.main(["lint", *words]) == 2
+        said.append(capsys.readouterr().err)
+    assert said == ["mwms-rules: nowhere: no such directory\n"] * 3

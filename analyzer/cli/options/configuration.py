@@ -56,12 +56,14 @@ def configured(
     parsers of one command, of which the other one is `beside`.
 
     Raises:
-        UsageError: a variable or the file is wrong.
+        UsageError: an option is unknown, or a variable or the file is wrong.
 
     """
     called, words = _called(parser, list(sys.argv[1:] if argv is None else argv))
     actions = _actions(called)
-    given = called.parse_args(words, Namespace(**dict.fromkeys(actions)))
+    given, unknown = called.parse_known_args(words, Namespace(**dict.fromkeys(actions)))
+    if unknown:
+        raise _unknown_argument(called, unknown[0])
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
     sharing = [*subcommands(parser).values(), *([beside] if beside else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
@@ -92,6 +94,13 @@ def _called(parser: ArgumentParser, words: list[str]) -> tuple[ArgumentParser, l
     if not (words and words[0] in commands):
         parser.parse_args(words)  # prints help, version or an error, and exits
     return commands[words[0]], words[1:]
+
+
+def _unknown_argument(called: ArgumentParser, word: str) -> UsageError:
+    """Return the error for an argument that the command does not take, with the option most like it."""
+    name, options = word.partition("=")[0], called._option_string_actions  # noqa: SLF001 - no public list
+    near = _nearest(name, options, 0.6) if name.startswith("--") else None
+    return UsageError(f"unknown argument {word}; " + (f"did you mean {near}?" if near else "see --help"))
 
 
 def _texts(given: Namespace, names: Iterable[str]) -> Iterator[str]:
