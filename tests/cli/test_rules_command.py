@@ -233,3 +233,12 @@ def test_an_overlay_is_named_in_the_diagnosis(mine: Path, make_run: MakeRun, cap
     assert document["rule"] == "mine"
     assert document["verdict"] == "degraded"
     assert "worker-killed" not in {finding["rule"] for finding in document["findings"]}
+
+
+def test_a_cause_that_is_no_mapping_is_told_its_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has a text `means`."""
+    (tmp_path / "causes.yaml").write_text("storage.quorum: the quorum was lost\n", encoding="utf-8")
+    assert main(["lint", str(tmp_path)]) == 2
+    assert "causes.yaml:1: is to be a mapping with `means`, not `the quorum" in capsys.readouterr().out

@@ -347,10 +347,3 @@ def changed(value: Any, path: list[str | int], to: object) -> Any:
         inner = inner[key]
     inner[path[-1]] = to
     return whole
-
-
-def test_a_cause_that_is_no_mapping_is_told_its_key(tmp_path: Path) -> None:
-    """Each has a text `means`."""
-    (tmp_path / "causes.yaml").write_text("storage.quorum: the quorum was lost\n", encoding="utf-8")
-    with pytest.raises(RuleError, match=r"causes\.yaml:1: is to be a mapping with `means`, not `the quorum"):
-        load([tmp_path])
