@@ -110,8 +110,11 @@ def _only_degrading() -> set[str | None]:
 
 
 def _logs_quoted(document: Mapping[str, Any]) -> set[str]:
-    """Return the logs in which the finding that the verdict rests on quotes a line."""
+    """Return the logs in which the finding that the verdict rests on marks words of a line.
+
+    A line without marks is where something ends, as compared with other logs; alone it says nothing.
+    """
     logs = {source["name"] for source in document["sources"] if source["kind"] == "log"}
     chosen = [each for each in document["findings"] if each["rule"] == document["rule"]]
-    quoted = {place["source"] for each in chosen for place in each["evidence"] if place.get("line")}
+    quoted = {place["source"] for each in chosen for place in each["evidence"] if place.get("marks")}
     return quoted & logs if document["verdict"] == "failed" else set()
