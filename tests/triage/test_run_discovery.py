@@ -46,6 +46,7 @@ LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "a note beside runs": (["README.txt", "a/worker-0.log", "b/worker-0.log"], ["a", "b"]),
     "runs called like workers": (["chief-only/worker-0.log", "b/worker-0.log"], ["b", "chief-only"]),
     "a root of attempts is one run": (["attempt-1/chief.log", "attempt-2/chief.log"], ["."]),
+    "a task that a host names": (["a/worker-0/recording.jsonl", "a/gpu07/recording.jsonl"], ["a"]),
     "archives": (["a/worker-0.log", "b.tar.gz", "c.zip", "d.csv"], ["a", "b.tar.gz", "c.zip"]),
     "hidden": ([".git/x.log", "a/worker-0.log"], ["a"]),
     "nothing": (["a/code.py", "b/exit-codes.yaml"], []),

@@ -161,7 +161,9 @@ def is_run(storage: Storage, place: str, listing: Listing) -> bool:
             return True
         others = (folder for folder in listing.folders if not _is_part(folder) and tells(folder))
         return sum(1 for _, _ in zip(range(_MIN_PARTS), others, strict=False)) < _MIN_PARTS
-    parts = [folder for folder in listing.folders if _is_part(folder)]
+    parts = {folder for folder in listing.folders if _is_part(folder)}
+    if parts:
+        parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
     if len(parts) < _MIN_PARTS or sum(map(tells, parts)) < _MIN_PARTS:
         return False
     return not any(tells(folder) for folder in listing.folders if folder not in parts)
@@ -223,6 +225,12 @@ def _literal_prefix(pattern: str) -> str:
 def _has_run_files(listing: Listing) -> bool:
     """Return True if the directory has a file of a kind that occurs only in runs."""
     return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _RUN_FILE_KINDS for name in listing.files)
+
+
+def _is_recorded_task(storage: Storage, place: str, folder: str) -> bool:
+    """Return True for a task's directory of mwms-recorder, which a host names where TF_CONFIG does not."""
+    inside = _listing_or_none(storage, storage.below(place, folder))
+    return inside is not None and "recording.jsonl" in inside.files
 
 
 def _is_part(folder: str) -> bool:
