@@ -42,7 +42,7 @@ FAST = [
 SLOW = [
     Case(attacks.many_tags, 15, says="those after the first"),
     Case(attacks.large_event_file, 30),
-    Case(attacks.other_layouts, 25, 550),
+    Case(attacks.other_layouts, 25, 650),
     Case(attacks.zeros, 20),
     Case(attacks.broken_records, 15, 400, says="many parts that could not be read"),
     Case(attacks.large_chrome_trace, 30, says="those after them are left out"),

@@ -46,7 +46,10 @@ LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "a note beside runs": (["README.txt", "a/worker-0.log", "b/worker-0.log"], ["a", "b"]),
     "runs called like workers": (["chief-only/worker-0.log", "b/worker-0.log"], ["b", "chief-only"]),
     "a root of attempts is one run": (["attempt-1/chief.log", "attempt-2/chief.log"], ["."]),
-    "a task that a host names": (["a/worker-0/recording.jsonl", "a/gpu07/recording.jsonl"], ["a"]),
+    "a task that a host names": (
+        [f"a/{task}/{name}" for task in ("worker-0", "gpu07") for name in ("recording.jsonl", "stdout.log")],
+        ["a"],
+    ),
     "archives": (["a/worker-0.log", "b.tar.gz", "c.zip", "d.csv"], ["a", "b.tar.gz", "c.zip"]),
     "hidden": ([".git/x.log", "a/worker-0.log"], ["a"]),
     "nothing": (["a/code.py", "b/exit-codes.yaml"], []),
