@@ -39,7 +39,7 @@ def test_directories_of_pth_files_are_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("packages", "lacks"),
     [
-        ([], "no TensorFlow"),
+        ([], "TensorFlow is not installed"),
         (["tensorflow==2.21.0", "tensorboard==2.21.0"], "tf-keras"),
         (["tensorflow==2.15.1"], "tensorboard"),
     ],
