@@ -139,7 +139,7 @@ def _places(
     logs = sources.filter(own & (pl.col("kind") == "log")).select("worker", "source")
     lines = facts.filter(own & pl.col("key").is_in(_IDENTITY) & pl.col("line").is_not_null())
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in lines.select("worker", "key", "source", "line", "time").reverse().iter_rows(named=True):
+    for row in lines.select("worker", "key", "source", "line").reverse().iter_rows(named=True):
         found.setdefault(row.pop("worker"), {})[row.pop("key")] = row
     clusters = [places["cluster_spec"] for places in found.values() if "cluster_spec" in places]
     logged = {task: {"log": {"source": source}} for task, source in logs.reverse().iter_rows()}

@@ -54,7 +54,7 @@ SLOW = [
     Case(attacks.a_million_tracebacks, 15),
     Case(attacks.long_line, 15),
     Case(attacks.many_gzip_members, 20),
-    Case(attacks.tf_config_of_10_000, 15, 450),
+    Case(attacks.tf_config_of_10_000, 15, 400),
     Case(attacks.logs_of_10_000, 40, 650),
     Case(attacks.log_of_a_million_workers, 15),
     Case(attacks.many_pax_headers, 30, says="are empty"),
