@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import shutil
 import socket
 import struct
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parents[1] / "program"
 WINDOW = 64
+FIRST_PORT = 10_000
+EPHEMERAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,22 @@ class Workspace:
 
 
 def free_addresses(count: int) -> tuple[str, ...]:
-    """Return `count` different local addresses with free ports."""
+    """Return `count` different local addresses with free ports; the port below each is free too.
+
+    They are below the kernel's ephemeral ports, so that no connection takes one before its worker starts.
+    """
+    ephemeral = int(EPHEMERAL_PORTS.read_text().split()[0])
+    candidates = range(FIRST_PORT + 1, ephemeral, 2)
+    ports: list[int] = []
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return tuple(f"127.0.0.1:{one.getsockname()[1]}" for one in sockets)
+        for port in random.SystemRandom().sample(candidates, len(candidates)):
+            with suppress(OSError):
+                for one in (port - 1, port):
+                    held.enter_context(socket.create_server(("127.0.0.1", one)))
+                ports.append(port)
+            if len(ports) == count:
+                return tuple(f"127.0.0.1:{port}" for port in ports)
+    raise OSError(errno.EADDRNOTAVAIL, f"fewer than {count} pairs of free ports")
 
 
 def part_name(scenario: Scenario, part: int) -> str:
