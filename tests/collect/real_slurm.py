@@ -7,8 +7,10 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+
+from analyzer.trainer.free_ports import free_ports
 
 DAEMONS = ("mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacct", "scontrol")
 _DATABASE = """\
@@ -145,7 +147,7 @@ class Slurm:
         return done.stdout
 
 
-def wait_for(happened: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_for(happened: Callable[[], bool], what: str, seconds: float = 240) -> None:
     """Wait until something happened; raise TimeoutError if it does not within `seconds`."""
     end = time.monotonic() + seconds
     while not happened():
@@ -157,14 +159,3 @@ def wait_for(happened: Callable[[], bool], what: str, seconds: float = 60) -> No
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def free_ports(count: int) -> Sequence[int]:
-    """Return different ports of this machine on which nobody listens."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports

@@ -16,6 +16,7 @@ import pytest
 from analyzer import analyze
 from analyzer.cli.collect import main
 from analyzer.collect.ssh import folder_of
+from analyzer.trainer.free_ports import free_ports
 from tests.collect.conftest import needs
 from tests.recordings import expected, sample_run_named
 
@@ -30,9 +31,7 @@ pytestmark = [
 @pytest.fixture
 def hosts(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Let `ssh` reach this machine as `gpu21` and `gpu22`, with a key and a configuration of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     for key in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / key], check=True)
     (home / "sshd_config").write_text(

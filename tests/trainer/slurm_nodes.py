@@ -6,7 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.collect.real_slurm import Slurm, free_ports, wait_for
+from analyzer.trainer.free_ports import free_ports
+from tests.collect.real_slurm import Slurm, wait_for
 
 CGROUPS = "CgroupAutomount=no\nCgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\n"
 NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=4000 State=UNKNOWN\n"
@@ -66,7 +67,7 @@ class SlurmNodes(Slurm):
 
     def idle(self) -> None:
         """Wait until all nodes are idle."""
-        wait_for(lambda: self._idle_nodes() == len(self.nodes), "idle nodes", 120)
+        wait_for(lambda: self._idle_nodes() == len(self.nodes), "idle nodes")
 
     def _idle_nodes(self) -> int:
         return self._run("sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.trainer.free_ports import free_ports
 from analyzer.trainer.handover import HandoverError, check_target
 from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.jobs.step_counter import StepCounter
-from analyzer.trainer.jobs.workspace import PROGRAM, free_addresses
+from analyzer.trainer.jobs.workspace import PROGRAM
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
@@ -99,4 +100,4 @@ def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
 
 def test_addresses_differ() -> None:
     """Each worker gets a port of its own."""
-    assert len(set(free_addresses(8))) == 8
+    assert len(set(free_ports(8))) == 8

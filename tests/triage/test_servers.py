@@ -6,7 +6,6 @@ import os
 import pwd
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import psutil
 import pytest
 from sqlalchemy import func, select
 
+from analyzer.trainer.free_ports import free_ports
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import RUNS
 from analyzer.triage.locks import WaitPolicy
@@ -36,13 +36,6 @@ def verdicts(url: str) -> dict[str, tuple[str | None, str | None, str]]:
     with open_history(url) as history:
         rows = history.rows(select(RUNS).where(RUNS.c.latest))
     return {row["place"]: (row["verdict"], row["cause"], row["problem"]) for row in rows}
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.usefixtures("store")
@@ -118,7 +111,7 @@ def postgres(tmp_path: Path) -> Iterator[str]:
     binaries = _binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL server is installed here; .ci/run installs one")
-    home, port = tmp_path / "postgres", free_port()
+    home, port = tmp_path / "postgres", free_ports(1)[0]
     home.mkdir()
     runner: list[str] = []
     if os.geteuid() == 0:  # the server refuses to run as root
@@ -201,7 +194,7 @@ def test_a_cluster_that_loses_a_worker_ends_all_the_same(desk: Desk) -> None:
         desk.write(f"run-{number}", f"KeyError: {number % 3}" if number % 2 else "")
     alone = desk._replace(out=desk.out.parent / "alone")
     assert alone.call() == 1
-    address = f"tcp://127.0.0.1:{free_port()}"
+    address = f"tcp://127.0.0.1:{free_ports(1)[0]}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
     scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
     worker = [
@@ -245,7 +238,7 @@ def test_a_scheduler_that_is_not_there_is_told(desk: Desk, capsys: pytest.Captur
 def test_a_scheduler_without_workers_is_told_at_once(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """No run is counted as broken, and the command that starts a worker is named."""
     desk.write("bad", "KeyError: 1")
-    address = f"tcp://127.0.0.1:{free_port()}"
+    address = f"tcp://127.0.0.1:{free_ports(1)[0]}"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=ROOT) as scheduler:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
+from analyzer.trainer.free_ports import free_ports
 from analyzer.trainer.witness.evidence import require
 from analyzer.trainer.witness.network import answers
 
@@ -93,5 +93,4 @@ class CatalogueService(Fault):
 
 
 def _url_without_listener() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"http://127.0.0.1:{free.getsockname()[1]}/loads/files"
+    return f"http://127.0.0.1:{free_ports(1)[0]}/loads/files"

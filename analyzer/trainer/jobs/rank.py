@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.model.errors import UserError
+from analyzer.trainer.free_ports import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,8 +97,7 @@ def meet(folder: Path, rank: Rank, address: str, timeout: float) -> tuple[str, .
 
 def own_address(host: str | None) -> str:
     """Return `host:port` with a free port; without `host`, use the address of the default network route."""
-    with socket.create_server(("", 0)) as free:
-        return f"{host or _own_host()}:{free.getsockname()[1]}"
+    return f"{host or _own_host()}:{free_ports(1)[0]}"
 
 
 def _own_host() -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import random
 import shutil
-import socket
 import struct
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import google_crc32c
 
+from analyzer.trainer.free_ports import free_ports
 from analyzer.trainer.jobs.hosts import Hosts
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parents[1] / "program"
 WINDOW = 64
-FIRST_PORT = 10_000
-EPHEMERAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,9 @@ class Workspace:
     def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
         """Create a folder with program and data for every worker; `install` fills the first one."""
         hosts = Hosts(scenario.workers, scenario.host_names) if scenario.hosts else None
-        addresses = hosts.addresses if hosts else free_addresses(scenario.workers)
+        addresses = (
+            hosts.addresses if hosts else tuple(f"127.0.0.1:{port}" for port in free_ports(scenario.workers))
+        )
         workspace = cls(root, scenario, addresses, hosts)
         (root / "logs").mkdir()
         first = workspace.folder(0)
@@ -85,25 +83,6 @@ class Workspace:
             cluster.setdefault(self.scenario.task(task).split(":")[0], []).append(address)
         kind, number = self.scenario.task(index).split(":")
         return json.dumps({"cluster": cluster, "task": {"type": kind, "index": int(number)}})
-
-
-def free_addresses(count: int) -> tuple[str, ...]:
-    """Return `count` different local addresses with free ports; the port below each is free too.
-
-    They are below the kernel's ephemeral ports, so that no connection takes one before its worker starts.
-    """
-    ephemeral = int(EPHEMERAL_PORTS.read_text().split()[0])
-    candidates = range(FIRST_PORT + 1, ephemeral, 2)
-    ports: list[int] = []
-    with ExitStack() as held:
-        for port in random.SystemRandom().sample(candidates, len(candidates)):
-            with suppress(OSError):
-                for one in (port - 1, port):
-                    held.enter_context(socket.create_server(("127.0.0.1", one)))
-                ports.append(port)
-            if len(ports) == count:
-                return tuple(f"127.0.0.1:{port}" for port in ports)
-    raise OSError(errno.EADDRNOTAVAIL, f"fewer than {count} pairs of free ports")
 
 
 def part_name(scenario: Scenario, part: int) -> str:
