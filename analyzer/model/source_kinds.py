@@ -35,17 +35,24 @@ class Kind(StrEnum):
 
 
 class _Format(NamedTuple):
+    """A row of `source_kinds.tsv`; its regexes are compiled when a file first needs them."""
+
     reader: str
-    names: re.Pattern[str]
+    literals: list[str]
+    names: str
     opening: bytes
+
+    def fits(self, name: str) -> bool:
+        """Return True if files of this kind have such names."""
+        return any(each in name for each in self.literals) and bool(re.search(self.names, name))
 
 
 def _formats(file: Path) -> dict[Kind, _Format]:
     """Return the rows of `source_kinds.tsv`, whose first lines explain its columns."""
     rows = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines() if "\t" in line)
     return {
-        Kind(kind): _Format(reader, re.compile(names), "".join(opening).encode())
-        for kind, reader, names, *opening in rows
+        Kind(kind): _Format(reader, literals.split(" "), names, "".join(opening).encode())
+        for kind, reader, literals, names, *opening in rows
     }
 
 
@@ -56,7 +63,7 @@ _PRINTED = (Kind.NODES, Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI)
 
 def kind_by_name(name: str) -> Kind:
     """Return the kind for a lower-case name without compression suffix."""
-    return next((kind for kind, format_ in _FORMATS.items() if format_.names.search(name)), Kind.OTHER)
+    return next((kind for kind, format_ in _FORMATS.items() if format_.fits(name)), Kind.OTHER)
 
 
 def kind_by_opening(opening: bytes, kinds: Iterable[Kind] = tuple(_FORMATS)) -> Kind:
