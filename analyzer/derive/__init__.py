@@ -16,14 +16,7 @@ from analyzer.derive.peer_complaints import accusations
 from analyzer.derive.phases import phases
 from analyzer.derive.progress import stepped
 from analyzer.derive.reachability import reachability
-from analyzer.derive.recordings import (
-    in_progress,
-    with_first_end,
-    with_own_files,
-    with_running_workers,
-    with_tasks_run_twice,
-    with_whole_stalls,
-)
+from analyzer.derive.recordings import in_progress, with_recorded_facts, with_whole_stalls
 from analyzer.derive.replicas import replicas
 from analyzer.derive.resources import resources
 from analyzer.derive.series import series
@@ -40,8 +33,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all tables derived from them."""
-    facts = with_tasks_run_twice(with_running_workers(read["facts"], read["sources"]), read["sources"])
-    read = {**read, "facts": with_own_files(with_first_end(facts))}
+    read = {**read, "facts": with_recorded_facts(read["facts"], read["sources"])}
     training = read["scalars"].filter(pl.col("origin") != GAUGE)
     tasks = workers(read["sources"], read["facts"], read["records"], {task for task, _ in stepped(training)})
     raised = exceptions(read["records"], training, read["facts"], read["sources"], messages)

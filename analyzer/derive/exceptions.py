@@ -80,10 +80,12 @@ def _disown_broken_connections(
     rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame, sources: pl.DataFrame
 ) -> None:
     """Set `own` to false in place where a connection broke and the end of another worker says why."""
+    broken = [row for row in rows if row["own"] and row["type"] in wording.broken_connection]
+    if not broken:
+        return
     ended, by_scheduler = ended_from_outside(facts, sources), ended_by_scheduler(facts)
-    for row in rows:
-        if row["type"] in wording.broken_connection and (by_scheduler or ended - {row["worker"]}):
-            row["own"] = False
+    for row in broken:
+        row["own"] = not (by_scheduler or ended - {row["worker"]})
 
 
 def _wording(messages: Messages) -> _Wording:

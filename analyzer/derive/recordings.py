@@ -2,11 +2,21 @@
 
 import polars as pl
 
+from analyzer.model.source_kinds import Kind
+
 _TOGETHER_SECONDS = 30.0
 """Recordings that end within this time of the latest one were all still written: six samples."""
 
 _CLEARLY_SECONDS = 2.0
 """Least lead of an end: more than the clocks of synchronized hosts differ, or processes need to end."""
+
+
+def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts, and those that follow from comparing the workers' recordings, where there are any."""
+    if Kind.RECORDING not in sources["kind"]:
+        return facts
+    facts = with_tasks_run_twice(with_running_workers(facts, sources), sources)
+    return with_own_files(with_first_end(facts))
 
 
 def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
@@ -16,8 +26,6 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     own times count, so the answer is the same tomorrow; a host that lost power at the end looks alike.
     """
     last = last_events(sources)
-    if last.is_empty():
-        return facts
     ended = facts.filter(pl.col("key").is_in(["recorded_end", "exit_code"])).select("worker", "attempt")
     going_on = last.filter(pl.col("last_time") >= pl.col("last_time").max() - _TOGETHER_SECONDS).join(
         ended, on=["worker", "attempt"], how="anti", maintain_order="left"

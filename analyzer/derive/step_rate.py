@@ -43,9 +43,9 @@ class Change(NamedTuple):
 def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return step times and their lasting changes, one row per worker with dated progress."""
     tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
-    dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null()).with_columns(
-        tried=tried
-    )
+    dated = scalars.drop_nulls(["worker", "time"]).with_columns(tried=tried)
+    if dated.is_empty():
+        return frame("paces", ())
     steps, tests = _steps(dated), _evaluation_times(dated)
     of_events = pl.col("time").filter(pl.col("origin") == "event_file")
     ends = dated.group_by("worker", maintain_order=True).agg(pl.col("time").max(), event=of_events.max())

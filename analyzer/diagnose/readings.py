@@ -24,9 +24,11 @@ _DRAWN = (
 def readings_by_worker(scalars: pl.DataFrame) -> dict[str, list[DrawnReading]]:
     """Return worker → readings to draw; of several GPUs, the highest at each time."""
     dated = (pl.col("origin") == GAUGE) & pl.col("worker").is_not_null() & pl.col("time").is_not_null()
+    read = scalars.filter(dated)
+    if read.is_empty():
+        return {}
     readings = (
-        scalars.filter(dated)
-        .with_columns(pl.col("tag").str.replace(_DEVICE, "gpu/"))
+        read.with_columns(pl.col("tag").str.replace(_DEVICE, "gpu/"))
         .filter(pl.col("tag").is_in(_DRAWN) & pl.col("value").is_finite())
         .group_by("worker", "tag", "time")
         .agg(pl.col("value").max())

@@ -204,27 +204,22 @@ def _milestones(tables: Tables) -> Iterator[Event]:
 
 
 def _starts(tables: Tables) -> Iterator[Event]:
-    first = _edges(tables, last=False)
+    first = _edges(tables, "first_time")
     for life in tables["lifetimes"].filter(pl.col("first_seen").is_not_null()).iter_rows(named=True):
         source, line = first.get(life["worker"], (None, None))
         row = {"time": life["first_seen"], "worker": life["worker"], "source": source, "line": line}
         yield _event(row, "start", "first line")
 
 
-def _edges(tables: Tables, *, last: bool) -> dict[str, tuple[str, int | None]]:
-    """Return worker → (source, line) of its first or `last` dated record; without any, (file, None)."""
-    dated = tables["records"].filter(pl.col("time").is_not_null() & pl.col("worker").is_not_null())
-    column = "last_time" if last else "first_time"
-    files = tables["sources"].filter(pl.col(column).is_not_null() & pl.col("worker").is_not_null())
-    which: Literal["first", "last"] = "last" if last else "first"
-    edges = files.sort(column, "source").unique("worker", keep=which)
-    records = dated.sort("time", maintain_order=True).unique("worker", keep=which, maintain_order=True)
-    found: dict[str, tuple[str, int | None]] = {
-        worker: (source, None) for worker, source in edges.select("worker", "source").iter_rows()
-    }
-    for worker, source, line in records.select("worker", "source", "line").iter_rows():
-        found[worker] = (source, line)
-    return found
+def _edges(tables: Tables, column: Literal["first_time", "last_time"]) -> dict[str, tuple[str, int | None]]:
+    """Return worker → (source, line) of its first or last dated record; without any, (file, None)."""
+    at = 0 if column == "first_time" else -1
+    files = tables["sources"].drop_nulls(["worker", column]).group_by("worker")
+    file = pl.col("source").sort_by(column, "source").get(at)
+    records = tables["records"].drop_nulls(["worker", "time"]).group_by("worker")
+    line = pl.col("source", "line").sort_by("time", maintain_order=True).get(at)
+    found = {worker: (source, None) for worker, source in files.agg(file).iter_rows()}
+    return found | {worker: (source, number) for worker, source, number in records.agg(line).iter_rows()}
 
 
 def _progress(tables: Tables) -> Iterator[Event]:
@@ -267,7 +262,7 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
         row["worker"]: (row["source"], row["line"])
         for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
     }
-    last = _edges(tables, last=True)
+    last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]
         silent = life["ended"] in {"vanished", "never_started"}

@@ -33,6 +33,8 @@ def traced(tables: Tables) -> list[TraceShares]:
 
 def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
     """Return (collectives of all traced workers with who entered last, number of further collectives)."""
+    if tables["collectives"].is_empty():
+        return [], 0
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
     label = ["instance", unnumbered, "step", "nth"]

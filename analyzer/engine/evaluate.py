@@ -224,8 +224,7 @@ def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> Mis
     found = []
     for subject, truth in distinct(truths):
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
-        missed = rule.when.missed(truth)
-        if missed and len(held) > 1:
+        if len(held) > 1 and (missed := rule.when.missed(truth)):
             lacking = next(signal for name, signal in rule.signals.items() if name in missed)
             found.append(MissingSignal(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
     return max(found, key=lambda near: len(near.held), default=None)

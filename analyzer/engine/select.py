@@ -21,19 +21,19 @@ _FEW_ROWS = 64
 def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]:
     """Return rule → signal → worker → the rows that satisfy it."""
     found: dict[str, dict[str, RowsByWorker]] = {rule.id: {} for rule in pack.rules}
-    by_table: dict[str, list[tuple[str, Signal]]] = {}
+    by_table: dict[str, list[tuple[str, str, Signal]]] = {}
     matched = set(tables["matches"]["pattern"].to_list())
     for rule in pack.rules:
         for signal in rule.signals.values():
             if signal.pattern and signal.pattern.id not in matched:
                 found[rule.id][signal.name] = {}
             else:
-                by_table.setdefault(signal.table, []).append((rule.id, signal))
+                by_table.setdefault(signal.table, []).append((rule.id, _key(signal), signal))
     for table, signals in by_table.items():
-        numbers = _numbers(tables[table], {_key(signal): signal for _, signal in signals})
+        numbers = _numbers(tables[table], {key: signal for _, key, signal in signals})
         rows = _rows(tables[table], set().union(*numbers.values()))
-        for rule_id, signal in signals:
-            own = [rows[number] for number in numbers[_key(signal)]]
+        for rule_id, key, signal in signals:
+            own = [rows[number] for number in numbers[key]]
             found[rule_id][signal.name] = _by_worker(signal, own)
     return found
 

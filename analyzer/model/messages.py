@@ -91,7 +91,8 @@ class Wording(NamedTuple):
 
     def is_in(self, text: str) -> bool:
         """Return True if a text contains one of the messages."""
-        return next(self.matches(text), None) is not None
+        possible = self._possible(text)
+        return any(each.regex is None or re.search(each.expression, text) for each in possible)
 
     def begins(self, text: str) -> bool:
         """Return True if a text begins with one of the messages."""
