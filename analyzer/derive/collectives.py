@@ -22,6 +22,8 @@ Row = dict[str, Any]
 
 def collectives(spans: pl.DataFrame) -> pl.DataFrame:
     """Return one row per collective and traced worker, ordered by worker and start."""
+    if spans.is_empty():
+        return frame("collectives", ())
     found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
     rows = {
         str(worker): _number_calls(_without_launches(own))

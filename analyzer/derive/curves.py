@@ -49,6 +49,8 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
         "row"
     )
+    if values.is_empty():
+        return frame("curves", ())
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]

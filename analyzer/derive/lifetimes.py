@@ -88,14 +88,16 @@ def lifetimes(
     messages: Messages,
 ) -> pl.DataFrame:
     """Return one row per worker, about its last attempt."""
-    lives = _last_attempts(tables, workers, exceptions, clock, messages)
+    steps = last_progress(tables["scalars"])
+    done = completion_lines(dated(tables["records"]), steps, messages)
+    lives = _last_attempts(tables, workers, exceptions, clock, done)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
-    return with_resumed_workers(frame("lifetimes", rows), tables["records"], tables["scalars"], clock)
+    return with_resumed_workers(frame("lifetimes", rows), tables["records"], steps, clock)
 
 
 def _last_attempts(
@@ -103,8 +105,9 @@ def _last_attempts(
     workers: pl.DataFrame,
     exceptions: pl.DataFrame,
     clock: CommonClock,
-    messages: Messages,
+    done: Mapping[tuple[str, int], Row],
 ) -> list[Life]:
+    """Return the last attempt of each worker; `done` is (worker, attempt) → its completion line."""
     attempts, torn_down = last_attempts(tables), reported_later(tables["facts"], tables["sources"])
     lives = {
         row["worker"]: Life(
@@ -118,7 +121,6 @@ def _last_attempts(
                 (life.facts[row["key"]] if table == "facts" else life.records).append(row)
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     spans = times_seen(tables["sources"], clock)
-    done = completion_lines(dated(tables["records"]), last_progress(tables["scalars"]), messages)
     for life in lives.values():
         key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)

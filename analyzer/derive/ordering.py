@@ -5,13 +5,16 @@ often there are none.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 Row = Mapping[str, Any]
 """A table row with `source`, `line` and `time`, or with the bounds `near` and `until` of its time."""
+
+LastProgress = Mapping[tuple[str, int], Sequence[Row]]
+"""(worker, attempt) → the last progress line in each of its logs."""
 
 
 def line_at(record: Row, position: int) -> int:

@@ -5,13 +5,13 @@ The plan is its numbers of epochs and steps; the wording of completion lines is 
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.ordering import Row, comes_after
+from analyzer.derive.ordering import LastProgress, comes_after
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
@@ -104,7 +104,7 @@ def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
 
 
 def completion_lines(
-    records: pl.DataFrame, progress: Mapping[tuple[str, int], Sequence[Row]], messages: Messages
+    records: pl.DataFrame, progress: LastProgress, messages: Messages
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return (worker, attempt) → the completion line that follows its last step.
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analyzer.derive.ordering import comes_after, last_progress
+from analyzer.derive.ordering import LastProgress, comes_after
 from analyzer.derive.others import range_of_others
 from analyzer.tables.clock_alignment import CommonClock
 
 
 def with_resumed_workers(
-    lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock
+    lifetimes: pl.DataFrame, records: pl.DataFrame, steps: LastProgress, clock: CommonClock
 ) -> pl.DataFrame:
     """Return lifetimes with `woke_after`: seconds from the others' end to this worker's next record."""
     ends = dict(lifetimes.filter("trains").select("worker", "last_seen").iter_rows())
-    woke = dict(_resumed_workers(lifetimes, ends, records, scalars, clock))
+    woke = dict(_resumed_workers(lifetimes, ends, records, steps, clock))
     column = pl.Series("woke_after", [woke.get(each) for each in lifetimes["worker"]], pl.Float64)
     return lifetimes.with_columns(column)
 
@@ -23,11 +23,10 @@ def _resumed_workers(
     lifetimes: pl.DataFrame,
     ends: Mapping[str, float],
     records: pl.DataFrame,
-    scalars: pl.DataFrame,
+    steps: LastProgress,
     clock: CommonClock,
 ) -> Iterator[tuple[str, float]]:
     """Yield (worker, seconds after the others' end) for each worker that logged again after that end."""
-    steps = last_progress(scalars)
     if None in ends.values():
         return
     others = range_of_others(ends)

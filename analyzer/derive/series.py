@@ -18,6 +18,8 @@ _EPOCHS = r"^(?:(validation)/)?epoch_"
 
 def series(scalars: pl.DataFrame) -> pl.DataFrame:
     """Return one row per value and worker, in reading order."""
+    if scalars.is_empty():
+        return frame("series", ())
     written = pl.col("origin") == "event_file"
     wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS) & (pl.col("origin") != GAUGE)
     values = (

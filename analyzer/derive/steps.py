@@ -21,6 +21,8 @@ _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
 
 def steps(spans: pl.DataFrame) -> pl.DataFrame:
     """Return one row per complete step of each trace: numbered, or one call of the training function."""
+    if spans.is_empty():
+        return frame("steps", ())
     known = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())
     traces = known.group_by("worker", "source", maintain_order=True)
     return frame("steps", (row for (worker, source), own in traces for row in _steps(worker, source, own)))

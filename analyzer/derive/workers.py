@@ -32,7 +32,7 @@ def workers(
     specs = cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen, logged = _with_sources(sources, _TELLING), _with_sources(sources, ["log"])
-    spec = expected_cluster(facts)
+    spec = _majority(specs)
     known = members(facts, records, seen, tasks_of(spec))
     everyone = sorted(known.keys() | seen | _with_known_end(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
@@ -97,20 +97,15 @@ def _row(
     }
 
 
-def expected_cluster(facts: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the cluster stated by most workers; ties go to the first worker."""
-    by_worker = cluster_specs(facts)
-    if not by_worker:
-        return {}
-    votes = Counter(json.dumps(spec, sort_keys=True) for spec in by_worker.values())
-    most = max(votes.values())
-    first = next(spec for _, spec in sorted(by_worker.items(), key=lambda item: order(item[0]))
-                 if votes[json.dumps(spec, sort_keys=True)] == most)  # fmt: skip
-    return dict(first)
+def _majority(specs: Mapping[str, Spec]) -> Spec:
+    """Return the cluster stated by most workers, of equally many by the first; empty if none states one."""
+    stated = {worker: json.dumps(specs[worker], sort_keys=True) for worker in sorted(specs, key=order)}
+    votes = Counter(stated.values())
+    return specs[max(stated, key=lambda worker: votes[stated[worker]])] if stated else {}
 
 
 def cluster_specs(facts: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Return worker → stated cluster, merging partial statements."""
+    """Return worker → role → addresses of the cluster that it states, in one statement or role by role."""
     specs: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for row in facts.filter(pl.col("key") == "cluster_spec").iter_rows(named=True):
         for role, addresses in json.loads(row["value"]).items():
