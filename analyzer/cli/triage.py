@@ -15,6 +15,7 @@ from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
 from analyzer.model.errors import UsageError, missing_extra
+from analyzer.render.formatting import plural
 
 if TYPE_CHECKING:
     from analyzer.triage.layout import Layout
@@ -112,7 +113,8 @@ def _warn(text: str) -> None:
 
 def _summary_line(night: TriageResult) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
-    said = f"{night.date}: {night.found} runs, {night.examined} examined, {failed} of them failed or degraded"
+    said = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
+    said += f", {failed} newly failed or degraded"
     more = [f"{night.waiting} still being written"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
     return ", ".join([said, *more]) + "\n"

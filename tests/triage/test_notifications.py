@@ -179,7 +179,9 @@ def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.Cap
     assert desk.call(*to, now="2026-11-22T06:00:00") == 0
     assert Hook.posted == []
     assert "muted until 2026-12-01: driver" in (desk.out / "index.html").read_text(encoding="utf-8")
-    assert "user.exception" not in (desk.out / "digest.md").read_text(encoding="utf-8")
+    said = (desk.out / "digest.md").read_text(encoding="utf-8")
+    assert "user.exception" not in said
+    assert "- and 1 muted" in said
     desk.write("bad-3", "KeyError: 1")
     assert desk.call(now="2026-12-02T06:00:00") == 1
     config = desk.out.parent / "triage.toml"

@@ -52,6 +52,13 @@ LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "archives": (["a/worker-0.log", "b.tar.gz", "c.zip", "d.csv"], ["a", "b.tar.gz", "c.zip"]),
     "hidden": ([".git/x.log", "a/worker-0.log"], ["a"]),
+    "what mwms-triage wrote": (
+        [
+            "a/x.log",
+            *(f"triage/{name}" for name in ("digest.md", "groups.json", "metrics.prom", "runs.jsonl")),
+        ],
+        ["a"],
+    ),
     "nothing": (["a/code.py", "b/exit-codes.yaml"], []),
 }
 

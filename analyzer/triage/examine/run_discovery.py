@@ -43,6 +43,8 @@ _MAX_DEPTH = 40
 """Maximum depth of the search below a root, in directories."""
 _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
 """Kinds of files that occur only in runs."""
+_TRIAGE_OUTPUTS = {"digest.md", "groups.json", "runs.jsonl", "metrics.prom"}
+"""Files that tell the output directory of an mwms-triage, which is no run."""
 
 
 class FoundRun(NamedTuple):
@@ -188,6 +190,8 @@ def _walk(
         return
     except OSError as error:
         on_unlisted(_unlisted(place, _reason(error)))
+        return
+    if {*listing.files} >= _TRIAGE_OUTPUTS:
         return
     if is_run(storage, place, listing):
         yield place

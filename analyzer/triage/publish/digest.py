@@ -64,13 +64,16 @@ def _last_night(summary: NightSummary) -> str:
 
 
 def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:
-    groups = [each for each in summary.in_state(state) if not context.is_muted(each.fingerprint)]
+    found = [*summary.in_state(state)]
+    groups = [each for each in found if not context.is_muted(each.fingerprint)]
     for group in groups[:_MAX_ITEMS]:
         runs = plural(group.status.tonight or group.status.runs, "run")
         known = f" A restart {prose(group.restart.says)}." if group.restart else ""
         what = f"{code(group.cause)}, {runs}, {when(group)}: {prose(group.run.summary.rstrip('.'))}"
         yield f"- {what} ({code(group.run.place)}).{known}{_about(group, context)}"
-    yield from _omitted_count(summary.count(state) - len(groups[:_MAX_ITEMS]))
+    yield from _omitted_count(summary.count(state) - len(found) + len(groups[_MAX_ITEMS:]))
+    if len(found) > len(groups):
+        yield f"- and {len(found) - len(groups):,} muted"
 
 
 def _about(group: Group, context: PageContext) -> str:
