@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -27,6 +28,11 @@ FIXTURE_COSTS = {
     "postgres": "processes",
     "store": "processes",
 }
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more than the cores: tests that wait for Slurm, a browser or pip leave a third of the time idle."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(trylast=True)

@@ -53,7 +53,7 @@ def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
-    shell(f"'{python}' -m pip install --quiet -c '{ROOT}/constraints.txt' '{wheel}'", tmp_path)
+    shell(f"'{python}' -m pip install --quiet --no-compile -c '{ROOT}/constraints.txt' '{wheel}'", tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()
     run = ROOT / "sample_runs" / "worker-killed" / "run"
