@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from math import inf
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.inputs import local_paths
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import add_standard_options
+from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
@@ -85,23 +84,9 @@ def _configured_run(argv: Sequence[str] | None) -> int:
     return _run(arguments)
 
 
-def _help_formatter(prog: str) -> argparse.HelpFormatter:
-    """Return a help formatter as wide as the terminal, without the slow import of argparse's default."""
-    given = os.environ.get("COLUMNS", "")
-    columns = int(given) if given.isdecimal() else 0
-    if not columns:
-        with suppress(OSError):  # not a terminal
-            columns = os.get_terminal_size(1).columns
-    return argparse.RawDescriptionHelpFormatter(prog, width=(columns or 80) - 2)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mwms-analyze",
-        description="Tells which worker broke a distributed TensorFlow job, why, and what to do.",
-        epilog=_EPILOG,
-        formatter_class=_help_formatter,
-    )
+    told = "Tells which worker broke a distributed TensorFlow job, why, and what to do."
+    parser = command_parser("mwms-analyze", told, _EPILOG)
     add = parser.add_argument
     add(
         "paths",

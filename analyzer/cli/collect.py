@@ -11,7 +11,7 @@ from pathlib import Path
 from analyzer.cli import analyze
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import add_standard_options, examples
+from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.cli.options.times import seconds
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
@@ -43,12 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mwms-collect",
-        description="Collects a job into a run directory with the tools of its platform, and analyzes it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    told = "Collects a job into a run directory with the tools of its platform, and analyzes it."
+    parser = command_parser("mwms-collect", told, _EPILOG)
     add_standard_options(parser)
     places = parser.add_subparsers(required=True, metavar="PLACE")
     _add_kubernetes(places)

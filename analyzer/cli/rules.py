@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import add_standard_options, examples
+from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
 from analyzer.engine.authoring import cases, pages
@@ -58,12 +58,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mwms-rules",
-        description=f"{__doc__} docs/write-a-rule.md shows how.",
-        epilog=examples(*(f"mwms-rules {each}" for each in _EXAMPLES)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    shown = examples(*(f"mwms-rules {each}" for each in _EXAMPLES))
+    parser = command_parser("mwms-rules", f"{__doc__} docs/write-a-rule.md shows how.", shown)
     add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -128,7 +124,7 @@ def _print_terminal_page(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"there is no rule {arguments.id}" + (f"; is it {' or '.join(near)}?" if near else "")
         )
-    print(pages.page(rules[arguments.id], pack.causes), end="")
+    print(pages.rule_page(rules[arguments.id], pack.causes), end="")
     return 0
 
 
@@ -160,7 +156,7 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
-    """Yield the result of each case of the user's rules; recorded runs lie beside the rule directory."""
+    """Run the cases of the user's rules; a recorded run is looked up beside the directory of its rule."""
     homes = _run_folders(arguments)
     pack = _users_rules(_checked_rules(arguments), arguments)
     for rule in pack.rules:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command
 from analyzer.cli.live_table import SilentObserver, job_observer
-from analyzer.cli.options.standard import add_standard_options, examples
+from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.scoring.scoreboard import Score
 
+    Add = Callable[..., object]
+    """`add_argument` of one command's parser."""
     Work = Callable[[Scenario, JobObserver], Path]
 
 
@@ -77,16 +79,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mwms-train",
-        description=__doc__,
-        epilog=examples(*(f"mwms-train {each}" for each in _EXAMPLES)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    shown = examples(*(f"mwms-train {each}" for each in _EXAMPLES))
+    parser = command_parser("mwms-train", __doc__, shown)
     add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="list | run | record | worker | matrix | score")
 
-    def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Callable[..., object]:
+    def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Add:
         shown = (f"mwms-train {each}" for each in _EXAMPLES if each.split()[0] == name)
         parser = commands.add_parser(
             name, help=text, epilog=examples(*shown), formatter_class=argparse.RawDescriptionHelpFormatter
@@ -102,29 +100,42 @@ def _parser() -> argparse.ArgumentParser:
     record("-o", "--output", **home, help="keep them there instead")
     record("--name", help="call the recording so, not like its scenario")
     worker = command("worker", _worker, "run one task of a scenario, as a scheduler starts it on each host")
-    worker("scenario", metavar="SCENARIO", help="a name, or a file *.yaml")
-    shared = "a directory that all hosts share; DIR/SCENARIO gets the run"
-    worker("--shared", type=Path, required=True, metavar="DIR", help=shared)
-    worker("--rank", type=Rank.given, metavar="INDEX/COUNT", help="where no launcher sets variables")
-    worker("--host", help="this host's address for the others (default: that of its route)")
-    worker("--python", type=Path, default=Path(sys.executable), metavar="PATH")
-    matrix = command(
-        "matrix", _matrix, "record scenarios × versions × guilty × numbers of workers, then score"
-    )
-    matrix("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
-    matrix("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
-    matrix("--workers", type=_numbers(1), default=(), metavar="N[,N]")
-    matrix("--python", type=Path, action="append", metavar="PATH", help="once for each version")
-    state = "what became of each recording (default: DIR/matrix.csv)"
-    matrix("--state", type=Path, metavar="FILE", help=state)
-    only = "leave out what that file names, even if it was refused"
-    matrix("--only-missing", action="store_true", help=only)
-    matrix("--gpu", action="store_true", help="the scenarios that need GPUs, not the others")
-    matrix("scenarios", nargs="*", metavar="SCENARIO", help="default: all of the one kind or the other")
+    _add_worker(worker)
+    told = "record scenarios × versions × guilty × numbers of workers, then score"
+    matrix = command("matrix", _matrix, told)
+    _add_matrix(matrix)
     score = command("score", _score, "how the analyzer does on recordings")
     score("home", nargs="?", **home)
     unnamed = "keep what was said of recordings that the file does not name yet"
     score("--first-tries", type=Path, metavar="FILE", help=unnamed)
+    _add_shared(run, record, worker, matrix)
+    return parser
+
+
+def _add_worker(add: Add) -> None:
+    add("scenario", metavar="SCENARIO", help="a name, or a file *.yaml")
+    shared = "a directory that all hosts share; DIR/SCENARIO gets the run"
+    add("--shared", type=Path, required=True, metavar="DIR", help=shared)
+    add("--rank", type=Rank.given, metavar="INDEX/COUNT", help="where no launcher sets variables")
+    add("--host", help="this host's address for the others (default: that of its route)")
+    add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
+
+
+def _add_matrix(add: Add) -> None:
+    add("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
+    add("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
+    add("--workers", type=_numbers(1), default=(), metavar="N[,N]")
+    add("--python", type=Path, action="append", metavar="PATH", help="once for each version")
+    state = "what became of each recording (default: DIR/matrix.csv)"
+    add("--state", type=Path, metavar="FILE", help=state)
+    only = "leave out what that file names, even if it was refused"
+    add("--only-missing", action="store_true", help=only)
+    add("--gpu", action="store_true", help="the scenarios that need GPUs, not the others")
+    add("scenarios", nargs="*", metavar="SCENARIO", help="default: all of the one kind or the other")
+
+
+def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
+    """Add the options that several commands have."""
     for add in (run, worker):
         add("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
         start = "where it starts; copied for each worker"
@@ -143,7 +154,6 @@ def _parser() -> argparse.ArgumentParser:
         add("--communication", choices=["auto", "ring", "nccl"], default="auto")
     for add in (run, record, worker, matrix):
         add("--stall-timeout", type=_number(1), metavar="SECONDS", help=silence)
-    return parser
 
 
 def _number(least: int) -> Callable[[str], int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import examples
+from analyzer.cli.options.standard import command_parser, examples
 from analyzer.cli.options.times import day
 from analyzer.cli.options.triage import TABLES, parser
 from analyzer.model.errors import UsageError
@@ -51,15 +51,12 @@ def _store(history: History, given: argparse.Namespace, until: str | None) -> st
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="mwms-triage ack",
-        description="Acknowledges a group: it is no longer notified, and no longer sets the exit status.",
-        epilog=examples(
-            "mwms-triage ack 3f2a -o /srv/triage --until 2026-12-01 --note 'waits for new disks'",
-            "mwms-triage ack 3f2a -o /srv/triage --clear",
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    shown = examples(
+        "mwms-triage ack 3f2a -o /srv/triage --until 2026-12-01 --note 'waits for new disks'",
+        "mwms-triage ack 3f2a -o /srv/triage --clear",
     )
+    told = "Acknowledges a group: it is no longer notified, and no longer sets the exit status."
+    made = command_parser("mwms-triage ack", told, shown)
     add = made.add_argument
     named = "the group's identifier on the index page, or its first characters"
     add("group", nargs="?", default="", metavar="GROUP", help=named)

@@ -136,7 +136,7 @@ def _change_columns(change: Change | None) -> dict[str, Any]:
 
 
 def _evaluation_times(dated: pl.DataFrame) -> dict[str, list[float]]:
-    """Return worker → evaluation times, from its most frequent validation tag."""
+    """Return worker → sorted times of its evaluations: those of the validation metric it logs most often."""
     grouped = dated.filter("tried").group_by("worker", "tag").agg(pl.len(), pl.col("time").unique().sort())
     most: dict[str, tuple[int, str, list[float]]] = {}
     for worker, tag, count, times in grouped.iter_rows():

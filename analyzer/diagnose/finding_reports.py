@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from analyzer.diagnose.log_lines.lines import Lines
+from analyzer.diagnose.log_lines.lines import LineTexts
 from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
 from analyzer.model.run import Tables
@@ -14,11 +14,11 @@ _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
 def finding_reports(findings: Sequence[Finding], tables: Tables) -> list[FindingReport]:
     """Return the findings as reports; each line of evidence carries the log lines above it."""
     places = [place for finding in findings for place in finding.evidence]
-    lines = Lines(tables, {place.source for place in places if place.source and place.line})
+    lines = LineTexts(tables, {place.source for place in places if place.source and place.line})
     return [_finding(finding, lines) for finding in findings]
 
 
-def _finding(finding: Finding, lines: Lines) -> FindingReport:
+def _finding(finding: Finding, lines: LineTexts) -> FindingReport:
     return {
         "rule": finding.rule,
         "title": finding.title,
@@ -40,7 +40,7 @@ def _finding(finding: Finding, lines: Lines) -> FindingReport:
     }
 
 
-def _quoted(evidence: Iterable[Evidence], lines: Lines) -> list[Evidence]:
+def _quoted(evidence: Iterable[Evidence], lines: LineTexts) -> list[Evidence]:
     """Return the evidence that says or quotes anything; each line has its text."""
     return [
         each._replace(excerpt=lines.at(each.source, each.line)) if each.line and not each.excerpt else each
@@ -75,7 +75,7 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
     return one._replace(says=says, signals=signals, worker=worker, excerpt=excerpt, marks=marks)
 
 
-def _evidence(evidence: Evidence, lines: Lines) -> EvidencePlace:
+def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
     made = cast(EvidencePlace, evidence._asdict())
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import polars as pl
 
 from analyzer.diagnose.endings import end_of, wording
-from analyzer.diagnose.log_lines.lines import Lines
+from analyzer.diagnose.log_lines.lines import LineTexts
 from analyzer.model.contract import PauseInterval, TimelineEvent
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
@@ -84,14 +84,14 @@ def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
     """Return the events, numbered, with the text of their lines."""
-    lines = Lines(tables, {event["source"] for event in events if event["line"]})
+    lines = LineTexts(tables, {event["source"] for event in events if event["line"]})
     return [
         cast(TimelineEvent, {"n": number, **event, "excerpt": _excerpt(event, lines)})
         for number, event in enumerate(events, 1)
     ]
 
 
-def _excerpt(event: Event, lines: Lines) -> str:
+def _excerpt(event: Event, lines: LineTexts) -> str:
     return "" if event["line"] is None else lines.at(event["source"], event["line"])[:_MOST_WORDS]
 
 

@@ -190,13 +190,13 @@ def parse(text: str) -> Raised | None:
     headers = [found for start, _ in _lines(text) if (found := _header_at(text, start))]
     ends = [*(text.rfind("\n", 0, header.start()) + 1 for header in headers), len(text)]
     for header, end in zip([*reversed(headers), None], reversed(ends), strict=True):
-        if raised := _parse_one(_CHAIN.sub("", text[:end]), header):
+        if raised := _exception_after(_CHAIN.sub("", text[:end]), header):
             return raised
     return None
 
 
-def _parse_one(text: str, header: re.Match[str] | None) -> Raised | None:
-    """Parse the exception after a header, or one without a header."""
+def _exception_after(text: str, header: re.Match[str] | None) -> Raised | None:
+    """Return the exception below a traceback's header, or the first in a text without one; None if none."""
     if header and header["fatal"]:
         fatal = header.start("fatal")
         return Raised("FatalPythonError", text[fatal:].partition("\n")[0].partition(": ")[2], fatal, None)

@@ -30,7 +30,7 @@ class ObjectStorage:
     """Lists an object store, in which `/` in keys separates directories. Methods may raise OSError."""
 
     def __init__(self, url: str) -> None:
-        """Connect to the object store of a URL.
+        """Open the file system of a URL, such as `s3://bucket/runs`.
 
         Raises:
             UsageError: the protocol is not one of `EXTRAS`, or its driver is not installed.

@@ -22,8 +22,8 @@ _NUMBERED = re.compile(
 """Matches names that only tell runs of one job apart: numbers, dates, hashes."""
 
 
-class JobPath(NamedTuple):
-    """Team, job and owner of a run; None if unknown."""
+class Ownership(NamedTuple):
+    """Whose run it is: its team, its job and that job's owner, each None if unknown."""
 
     team: str | None = None
     job: str | None = None
@@ -41,12 +41,12 @@ class Layout(NamedTuple):
     owners: Mapping[str, str] = {}
     muted: Mapping[str, str] = {}
 
-    def of(self, place: str, root: str | None) -> JobPath:
+    def of(self, place: str, root: str | None) -> Ownership:
         """Return team, job and owner of a run from its path or URL and the root below which it was found."""
         path, base = _path_below(place, root), (root or "").rstrip("/")
         matched = pattern_regex(self.pattern).fullmatch(path) if self.pattern else None
         named = {name: value for name, value in (matched.groupdict() if matched else {}).items() if value}
-        found = JobPath(named.get("team"), named.get("job"), named.get("owner"))
+        found = Ownership(named.get("team"), named.get("job"), named.get("owner"))
         found = found if matched else _guess(path, base)
         owner = next((owner for glob, owner in self.owners.items() if fnmatchcase(path, glob)), found.owner)
         return found._replace(owner=owner)
@@ -83,13 +83,13 @@ def pattern_regex(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(made) + "(?:/.*)?")
 
 
-def _guess(path: str, root: str) -> JobPath:
+def _guess(path: str, root: str) -> Ownership:
     """Guess from a relative path: the last name that is no number is the job, and the first one the team."""
     names = [part for part in path.split("/") if part.lower() not in _CONTAINERS]
     telling = [part for part in names if not _NUMBERED.fullmatch(part)]
     if not telling:
-        return JobPath()
+        return Ownership()
     job = (job_of(telling[-1]) or telling[-1]).strip("/")
     above = telling[0] if len(telling) > 1 else None
     of_person = root.rpartition("/")[2].lower() in _HOMES
-    return JobPath(None if of_person else above, job, above if of_person else None)
+    return Ownership(None if of_person else above, job, above if of_person else None)

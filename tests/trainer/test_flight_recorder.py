@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.model.errors import UserError
 from analyzer.trainer.jobs import flight_recorder
-from analyzer.trainer.jobs.flight_recorder import recorded, recordings
+from analyzer.trainer.jobs.flight_recorder import recorder_command, recordings
 from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.scoring.holdout_results import FirstTry
 from analyzer.trainer.scoring.recorder_scores import recorder_table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def test_a_fault_strikes_the_worker_and_not_its_recorder(tmp_path: Path) -> None:
     """The worker is killed; its recorder passes the signal on, and has recorded it."""
     config = {"cluster": {}, "task": {"type": "worker", "index": 1}}
-    command = recorded(["sleep", "60"], tmp_path / "run")
+    command = recorder_command(["sleep", "60"], tmp_path / "run")
     with WorkerProcesses(recorded=True) as workers:
         environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
         workers.start(1, command, tmp_path, environment, tmp_path / "log", tmp_path / "log")
@@ -44,7 +44,7 @@ def test_a_missing_recorder_is_an_error_that_says_how_to_install_it(
     monkeypatch.setattr(flight_recorder, "DISTRIBUTION", tmp_path / "recorder")
     monkeypatch.setattr(flight_recorder, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"pip install \./recorder"):
-        recorded(["true"], tmp_path)
+        recorder_command(["true"], tmp_path)
 
 
 @pytest.mark.recordings

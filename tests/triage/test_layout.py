@@ -7,7 +7,7 @@ import json
 import pytest
 
 from analyzer.model.errors import UsageError
-from analyzer.triage.layout import JobPath, Layout
+from analyzer.triage.layout import Layout, Ownership
 from tests.triage.conftest import Desk
 
 
@@ -24,19 +24,21 @@ from tests.triage.conftest import Desk
 )
 def test_a_guess(path: str, team: str | None, job: str | None) -> None:
     """Dates, numbers and hashes name no job; a lone name is a job and no team."""
-    assert Layout().of(f"/srv/runs/{path}", "/srv/runs") == JobPath(team, job, None)
+    assert Layout().of(f"/srv/runs/{path}", "/srv/runs") == Ownership(team, job, None)
 
 
 def test_homes_name_owners() -> None:
     """Below /home, the first directory is a person."""
-    assert Layout().of("/home/alice/unet/7", "/home") == JobPath(None, "unet", "alice")
+    assert Layout().of("/home/alice/unet/7", "/home") == Ownership(None, "unet", "alice")
 
 
 def test_a_pattern_and_owners() -> None:
     """A pattern replaces the guess where it matches; the first owner whose glob matches counts."""
     layout = Layout("{date}/{owner}-{job}", {"*/bob-*": "@vision", "*": "@all"})
-    assert layout.of("s3://b/runs/2026-11-20/bob-unet/run", "s3://b/runs") == JobPath(None, "unet", "@vision")
-    assert layout.of("s3://b/runs/nlp/bert/1", "s3://b/runs") == JobPath("nlp", "bert", "@all")
+    assert layout.of("s3://b/runs/2026-11-20/bob-unet/run", "s3://b/runs") == Ownership(
+        None, "unet", "@vision"
+    )
+    assert layout.of("s3://b/runs/nlp/bert/1", "s3://b/runs") == Ownership("nlp", "bert", "@all")
     for wrong in ("{teams}/{job}", "{job}/{job}"):
         with pytest.raises(UsageError, match="--layout"):
             Layout(wrong).of("/r/a/b", "/r")

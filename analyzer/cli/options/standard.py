@@ -1,6 +1,8 @@
-"""Options that every command has: `--version` and `--print-completion`; and examples in its help."""
+"""What the parsers of all commands share: help, examples in it, `--version` and `--print-completion`."""
 
-from argparse import Action, ArgumentParser
+import os
+from argparse import Action, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
+from contextlib import suppress
 
 from analyzer import __version__
 from analyzer.storage.extensions import READERS, RULES, extensions
@@ -32,6 +34,21 @@ class _PrintCompletion(Action):
         file = resource("share", COMPLETIONS[str(shell)].format(parser.prog))
         print(file.read_text(encoding="utf-8"), end="")
         parser.exit()
+
+
+def command_parser(prog: str, description: str | None, epilog: str) -> ArgumentParser:
+    """Return a parser without options, whose help keeps the line breaks of its description and epilog."""
+    return ArgumentParser(prog, description=description, epilog=epilog, formatter_class=_help_formatter)
+
+
+def _help_formatter(prog: str) -> HelpFormatter:
+    """Return a help formatter as wide as the terminal, without the slow import of argparse's default."""
+    given = os.environ.get("COLUMNS", "")
+    columns = int(given) if given.isdecimal() else 0
+    if not columns:
+        with suppress(OSError):  # not a terminal
+            columns = os.get_terminal_size(1).columns
+    return RawDescriptionHelpFormatter(prog, width=(columns or 80) - 2)
 
 
 def add_standard_options(parser: ArgumentParser) -> None:

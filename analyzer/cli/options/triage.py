@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from analyzer.cli.options.configuration import Setting, add_configuration_options, configured
-from analyzer.cli.options.standard import add_standard_options
+from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.model.errors import UsageError
 
 _EPILOG = """examples:
@@ -44,12 +44,8 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; defaults of its own stand beside each option."""
-    made = argparse.ArgumentParser(
-        prog="mwms-triage",
-        description="Diagnoses the runs that are new since the last call; lists new and recurring failures.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    told = "Diagnoses the runs that are new since the last call; lists new and recurring failures."
+    made = command_parser("mwms-triage", told, _EPILOG)
     add = made.add_argument
     add("roots", nargs="*", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
     add("-o", "--output", metavar="DIR", help="reports, index page, history; or s3://… or gs://…")

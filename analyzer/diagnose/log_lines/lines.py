@@ -16,8 +16,8 @@ _MOST_LINE = 400
 Line = tuple[int, str]
 
 
-class Lines:
-    """Lines of the given sources, looked up by line number in their records, else in what states a fact."""
+class LineTexts:
+    """Texts of log lines by source and line number, from records, or else from the excerpts of facts."""
 
     def __init__(self, tables: Tables, sources: Collection[str]) -> None:
         own = pl.col("source").is_in(list(sources))

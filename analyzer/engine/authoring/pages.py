@@ -17,8 +17,8 @@ from analyzer.storage.disk_cache import cached_yaml
 _HERE = Path(__file__).parent
 
 
-def page(rule: Rule, causes: Mapping[str, str]) -> str:
-    """Return the Markdown page of a rule."""
+def rule_page(rule: Rule, causes: Mapping[str, str]) -> str:
+    """Return a rule's documentation as a Markdown page; `causes` has the meaning of each cause."""
     return _environment().get_template("page.md.j2").render(rule=rule, causes=causes)
 
 

@@ -28,8 +28,8 @@ OPTIONS = ("--interval", "1", "--stall", "15", "--fingerprint-data", "--check-we
 START_SECONDS = 60.0
 
 
-def recorded(command: Sequence[str], out: Path) -> list[str]:
-    """Return the command line that runs a command under the recorder, which writes below `out`.
+def recorder_command(command: Sequence[str], out: Path) -> list[str]:
+    """Return the arguments that start the recorder with a command to record; it writes below `out`.
 
     Raises:
         UserError: the recorder, which is a package of its own, is neither in a checkout nor installed.

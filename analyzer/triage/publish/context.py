@@ -9,7 +9,7 @@ from analyzer.triage.database.acknowledgements import Acknowledgement, acknowled
 from analyzer.triage.database.history import History
 from analyzer.triage.database.schema import RUNS
 from analyzer.triage.group_details import GroupDetails, first_failures, group_details
-from analyzer.triage.layout import JobPath, Layout
+from analyzer.triage.layout import Layout, Ownership
 from analyzer.triage.night_summary import NightSummary, Run
 from analyzer.triage.publish.links import Links
 
@@ -31,7 +31,7 @@ class PageContext(NamedTuple):
     first_failures: tuple[Run, ...] = ()
     address: str = ""
 
-    def job(self, run: Run) -> JobPath:
+    def job(self, run: Run) -> Ownership:
         """Return team, job and owner of a run."""
         return self.layout.of(run.place, run.root)
 

@@ -80,7 +80,7 @@ def usage(pid: int) -> dict[str, Any]:
 
 
 def input_files(pid: int) -> set[str]:
-    """Return the paths of files, except code, that a process or a descendant holds open only for reading."""
+    """Return the paths of files, but program code, that a process or a descendant has open only to read."""
     return {path for member in family(pid) for path in _read_only(f"/proc/{member}/fd")}
 
 

@@ -19,14 +19,14 @@ RULES = {rule.id: rule for rule in PACK.rules}
 @pytest.mark.parametrize("rule", PACK.rules, ids=lambda rule: rule.id)
 def test_no_page_shows_the_notation_of_rules(rule: Rule) -> None:
     """No placeholder that is left, no Python set or mapping, no heading without words below it."""
-    page = pages.page(rule, PACK.causes)
+    page = pages.rule_page(rule, PACK.causes)
     assert not re.search(r"\{(subject|others|life|job)[.}]|frozenset|\{'", page)
     assert not re.search(r"^## .*\n+(## |\Z)", page, re.MULTILINE)
 
 
 def test_a_page_says_what_is_looked_for_in_words() -> None:
     """Whose rows, of which table, and with which values."""
-    page = pages.page(RULES["worker-killed"], PACK.causes)
+    page = pages.rule_page(RULES["worker-killed"], PACK.causes)
     assert (
         "It fires when (**sigkill** and (**lost_by_peers** or **peer_fell** or **ended_first** or not" in page
     )
