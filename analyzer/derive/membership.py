@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 import polars as pl
 
-from analyzer.model.task_names import is_task, split_task, tasks_in
+from analyzer.model.task_names import is_task, listed_workers, split_task, tasks_in
 
 CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
     "the cluster lists it",
@@ -30,7 +30,7 @@ def members(
 ) -> Mapping[str, str]:
     """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
     named = _named_by_service(facts)
-    found = dict.fromkeys(_named_by_peers(records), NAMED)
+    found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts), NAMED)
     if len(listed) > 1:
         roles = {split_task(task)[0] for task in listed}
         found = {task: why for task, why in found.items() if split_task(task)[0] not in roles}
@@ -46,6 +46,12 @@ def members(
 def _named_by_service(facts: pl.DataFrame) -> set[str]:
     named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
     return {task for task in named["value"].to_list() if is_task(task)}
+
+
+def _missing_ranks(facts: pl.DataFrame) -> set[str]:
+    """Return the tasks that a collective waits for, whose log names them by their rank."""
+    ranks = facts.filter(pl.col("key") == "missing_ranks")["value"].to_list()
+    return {task for each in ranks for task in listed_workers("tasks " + each.replace(" ", ""))}
 
 
 def _named_by_peers(records: pl.DataFrame) -> set[str]:

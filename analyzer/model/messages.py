@@ -46,7 +46,7 @@ STATES: Mapping[str, Statement] = MappingProxyType(
         ),
         "raised_in": Statement(
             "a traceback that holds it came through this part of a program",
-            ("input", "restore", "save", "strategy", "callback", "collective"),
+            ("import", "input", "restore", "save", "strategy", "callback", "collective"),
         ),
         "continues": Statement("a line that begins so belongs to the record before it, if that has a prefix"),
         "continues_status": Statement("a line of an error status begins so; the line before is its head"),
