@@ -1,9 +1,10 @@
-"""Loads rules through the disk cache."""
+"""Loads rules through the disk cache, and in one process only once."""
 
 import hashlib
 import os
 import pickle
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from analyzer import model
@@ -17,21 +18,17 @@ def load_kept(directories: Sequence[Path]) -> RulePack:
     Raises:
         RuleError: a rule file is wrong.
     """
+    return _load(tuple(directories), _key(directories))
 
+
+@lru_cache(maxsize=2)
+def _load(directories: Sequence[Path], key: str) -> RulePack:
     def make() -> RulePack:
         from analyzer.engine.load import load
 
         return load(directories)
 
-    return cached("rules", _key(directories), make, _pickled, _unpickled)
-
-
-def _pickled(pack: RulePack) -> bytes:
-    return pickle.dumps(pack)
-
-
-def _unpickled(content: bytes) -> RulePack:
-    pack: RulePack = pickle.loads(content)  # noqa: S301 - our own file, in a directory that only we can write
+    pack: RulePack = cached("rules", key, make, pickle.dumps, pickle.loads)
     return pack
 
 

@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from analyzer.model.findings import Verdict
-from analyzer.pipeline import analyze, load_rules
+from analyzer.pipeline import analyze
 from tests.recordings import KNOWN_MISSES, ROOT, SAMPLE_RUNS, Recordings, expected
+from tests.rules import our_rules
 
 DRAWN = sorted(
     (sample for sample in SAMPLE_RUNS if sample.name not in KNOWN_MISSES),
@@ -92,9 +93,9 @@ def _misleads(document: Mapping[str, Any], truth: Mapping[str, Any]) -> bool:
 
 def _follows_from(causes: set[str]) -> Iterator[str]:
     """Yield the parents of causes, and what the rules for these causes declare to explain."""
-    vocabulary = yaml.safe_load((ROOT / "rules" / "causes.yaml").read_text(encoding="utf-8"))
+    vocabulary = _vocabulary()
     yield from (vocabulary[cause]["parent"] for cause in causes if "parent" in vocabulary[cause])
-    rules = [rule for rule in load_rules().rules if rule.cause]
+    rules = [rule for rule in our_rules().rules if rule.cause]
     patterns = {pattern for rule in rules if rule.cause in causes for pattern in rule.explains}
     for rule in rules:
         if any(fnmatchcase(name, pattern) for name in (rule.id, rule.cause) for pattern in patterns if name):
@@ -102,9 +103,18 @@ def _follows_from(causes: set[str]) -> Iterator[str]:
 
 
 @cache
+def _vocabulary() -> Mapping[str, Mapping[str, str]]:
+    """Return the causes as `rules/causes.yaml` describes them."""
+    causes: Mapping[str, Mapping[str, str]] = yaml.safe_load(
+        (ROOT / "rules" / "causes.yaml").read_text(encoding="utf-8")
+    )
+    return causes
+
+
+@cache
 def _only_degrading() -> set[str | None]:
     """Return the causes that slow or spoil a job and never end it."""
-    rules = load_rules().rules
+    rules = our_rules().rules
     ending = {rule.cause for rule in rules if rule.verdict is Verdict.FAILED}
     return {rule.cause for rule in rules} - ending
 

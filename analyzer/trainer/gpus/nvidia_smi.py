@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from typing import TYPE_CHECKING
 
 from analyzer.trainer.witness import proc
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DEVICE = re.compile(r"^GPU \d+: .*\(UUID: (\S+)\)", re.MULTILINE)
 FORMAT = "--format=csv,noheader,nounits"
@@ -45,17 +41,6 @@ def devices_of(pid: int) -> tuple[str, ...]:
 def reading(device: str, quantity: str) -> float | None:
     """Return a quantity of a GPU, such as `utilization.gpu` (percent); None if the driver does not say."""
     return _number(ask(f"--query-gpu={quantity}", FORMAT, "-i", device))
-
-
-def memory_of(pid: int) -> float:
-    """Return the GPU memory of a process in MiB, on all GPUs; 0 if the driver does not list it."""
-    rows = [row.split(",") for row in ask("--query-compute-apps=pid,used_memory", FORMAT).splitlines()]
-    return sum(_number(row[1]) or 0.0 for row in rows if len(row) > 1 and row[0].strip() == str(pid))
-
-
-def total_memory(devices: Sequence[str]) -> float:
-    """Return the memory of some GPUs in MiB."""
-    return sum(reading(device, "memory.total") or 0.0 for device in devices)
 
 
 def _number(text: str) -> float | None:
