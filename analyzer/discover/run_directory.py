@@ -201,6 +201,8 @@ def _source(path: Path, name: str) -> Source:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
+    if kind is Kind.PODS and name.lower().endswith(".json") and not skip:
+        kind = _pods_or_log(_opening_of(path))
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
@@ -211,6 +213,13 @@ def _as_log(source: Source) -> Source:
     if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
+
+
+def _pods_or_log(opening: bytes) -> Kind:
+    """Return LOG for a JSON file of a log service: `events.json` is what CloudWatch exports, too."""
+    if any(key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"')):
+        return Kind.PODS
+    return Kind.LOG if kind_by_opening(opening, [Kind.LOG]) is Kind.LOG else Kind.PODS
 
 
 def _kind_by_content(name: str, opening: bytes) -> Kind:

@@ -10,6 +10,8 @@ from analyzer.model.task_names import Basis, is_task
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
+_TASK_OF = {"task": "{}", "own_device": "{}", "global_rank": "worker:{}"}
+"""Key of a fact that a log states of itself → its value as a task, the most telling first."""
 
 
 class Claim(NamedTuple):
@@ -31,11 +33,16 @@ def stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
 
 
 def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
-    """Return the task most often stated, else the one whose cluster address is the server's; else None."""
+    """Return the task most often stated, else the one whose cluster address is the server's; else None.
+
+    A global rank is the index of a worker only if no cluster has other roles, which ranks count, too.
+    """
     facts = stated_by(group, stated)
-    for key in ("task", "own_device"):
-        said = Counter(fact.value for fact in facts if fact.key == key and is_task(fact.value))
-        if said:
+    only_workers = all(cluster.keys() <= {"worker"} for cluster in clusters)
+    for key, spelled in _TASK_OF.items():
+        named = (spelled.format(fact.value) for fact in facts if fact.key == key)
+        said = Counter(task for task in named if is_task(task))
+        if said and (key != "global_rank" or only_workers):
             return Claim(said.most_common(1)[0][0], Basis.SAID)
     servers = [fact.value for fact in facts if fact.key == "server_address"]
     tasks = (task for server in servers for task in listening(server, clusters))

@@ -9,10 +9,10 @@ Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import count
+from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -28,12 +28,18 @@ from analyzer.identify.claims import (
     task_addresses,
 )
 from analyzer.identify.numbering import LEADER, Numbering, Told, counted_from_zero, from_one, numbering
-from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
+from analyzer.identify.remote_tasks import OF_THE_LEADER, remote_tasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, without_attempt
+
+_OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
+"""Keys of facts that Slurm states of a job, not a program of itself."""
+
+RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
+"""Function: sources of one log → the tasks that the log mentions as its peers."""
 
 
 class Owners(NamedTuple):
@@ -51,7 +57,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters = stated_clusters(stated)
     sources = _without_common_numbers(sources, stated, clusters)
-    remote = RemoteTasks(tables["records"], stated, messages)
+    remote = partial(remote_tasks, tables["records"], stated, messages)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
     claims, renumbered = _numbered(sources, stated, clusters, remote)
     if not claims:
@@ -62,7 +68,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unnamed = [log.name for log in logs if not log.worker]
     nameless = with_rows(tables, [name for name in unnamed if not is_kernel_log(name)] or unnamed)
     others = any(log.name in known for log in logs)
-    working = _training_logs(tables, nameless) or (set() if others else {*nameless})
+    working = _training_logs(tables, nameless, messages) or (set() if others else {*nameless})
     groups = _groups(log.name for log in logs if log.name in nameless)
     mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
@@ -90,7 +96,7 @@ def _without_common_numbers(
     common = {worker for worker, names in numbered.items() if _are_several(names, stated, clusters)}
     return [
         source._replace(worker=None)
-        if source.worker in common and source.is_log and _is_numbered(source.name)
+        if source.worker in common and source.name in numbered[source.worker]
         else source
         for source in sources
     ]
@@ -153,11 +159,11 @@ def _only_log(
     free: Sequence[str], peers: Mapping[str, AbstractSet[str]], found: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """Return (log, task) for a task that all other logs without a task call a peer; None if there is none."""
-    logs, taken = [log for log in peers if log not in found], {*found.values()}
-    callers = Counter(task for log in logs for task in peers[log])
-    only = (task for task in free if task not in taken and callers[task] == len(logs) - 1)
-    pairs = ((log, task) for task in only for log in logs if task not in peers[log])
-    return next(pairs, None) if len(logs) > 1 else None
+    logs = [log for log in peers if log not in found]
+    tasks = [task for task in free if task not in found.values()]
+    may = {task: [log for log in logs if task not in peers[log]] for task in tasks}
+    only = ((own[0], task) for task, own in may.items() if len(own) == 1)
+    return next(only, None) if len(logs) > 1 else None
 
 
 def _next_free(
@@ -165,12 +171,11 @@ def _next_free(
 ) -> dict[str, Claim]:
     """Return log → task with the next free index that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
-    held, first = {*taken}, 0
+    held = {*taken}
     for group in groups:
-        first = _free_index(first, held)
-        guess = f"worker:{_free_index(first, held, remote(group))}"
+        guess = _free_index(held | remote(group))
         if listed and guess not in listed:
-            guess = f"worker:{first}"
+            guess = _free_index(held)
         held.add(guess)
         found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
     return found
@@ -261,23 +266,25 @@ def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
     return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
 
 
-def _training_logs(tables: Tables, logs: Iterable[str]) -> set[str]:
+def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Slurm's own lines do not count, nor do facts in the unlabelled lines of a log with labelled lines, which
-    belong to the launcher.
+    Slurm's own lines do not count, nor do facts in the unlabelled lines of a log with labelled lines, and the
+    exceptions that a launcher raises there about the program that it ran.
     """
     own = pl.col("source").is_in(list(logs))
-    labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
+    every = tables["sources"]["source"].to_list()
+    labelled = [name for name in logs if any(other.startswith(f"{name}#") for other in every)]
+    unlabelled = own & ~pl.col("source").is_in(labelled)
+    launcher = messages.wording("of_launcher")
+    raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
+    of_program = [source not in labelled or not launcher.is_in(text)
+                  for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
     shown = (
-        tables["records"].filter(own & pl.col("kind").is_in(["traceback", "cpp"])),
+        tables["records"].filter(own & (pl.col("kind") == "cpp")),
+        raised.filter(pl.Series(of_program, dtype=pl.Boolean)),
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
-        tables["facts"].filter(
-            own
-            & pl.col("worker").is_null()
-            & (pl.col("key") != "slurm")
-            & ~pl.col("source").is_in(list(labelled))
-        ),
+        tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM)),
     )
     return {source for rows in shown for source in rows["source"].unique()}
 
@@ -306,12 +313,16 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:
-    """Return True if two start-up banners precede the first server."""
-    banners = sorted(fact.line for fact in facts if fact.key == "process_banner")
-    servers = [fact.line for fact in facts if fact.key == "server_address"]
-    return len(banners) > 1 and banners[1] < min(servers)
+    """Return True if two processes started before the first server.
+
+    A process may print its banner twice; one that follows another prints as many before its server.
+    """
+    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
+    banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]
+    first, *later = (banners.count(nth) for nth in range(len(servers)))
+    return first > 1 and not all(count and count % first == 0 for count in later)
 
 
-def _free_index(first: int, *taken: AbstractSet[str]) -> int:
-    """Return the least index from `first` on that no task in any of the sets has."""
-    return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))
+def _free_index(taken: Iterable[str]) -> str:
+    held = set(taken)
+    return next(name for index in range(len(held) + 1) if (name := f"worker:{index}") not in held)

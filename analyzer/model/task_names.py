@@ -22,13 +22,15 @@ _DATE = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
     r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
 )
+_ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)|(?<![a-z])ip(?:-\d{1,3}){4}(?!\d)")
+"""Regex for an address in a name, as `10.0.3.6` or `ip-10-0-3-6`: its numbers are no index."""
 _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096})")
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _ATTEMPT = re.compile(
-    r"(?<![a-z])(?:(?:attempt|retry|life)[-_]?(?P<attempt>\d{1,4})"
+    r"(?<![a-z])(?:(?:attempt|(?:re)?try|life|intento|tentativ[ae]|versuch)[-_]?(?P<attempt>\d{1,4})"
     r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
     r"|(?:worker|chief|master|ps|evaluator)-\d{1,6}\.(?P<recording>\d{1,4})/",
 )
@@ -69,9 +71,10 @@ def is_archive(path: PurePath) -> bool:
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """Return the task in a path, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 
-    Numbers in dates and ids of Slurm jobs are ignored; `stdout.1` is of worker 1, if it is no rotated part.
+    Numbers in dates, addresses and ids of Slurm jobs are ignored; `stdout.1` is of worker 1, if it is no
+    rotated part.
     """
-    name = _SLURM_JOB.sub("slurm", _DATE.sub("", name.lower()))
+    name = _SLURM_JOB.sub("slurm", _ADDRESS.sub("address", _DATE.sub("", name.lower())))
     *folders, own = name.split("/")
     parts = [own, *reversed(folders)]
     if kind in {Kind.EVENT_FILE, Kind.TRACE, Kind.RECORDING}:

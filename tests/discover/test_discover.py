@@ -159,9 +159,13 @@ def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: py
         ("slurm-8.out", None),
         ("slurm-8_3.out", "worker:3"),
         ("slurm-8-0.out", "worker:0"),
+        ("kern-10.0.3.6.log", None),
+        ("ip-172-31-4-21.log", None),
+        ("10.0.3.6/worker-2.log", "worker:2"),
+        ("worker-2.10.0.3.6.log", "worker:2"),
     ],
 )
-def test_a_date_is_no_worker(name: str, worker: str | None) -> None:
+def test_a_date_or_an_address_is_no_worker(name: str, worker: str | None) -> None:
     """Logs of several days are those of one worker, until their words tell otherwise."""
     assert worker_of(name) == worker
 
@@ -226,6 +230,9 @@ def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
             Kind.LOG,
         ),
         ("job.e4711", "anything\n", Kind.LOG),
+        ("events.json", '{"events": [{"timestamp": 1795224703000, "message": "step 1"}]}\n', Kind.LOG),
+        ("events.json", '{"apiVersion": "v1", "items": [{"message": "Killing"}]}\n', Kind.PODS),
+        ("worker-0.rc", "137\n", Kind.EXIT_CODES),
         ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
         ("why.txt", DESCRIBED, Kind.PODS),
         (

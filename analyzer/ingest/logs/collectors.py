@@ -177,6 +177,7 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,
+    _regex_style(rf"(?P<time>{_ISO_TIME}) {_TASK_IN_BRACKETS}"),
     _regex_style(_NAMED_WRITER),
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),

@@ -12,7 +12,7 @@ from analyzer.model.lazy_regex import lazy_regex
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
 _KNOWN = lazy_regex(
-    r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
+    r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|perda|p[ée]rdida|perte|perdita|verlust|потери|损失|損失|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
     r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
     rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
     re.IGNORECASE,

@@ -223,3 +223,14 @@ def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: l
 def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> None:
     """A number that only grows is a step; a journal's lines hold a process behind the host."""
     assert list(streams("\n".join(line.format(n // 2) for n in range(6)))) == [None]
+
+
+def test_a_task_in_brackets_behind_a_time() -> None:
+    """As wrappers print that merge the output of their processes; a thread in brackets is no task."""
+    lines = ["2026-11-21T01:35:58.252 [worker-0] a", "2026-11-21T01:35:58.253 [chief-0] b"] * 2
+    assert {stream.key for stream in split_streams(list(enumerate(lines)), detect_style(lines))} == {
+        "worker-0",
+        "chief-0",
+    }
+    threads = [line.replace("worker", "Thread").replace("chief", "pool") for line in lines]
+    assert detect_style(threads) is None

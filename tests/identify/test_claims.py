@@ -1,0 +1,38 @@
+"""Which worker a log belongs to by what it, or the launcher around it, states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.identify.test_workers import LINE, SERVER, workers_of
+
+
+@pytest.mark.parametrize(("role", "named"), [("worker", True), ("chief", False)])
+def test_a_global_rank_names_the_worker(
+    role: str, named: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Only of a cluster of workers: with a chief, ranks count that one, too."""
+    cluster = f'TF_CONFIG={{"cluster": {{"{role}": ["a:2222"], "worker": ["b:2222", "c:2222"]}}}}\n'
+    run = make_run({"a.log": f"{cluster}Global rank: 1\n{LINE}", "b.log": f"global_rank=0\n{LINE}"})
+    assert (workers_of(run) == {"a.log": "worker:1", "b.log": "worker:0"}) is named
+
+
+def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Ray's driver prints it without a label, below the labelled lines of the workers."""
+    labelled = "".join(f"(RayTrainWorker pid={pid}, ip=10.0.3.5) {LINE}" for pid in (22, 33, 22, 33))
+    driver = "Traceback (most recent call last):\nray.exceptions.ActorDiedError: The actor died.\n"
+    found = workers_of(make_run({"driver.log": labelled + driver}))
+    assert found == {"driver.log": None, "driver.log#pid=22": "worker:0", "driver.log#pid=33": "worker:1"}
+
+
+@pytest.mark.parametrize(("order", "one"), [("bbsbbs", True), ("bbss", False), ("bbsbs", False)])
+def test_restarts_with_other_addresses_are_one_worker(
+    order: str, one: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Each process prints as many banners (b) before its server (s) as the first one did."""
+    banner = "I0000 00:00:1795224703.563885 6 x.cc:1] This TensorFlow binary is optimized to use AVX2\n"
+    lines = (banner if sign == "b" else SERVER.format(f"h{nth}") for nth, sign in enumerate(order))
+    assert (workers_of(make_run({"job.log": "".join(lines) + LINE})) == {"job.log": "worker:0"}) is one
