@@ -23,6 +23,7 @@ from analyzer.derive.series import series
 from analyzer.derive.silences import silences
 from analyzer.derive.step_rate import paces
 from analyzer.derive.steps import steps
+from analyzer.derive.teardown import scheduler_stop
 from analyzer.derive.waits import waits
 from analyzer.derive.workers import workers
 from analyzer.model.messages import Messages
@@ -40,7 +41,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     offsets = clocks(read["sources"], training, read["facts"], tasks)
     common = CommonClock(offsets, read["sources"])
     lives = lifetimes({**read, "scalars": training}, tasks, raised, common, messages)
-    quiet = silences(lives, training, common)
+    quiet = silences(lives, training, common, scheduler_stop(read["facts"]))
     told = series(read["scalars"])
     pace = paces(training, read["sources"])
     met, traced = collectives(read["spans"]), steps(read["spans"])

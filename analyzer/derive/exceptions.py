@@ -30,6 +30,7 @@ class _Wording(NamedTuple):
     """Messages that classify an exception and the call that raised it."""
 
     passed_on: Wording
+    of_launcher: Wording
     lost_connection: Wording
     met_itself: Wording
     types_not_own: frozenset[str]
@@ -50,7 +51,9 @@ def exceptions(
     if found.is_empty():
         return frame("exceptions", [])
     wording = _wording(messages)
-    rows = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
+    rows = _without_repetitions(
+        [row for record in found.iter_rows(named=True) if (row := _row(record, wording))], wording
+    )
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     later = last_progress(scalars)
@@ -66,6 +69,17 @@ def exceptions(
         )  # without a worker, the file may be of several
         row["final"] = not any(comes_after(each, row) for each in behind)
     return frame("exceptions", rows)
+
+
+def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> list[dict[str, Any]]:
+    """Return the exceptions without those that a launcher raised because of one above in the same log."""
+    kept: list[dict[str, Any]] = []
+    for row in rows:
+        place = row["worker"], row["attempt"], row["source"]
+        above = any((each["worker"], each["attempt"], each["source"]) == place for each in kept)
+        if not (above and wording.of_launcher.is_in(row["says"])):
+            kept.append(row)
+    return kept
 
 
 def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
@@ -91,6 +105,7 @@ def _disown_broken_connections(
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
         messages.wording("passed_on"),
+        messages.wording("of_launcher"),
         messages.wording("reason", "transport"),
         messages.wording("met_itself"),
         frozenset(messages.literals("not_own")),
@@ -128,7 +143,7 @@ def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
 
 
 def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
-    if wording.passed_on.is_in(text):
+    if wording.passed_on.is_in(text) or wording.of_launcher.is_in(text):
         return True
     if wording.met_itself.is_in(text):
         return False

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.ordering import behind_end
+from analyzer.derive.teardown import scheduler_stop
 from analyzer.tables.builders import frame
 
 _FIRST_PROMISED = (2, 4)
@@ -52,7 +53,7 @@ def job(
         "stepped": _count(training, "phase", "training", "finished") > 0,
         "joined": _count(training, "phase", "joined", "training", "finished"),
         "in_progress": in_progress,
-        "stalled": not in_progress and _stalled(training, silences),
+        "stalled": not in_progress and _stalled(training, silences, scheduler_stop(facts) is not None),
         "never_assembled": not in_progress and waiting > 0 and not _count(training, "phase", "training"),
         "waiting": waiting,
         "own_exceptions": _count(lives, "own_exception", True),
@@ -118,15 +119,19 @@ def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
     return sum(life["worker"] in named and not life["logged"] for life in lives)
 
 
-def _stalled(training: Sequence[Row], silences: pl.DataFrame) -> bool:
-    """Return True if all workers were past start-up, none ended by itself and the plan was not done."""
+def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> bool:
+    """Return True if all workers were past start-up, none ended by itself and the plan was not done.
+
+    A job that a scheduler `stopped` stalled only if all its workers had long been silent.
+    """
     if not training or _count(training, "ended", "running", "stopped") < len(training):
         return False
     if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):
         return False
     if _count(training, "sigterm", True):
         return not silences.height or bool(silences["silent"].any())
-    return _count(training, "ended", "running") > 0
+    ended_silent = stopped and silences.height == len(training) and bool(silences["silent"].all())
+    return ended_silent or _count(training, "ended", "running") > 0
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:

@@ -25,8 +25,8 @@ from analyzer.derive.progress import (
     times_seen,
 )
 from analyzer.derive.resumed_workers import with_resumed_workers
-from analyzer.derive.teardown import reported_later
-from analyzer.derive.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.teardown import reported_later, scheduler_stop
+from analyzer.derive.workers import cluster_specs, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
@@ -93,7 +93,7 @@ def lifetimes(
     lives = _last_attempts(tables, workers, exceptions, clock, done)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
-    _from_the_peers(lives, ended)
+    _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
@@ -147,14 +147,11 @@ def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
     if any(life.facts["agent_connected"] for life in lives):
         seen_tasks |= {life.worker for life in lives if life.row["leader"]}
     specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
-    for spec in distinct(specs.get(life.worker, {}) for life in lives if _steps_with_peers(life)):
-        seen_tasks |= tasks_of(spec) & trainers
+    for life in lives:
+        together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
+        if life.stepped and together and life.row["trains"]:
+            seen_tasks |= tasks_of(specs.get(life.worker, {})) & trainers
     return seen_tasks & {life.worker for life in lives}
-
-
-def _steps_with_peers(life: Life) -> bool:
-    together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
-    return life.stepped and together and bool(life.row["trains"])
 
 
 def _end_of(life: Life) -> tuple[str, bool]:
@@ -214,7 +211,7 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
     return ("stopped" if life.facts["sigterm"] else "unknown"), False
 
 
-def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -> None:
+def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], by_scheduler: bool) -> None:
     """Refine `ended` in place by comparing workers: vanished, left early, or torn down with the job."""
     training = [life for life in lives if life.row["trains"]]
     orders = _orders(training)
@@ -223,8 +220,8 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]]) -
     torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
     for life in lives:
         how, sure = ended[life.worker]
-        if how == "unknown" and someone_fell and life.row["trains"] and life.row["seen"]:
-            ended[life.worker] = ("vanished", False)
+        if how == "unknown" and (someone_fell or by_scheduler) and life.row["trains"] and life.row["seen"]:
+            ended[life.worker] = ("vanished" if someone_fell else "stopped", False)
         if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
         if how == "signal" and torn_down:

@@ -7,19 +7,21 @@ The wording is in `rules/messages/`: messages that state `peer`, `remote_target`
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from analyzer.derive.ordering import behind_end, line_at
-from analyzer.derive.workers import cluster_specs, distinct
+from analyzer.derive.workers import cluster_specs
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
+_GOES_ON = 5.0
+"""Seconds for which a coordinator logs after a loss that it survives."""
 
 
 class Complaint(NamedTuple):
@@ -46,6 +48,7 @@ def accusations(
     """Return one row per accuser, peer and kind: the first record that reports it."""
     ends = {row["worker"]: row for row in lifetimes.iter_rows(named=True)}
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
+    lost: dict[tuple[str | None, str], float | None] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
     grave = records.filter(
         pl.col("level").is_in(["W", "E", "F"]) | (pl.col("level").is_null() & (pl.col("kind") == "plain"))
@@ -61,7 +64,11 @@ def accusations(
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":
-                row = _row(record, found) | {"counts": _counts(record, found, ends)}
+                since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
+                replaced = _replaced(
+                    found, ends.get(accuser), ends, _seconds_between(since, last.get(accuser))
+                )
+                row = _row(record, found) | {"counts": _counts(record, found, ends) and not replaced}
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
@@ -83,7 +90,7 @@ def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     stated = [
         (address, f"{role}:{index}")
-        for spec in distinct(cluster_specs(facts).values())
+        for spec in cluster_specs(facts).values()
         for role, addresses in spec.items()
         for index, address in enumerate(addresses)
     ]
@@ -191,6 +198,18 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     if not accuser or not accused or accuser["ended"] != "finished":
         return True
     return bool(accused["logged"] and accused["ended"] != "finished")
+
+
+def _replaced(
+    found: Complaint, accuser: Mapping[str, Any] | None, tasks: Iterable[str], went_on: float | None
+) -> bool:
+    """Return True if a coordinator went on without a worker: it gives the steps of that one to another.
+
+    A parameter server cannot be replaced, nor a worker of a job without parameter servers.
+    """
+    can_be = found.worker.startswith("worker:") and any(task.startswith("ps:") for task in tasks)
+    lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
+    return can_be and lives and (went_on or 0.0) >= _GOES_ON
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
+_TIME_ZONE = 900.0
+"""Time zones differ by a multiple of so many seconds."""
 
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
@@ -32,10 +34,15 @@ class _ProgressEnd(NamedTuple):
     compared: bool
 
 
-def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock) -> pl.DataFrame:
-    """Return how long each training worker with known times was silent, one row per worker."""
+def silences(
+    lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock, stop: float | None = None
+) -> pl.DataFrame:
+    """Return how long each training worker with known times was silent, one row per worker.
+
+    The silence lasts until the scheduler ended the job (`stop`), if its clock is that of the logs.
+    """
     training = lifetimes.filter("trains").to_dicts()
-    quiet = list(_progress_ends(training, _times(scalars), clock))
+    quiet = list(_until_stopped(list(_progress_ends(training, _times(scalars), clock)), stop))
     lives = {life["worker"]: life for life in training}
     comparable = all(each.compared for each in quiet)
     others = range_of_others({each.worker: each.since for each in quiet}) if comparable else {}
@@ -45,15 +52,27 @@ def silences(lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock)
 def _progress_ends(
     training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClock
 ) -> Iterator[_ProgressEnd]:
-    ends = (life["last_seen"] for life in training if clock.knows(life["worker"]))
-    latest = max((end for end in ends if end is not None), default=None)
+    ends = [
+        life["last_seen"]
+        for life in training
+        if life["last_seen"] is not None and clock.knows(life["worker"])
+    ]
     for life in training:
         worker, compared = life["worker"], clock.knows(life["worker"])
         last, pause = _last_progress(life, times, clock)
         since = last if last is not None or life["step"] is not None else life["last_seen"]
-        until = life["last_seen"] if latest is None or not compared else latest
+        until = max(ends) if compared and ends else life["last_seen"]
         if since is not None and until is not None:
             yield _ProgressEnd(worker, since, until, pause, compared)
+
+
+def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequence[_ProgressEnd]:
+    """Return the silences until `stop`; as they were if it may be the last progress in another time zone."""
+    last = max((each.since for each in quiet), default=None)
+    pause = max((each.pause for each in quiet), default=0.0)
+    if last is None or stop is None or (stop - last) % _TIME_ZONE <= max(pause, SHORTEST):
+        return quiet
+    return [each._replace(until=max(each.until, stop)) for each in quiet]
 
 
 def _times(scalars: pl.DataFrame) -> Times:

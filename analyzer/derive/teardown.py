@@ -1,5 +1,7 @@
 """Tells workers that were ended from outside from those that a launcher ended because of another's end."""
 
+from datetime import UTC, datetime
+
 import polars as pl
 
 _ENDED_BY_SCHEDULER = ["DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"]
@@ -30,3 +32,16 @@ def ended_by_scheduler(facts: pl.DataFrame) -> bool:
     stated = pl.col("key").is_in(["job_state", "step_state"]) & pl.col("value").is_in(_ENDED_BY_SCHEDULER)
     cancelled = (pl.col("key") == "job_state") & (pl.col("value") == "CANCELLED")
     return not facts.filter(stated | cancelled | (pl.col("key") == "ended_by_scheduler")).is_empty()
+
+
+def scheduler_stop(facts: pl.DataFrame) -> float | None:
+    """Return when the scheduler says that it ended the job, for time or on request; None if it does not.
+
+    The time is that of the scheduler's host.
+    """
+    for value in facts.filter(key="ended_at")["value"].to_list():
+        try:
+            return datetime.fromisoformat(value).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    return None

@@ -33,6 +33,9 @@ STATES: Mapping[str, Statement] = MappingProxyType(
             "says why a call failed", ("leader", "unresolved", "transport", "deadline", "cancelled")
         ),
         "passed_on": Statement("an exception that holds it only passes on what befell another worker"),
+        "of_launcher": Statement(
+            "a launcher raised an exception that holds it, about the program that it ran"
+        ),
         "met_itself": Statement(
             "an exception that holds it befell this worker, whatever it says of connections"
         ),

@@ -7,9 +7,11 @@ key; a message without a regex becomes a fact with the key that it names and the
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Hit
+from analyzer.ingest.platform.stacks import main_thread_key
 from analyzer.model.messages import Message
 from analyzer.model.task_names import tasks_in
 
@@ -38,13 +40,15 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
         yield announced.detail, None
     if "task_id" in hit.captures:
         yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
+    if "main_thread" in hit.captures:
+        yield _main_thread(hit.captures["main_thread"])
     for key, value in hit.captures.items():
         yield from _normal(key, value, hit.captures)
 
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one captured group, in the spelling that later stages expect."""
-    if key in {"task_type", "task_id", "channel_job", "of_task"} or (
+    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread"} or (
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
         return
@@ -67,6 +71,13 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, _cluster(cluster)
     else:
         yield key, value
+
+
+def _main_thread(frame: str) -> tuple[str, str]:
+    """Return the fact about a main thread from its innermost frame, `FILE", line N in FUNCTION`."""
+    file, _, place = frame.partition('", line ')
+    line, _, function = place.partition(" in ")
+    return main_thread_key(file), f"{function} ({PurePosixPath(file).name}:{line})"
 
 
 def negative_signal(code: int) -> int:
