@@ -84,7 +84,9 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         said = (
-            "no answer in time" if isinstance(reason, TimeoutError) else str(reason) or type(error).__name__
+            "no answer in time"
+            if isinstance(reason, TimeoutError)
+            else getattr(reason, "strerror", None) or str(reason) or type(error).__name__
         )
         raise UsageError(_without_address(f"--post {shown(url)}: {said}", url)) from None
 

@@ -57,8 +57,11 @@ def _startup_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[
 def _arrived_at_startup(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
     """Return True if a worker reached the start-up barrier, False if not, None if unknown.
 
-    A worker whose server is up counts as arrived only if it joined or a peer reports it as connected.
+    A worker whose server is up counts as arrived only if it joined or a peer reports it as connected; one
+    that counts a single replica trains outside the cluster.
     """
+    if life["replicas"] == 1:
+        return False
     if life["phase"] in _ASSEMBLED:
         return True
     if life["phase"] == "server_up" and life["worker"] not in awaited:

@@ -146,16 +146,24 @@ def _run(name: str, tables: Tables) -> contract.RunSummary:
     }
 
 
+def _node_is_down(decision: Decision, tables: Tables) -> bool:
+    """Return True if the scheduler describes the node of a culprit as unusable."""
+    culprits = decision.chosen.culprits if decision.chosen else ()
+    states = tables["facts"].filter(pl.col("worker").is_in(culprits) & (pl.col("key") == "node_problem"))
+    return states["value"].str.contains(r"^\S+ (?:NotReady|\S*(?:DOWN|NOT_RESPONDING))").any()
+
+
 def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     chosen = decision.chosen
     action = (
         chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
     )
-    culprits = list(chosen.culprits) if chosen and action.retry == "exclude_host" else []
+    retry = "exclude_host" if action.retry == "as_is" and _node_is_down(decision, tables) else action.retry
+    culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
     exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
     resume_from = last_checkpoint(tables)
     taken: contract.ActionTaken = {
-        "retry": cast(contract.Retry, action.retry),
+        "retry": cast(contract.Retry, retry),
         "owner": cast(contract.Owner, action.owner),
         "exclude": exclude,
         "resume_from": resume_from,
@@ -163,7 +171,7 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
     }
     if decision.verdict is Verdict.FAILED and (restart := restart_elsewhere(culprits, exclude, tables)):
         taken["restart"] = restart
-    if action.unless:
+    if action.unless and retry == action.retry:
         taken["unless"] = action.unless
     if action.host:
         taken["host"] = cast(Literal["watch"], action.host)

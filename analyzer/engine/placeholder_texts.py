@@ -30,8 +30,8 @@ _HEADINGS = re.compile(
 )
 """Regex of what TensorFlow prints before the statement of an error."""
 _NEXT_STATEMENT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\s+(?=\(1\) )")
-_MOST_WORDS = 20
-"""Words that a headline quotes of an error; its evidence has the whole."""
+_MOST_WORDS, _LEAST_QUOTED = 22, 8
+"""Words of a headline, and those that it may quote of an error at least; evidence has the whole."""
 
 Values = Mapping[str, Mapping[str, object] | str]
 
@@ -48,8 +48,10 @@ def headline(text: str, values: Values) -> str:
 
     A clause after a semicolon is left out if it names victims and there are none.
     """
+    most = max(_MOST_WORDS + 1 - len(text.split()), _LEAST_QUOTED)
     short = {
-        name: _statements(value) if isinstance(value, Mapping) else value for name, value in values.items()
+        name: _statements(value, most) if isinstance(value, Mapping) else value
+        for name, value in values.items()
     }
     clauses = text.split("; ")
     known = [clause for clause in clauses if "{victims}" not in clause or values.get("victims")]
@@ -57,15 +59,15 @@ def headline(text: str, values: Values) -> str:
     return fill("; ".join(known) + ended, short)
 
 
-def _statements(row: Mapping[str, object]) -> dict[str, object]:
-    return {key: _statement(value) if isinstance(value, str) else value for key, value in row.items()}
+def _statements(row: Mapping[str, object], most: int) -> dict[str, object]:
+    return {key: _statement(value, most) if isinstance(value, str) else value for key, value in row.items()}
 
 
-def _statement(error: str) -> str:
-    """Return the first statement of an error, without headings, in at most 20 words."""
+def _statement(error: str, most: int) -> str:
+    """Return the first statement of an error, without headings, in at most so many words."""
     lines = [line for line in _HEADINGS.sub("", _INTERNAL.sub("", error)).splitlines() if line.strip()]
     words = _NEXT_STATEMENT.split(lines[0])[0].split() if lines else error.split()
-    return " ".join(words[:_MOST_WORDS]) + ("…" if len(words) > _MOST_WORDS else "")
+    return " ".join(words[:most]) + ("…" if len(words) > most else "")
 
 
 def is_known(text: str, values: Values) -> bool:

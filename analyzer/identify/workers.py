@@ -41,6 +41,9 @@ _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
 """Function: sources of one log → the tasks that the log mentions as its peers."""
 
+_RECORDING = "recording.jsonl"
+"""File that mwms-recorder writes beside the output of one process."""
+
 
 class Owners(NamedTuple):
     """The workers of sources whose names do not state a worker."""
@@ -79,7 +82,21 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= _by_peers(unsaid, leading, _free_tasks(taken, len(unsaid), clusters), remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     claims |= _next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
-    return Owners(claims, mixed, renumbered)
+    return Owners(claims | _recorded(sources, claims), mixed, renumbered)
+
+
+def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """Return file of a recording → the worker of the output that lies beside it: both are one process."""
+    recordings = {
+        PurePosixPath(each.name).parent for each in sources if PurePosixPath(each.name).name == _RECORDING
+    }
+    output = {
+        folder: claim for log, claim in claims.items() if (folder := PurePosixPath(log).parent) in recordings
+    }
+    beside = {
+        each.name: PurePosixPath(each.name).parent for each in sources if not each.is_log and not each.worker
+    }
+    return {name: output[folder] for name, folder in beside.items() if folder in output}
 
 
 def _without_common_numbers(

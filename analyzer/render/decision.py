@@ -179,7 +179,7 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
     steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
     took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else None
-    answers = [Answer("Workers", workers_seen(run), "left their files")]
+    answers = [Answer("Workers", workers_seen(run), "left files")]
     if steps:
         answers.append(Answer("Last step", f"{max(steps):,}", ""))
     if took is not None:

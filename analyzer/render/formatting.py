@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
+from analyzer.model.confidence import LEVELS
+
+_UNSTATED_YEAR = 1970
+"""Year of times in logs whose lines state day and month only."""
+
 
 def confidence(value: float) -> str:
-    """Return the word for a confidence between 0 and 1: possible, likely, very likely or certain."""
-    if value >= 0.85:
-        return "certain" if value >= 0.97 else "very likely"
-    return "likely" if value >= 0.6 else "possible"
+    """Return the highest level of a rule that a confidence between 0 and 1 reaches: `likely`."""
+    return next((name for name, share in reversed(LEVELS.items()) if value >= share - 0.005), "weak")
 
 
 def percent(value: float) -> str:
@@ -18,7 +21,10 @@ def percent(value: float) -> str:
 
 
 def instant(value: float | None, *, date: bool = True) -> str:
-    """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`; without `date`, only the time."""
+    """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`; without `date`, only the time.
+
+    A year that no file states is left out.
+    """
     try:
         at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
     except (OverflowError, ValueError):
@@ -26,7 +32,8 @@ def instant(value: float | None, *, date: bool = True) -> str:
     if at is None:
         return "time unknown"
     clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
-    return f"{at.date().isoformat()} {clock} UTC" if date else clock
+    day = f"{at:%m-%d}" if at.year == _UNSTATED_YEAR else at.date().isoformat()
+    return f"{day} {clock} UTC" if date else clock
 
 
 def duration(seconds: float) -> str:

@@ -97,7 +97,7 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
             continue
         said.append(
             f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
-            f"How to collect {recipe['what']}: {recipe['how']} ({recipe['docs']})."
+            f"Next time, {recipe['how']} ({recipe['docs']})."
         )
     return said
 

@@ -47,7 +47,7 @@
     return "Printed";
   };
   const tools = document.getElementById("tools");
-  tools.append(button("Copy as Markdown", copy(() => read("ticket"))), button("Copy link", copy(() => location.href)),
+  tools.append(button("Copy Markdown", copy(() => read("ticket"))), button("Copy link", copy(() => location.href)),
     button("Download JSON", download), button("Print all", printAll));
   tools.hidden = false;
 

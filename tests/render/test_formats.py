@@ -121,14 +121,14 @@ def test_json_needs_no_template_engine() -> None:
             [
                 "FAILED",
                 "culprit worker:2",
-                "very likely",
+                "strong",
                 "Restart as is?",
                 "No",
                 "sed -n '90,110p' train.py",
                 "worker-2.log:31",
             ],
         ),
-        ("r111", ["FAILED", "one of worker:0, worker:1", "likely", "ckpt/ckpt-20", "4 steps lost"]),
+        ("r111", ["FAILED", "one of worker:0, worker:1", "possible", "ckpt/ckpt-20", "4 steps lost"]),
         ("r031", ["HEALTHY", "2 of 2"]),
         (
             "inconclusive",
@@ -343,7 +343,15 @@ def test_what_is_lost_comes_before_what_nobody_reads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "word"), [(0.99, "certain"), (0.96, "very likely"), (0.85, "very likely"), (0.84, "likely")]
+    ("value", "word"),
+    [
+        (0.99, "certain"),
+        (0.96, "strong"),
+        (0.9, "strong"),
+        (0.84, "likely"),
+        (0.6, "possible"),
+        (0.3, "weak"),
+    ],
 )
 def test_certain_is_not_said_lightly(value: float, word: str) -> None:
     """A sixth of such verdicts would be wrong."""

@@ -71,15 +71,14 @@ def difference(case: Case, found: Finding) -> str:
         return f"should fire, but is {found.outcome.value} ({found.reason})"
     if not case.fires:
         return f"should stay quiet, but fires: {found.summary}" if found.outcome is Outcome.FIRED else ""
-    blamed = {"culprits": (case.culprits, found.culprits), "suspects": (case.suspects, found.suspects)}
-    wrong = [
-        f"{part} are {_list(got)}, not {_list(want)}" for part, (want, got) in blamed.items() if want != got
-    ]
-    return "; ".join(wrong)
+    want, got = _blamed(case), _blamed(found)
+    return "" if want == got else f"should blame {want}, but blames {got}"
 
 
-def _list(workers: tuple[str, ...]) -> str:
-    return ", ".join(workers) or "nobody"
+def _blamed(of: Case | Finding) -> str:
+    """Return who is blamed, and as what: `worker:1 as culprit`."""
+    parts = [(of.culprits, "culprit"), (of.suspects, "suspect")]
+    return " and ".join(f"{', '.join(workers)} as {part}" for workers, part in parts if workers) or "nobody"
 
 
 def causes_without_rule(pack: RulePack) -> list[str]:

@@ -17,7 +17,8 @@ def add_facts(output: SourceRows, text_with_prefix: str, first: int) -> None:
     start = opening.end() if opening else 0
     text = text_with_prefix[start:].rstrip(_QUOTES)
     line = _line(text_with_prefix, start)
-    output.add("facts", line=first - 1 + line, key="tf_config", value=text[:4_000])
+    quote = text_with_prefix.split("\n")[line - 1][:400]
+    output.add("facts", line=first - 1 + line, key="tf_config", value=text[:4_000], excerpt=quote)
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
