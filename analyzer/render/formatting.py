@@ -12,7 +12,7 @@ _UNSTATED_YEAR = 1970
 
 def confidence(value: float) -> str:
     """Return the highest level of a rule that a confidence between 0 and 1 reaches: `likely`."""
-    return next((name for name, share in reversed(LEVELS.items()) if value >= share - 0.005), "weak")
+    return next((name for name, share in reversed([*LEVELS.items()]) if value >= share - 0.005), "weak")
 
 
 def percent(value: float) -> str:
