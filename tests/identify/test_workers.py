@@ -343,11 +343,8 @@ def test_logs_of_one_name_in_folders_of_attempts_are_one_workers(
     assert [found[name] for name in names] == ["worker:0", "worker:1"] * 2
 
 
-def test_a_recording_is_of_the_worker_whose_output_lies_beside_it(
-    make_run: Callable[[Mapping[str, str]], Path],
-) -> None:
-    """Its folder has the name of a host, which is no worker; a file elsewhere stays without one."""
+def test_a_recording_is_of_the_process_beside_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Its folder has the name of a host, which is no worker."""
     end = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
-    run = make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": end, "other/recording.jsonl": end})
-    found = workers_of(run)
-    assert (found["vm/recording.jsonl"], found["other/recording.jsonl"]) == ("worker:0", None)
+    found = workers_of(make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": end}))
+    assert found["vm/recording.jsonl"] == "worker:0"
