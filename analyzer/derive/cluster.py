@@ -132,7 +132,7 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
     """
     rows = facts.filter((pl.col("key") == "batch_of") & pl.col("worker").is_not_null())
     full: dict[str, str] = {}
-    for (worker,), own in rows.group_by("worker", maintain_order=True):
+    for (worker,), own in rows.partition_by("worker", as_dict=True).items():
         sizes = Counter(map(int, own["value"]))
         largest = max(sizes)
         if sizes[largest] >= _ENOUGH_BATCHES and 2 * sizes[largest] >= own.height:

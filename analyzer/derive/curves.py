@@ -214,9 +214,8 @@ def _order(row: Mapping[str, Any]) -> tuple[int, int]:
 def _shared_with_events(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
     """Return (worker, tag, is event file) → how many values log and event file share and agree on."""
     found = {}
-    for (worker, tag, written), own in series.filter(pl.col("agree").is_not_null()).group_by(
-        "worker", "tag", "written_as", maintain_order=True
-    ):
+    shared = series.drop_nulls("agree").partition_by("worker", "tag", "written_as", as_dict=True)
+    for (worker, tag, written), own in shared.items():
         apart = own.filter(~pl.col("agree"))
         summary: dict[str, Any] = {"both": own.height, "apart": apart.height}
         summary["apart_share"] = apart.height / own.height

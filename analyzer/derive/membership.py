@@ -57,9 +57,10 @@ def _missing_ranks(facts: pl.DataFrame) -> set[str]:
 def _named_by_peers(records: pl.DataFrame) -> set[str]:
     """Return the tasks in device strings of records, except those reported as missing devices."""
     texts = records["text"].filter(records["text"].str.contains("/task:", literal=True))
-    usable = texts.filter(~texts.str.contains(_NOT_THERE)) if texts.len() else texts
-    devices = usable.str.extract_all(_DEVICE).explode().drop_nulls().unique()
-    return {task for device in devices for task in tasks_in(device) if is_task(task)}
+    if texts.is_empty():
+        return set()
+    devices = texts.filter(~texts.str.contains(_NOT_THERE)).str.extract_all(_DEVICE).explode()
+    return {task for device in devices.drop_nulls().unique() for task in tasks_in(device) if is_task(task)}
 
 
 def _tasks_by_count(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:

@@ -12,12 +12,13 @@ _NOT_SENT_BY_LAUNCHERS = ["-4", "-7", "-9", "-11"]
 
 def reported_later(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
     """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
+    bad = facts.filter(~pl.col("value").is_in(["0", "running"]), key="exit_code")
+    if bad.is_empty():
+        return set()
     logs = sources.filter(pl.col("kind") == "log")["source"]
-    bad = facts.filter(
-        pl.col("source").is_in(logs.implode()), ~pl.col("value").is_in(["0", "running"]), key="exit_code"
-    )
     first = pl.col("line").min().over(pl.col("source").str.split("#").list.first())
-    return set(bad.filter(pl.col("line") > first)["worker"].drop_nulls())
+    logged = bad.filter(pl.col("source").is_in(logs.implode()))
+    return set(logged.filter(pl.col("line") > first)["worker"].drop_nulls())
 
 
 def ended_from_outside(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
