@@ -19,6 +19,8 @@ from tests.rules import package_of_few_rules as package_of_few_rules
 
 COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
+LONGEST_ID = 400
+"""Characters of a text that names a test."""
 RECORDINGS = pytest.StashKey[Recordings]()
 FIXTURE_COSTS = {
     "recordings": "recordings",
@@ -56,6 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not any(map(item.get_closest_marker, COSTS)):
             item.add_marker("unit")
     items.sort(key=cost)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Return the beginning of a long text as its part of a test's name, which every report repeats."""
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_ID:
+        return None
+    return f"{val[:LONGEST_ID]!r} and {len(val) - LONGEST_ID:,} more"
 
 
 def takes_sample_run(item: pytest.Item) -> bool:
