@@ -108,12 +108,8 @@ def _traced_compilations(spans: pl.DataFrame) -> Iterator[tuple[str, str, float,
 
 def _slow_operations(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
     """Yield the slow operations that XLA reports on completion, e.g. compilation or autotuning."""
-    rows_with_time = records.filter(
-        pl.col("time").is_not_null()
-        & pl.col("worker").is_not_null()
-        & (pl.col("origin") == "slow_operation_alarm.cc")
-    )
-    for worker, source, time, text in rows_with_time.select("worker", "source", "time", "text").iter_rows():
+    alarms = records.filter(origin="slow_operation_alarm.cc").drop_nulls(["worker", "time"])
+    for worker, source, time, text in alarms.select("worker", "source", "time", "text").iter_rows():
         if took := _ALARM.search(text):
             scale = 0.001 if took["unit"] == "ms" else 1.0
             seconds = 3600 * int(took["h"] or 0) + 60 * int(took["m"] or 0) + scale * float(took["s"])
@@ -123,11 +119,8 @@ def _slow_operations(records: pl.DataFrame) -> Iterator[tuple[str, str, float, f
 def _dated_steps(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     """Return the dated steps of each worker, from the source with the most of them."""
     training = scalars.filter(
-        pl.col("worker").is_not_null()
-        & pl.col("time").is_not_null()
-        & pl.col("step").is_not_null()
-        & ~pl.col("tag").str.contains(VALIDATION)
-        & ~pl.col("tag").str.contains("^(?:val|epoch)_")
+        pl.all_horizontal(pl.col("worker", "time", "step").is_not_null()),
+        ~pl.col("tag").str.contains(f"{VALIDATION}|^(?:val|epoch)_"),
     )
     places = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
     first = training.group_by(places, maintain_order=True).agg(pl.col("time").min())
@@ -187,11 +180,8 @@ def _checkpoints(tables: Tables) -> dict[str, list[_Saved]]:
     facts = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
     if not facts.height:
         return {}
-    shown = tables["scalars"].filter(
-        pl.col("line").is_not_null()
-        & pl.col("step").is_not_null()
-        & pl.col("source").is_in(facts["source"].unique().to_list())
-    )
+    of_them = pl.col("source").is_in(facts["source"].unique().to_list())
+    shown = tables["scalars"].filter(of_them).drop_nulls(["line", "step"])
     places = {
         source: own.sort("line").select("line", pl.col("epoch").fill_null(0), "step").rows()
         for (source,), own in shown.group_by("source")
@@ -207,9 +197,5 @@ def _checkpoints(tables: Tables) -> dict[str, list[_Saved]]:
 
 def _evaluation_times(scalars: pl.DataFrame) -> dict[str, list[float]]:
     """Return worker → times at which it logged evaluation results."""
-    rows_with_time = scalars.filter(
-        pl.col("worker").is_not_null()
-        & pl.col("time").is_not_null()
-        & (pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_"))
-    )
-    return dict(rows_with_time.group_by("worker").agg(pl.col("time").unique().sort()).iter_rows())
+    tested = scalars.filter(pl.col("tag").str.contains(f"{VALIDATION}|^val_")).drop_nulls(["worker", "time"])
+    return dict(tested.group_by("worker").agg(pl.col("time").unique().sort()).iter_rows())

@@ -28,12 +28,8 @@ _DURATION = r"(?:_seconds|_time|_secs?|_ms)$"
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and timed part of a step."""
-    timed = scalars.filter(
-        pl.col("worker").is_not_null()
-        & pl.col("step").is_not_null()
-        & pl.col("tag").str.contains(_DURATION)
-        & ~pl.col("tag").str.contains(VALIDATION)
-    )
+    duration = pl.col("tag").str.contains(_DURATION) & ~pl.col("tag").str.contains(VALIDATION)
+    timed = scalars.filter(duration).drop_nulls(["worker", "step"])
     typical = (pl.col("value") - pl.col("value").median()).abs().arg_min()
     medians = timed.group_by("worker", "tag", maintain_order=True).agg(
         pl.col("value").median().alias("seconds"),

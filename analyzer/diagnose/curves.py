@@ -67,13 +67,9 @@ def _drawn(
 def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
     """Return worker → (step, seconds, time) of each dated step; time is split over unlogged steps."""
     dated = scalars.filter(
-        pl.col("worker").is_not_null()
-        & pl.col("time").is_not_null()
-        & pl.col("step").is_not_null()
-        & (pl.col("origin") != "fit")
-        & (pl.col("origin") != GAUGE)
-        & ~pl.col("tag").str.contains(VALIDATION)
-        & ~pl.col("tag").str.contains("^(?:val|epoch)_")
+        pl.all_horizontal(pl.col("worker", "time", "step").is_not_null()),
+        ~pl.col("origin").is_in(["fit", GAUGE]),
+        ~pl.col("tag").str.contains(f"{VALIDATION}|^(?:val|epoch)_"),
     )
     times = step_times(dated.with_columns(pl.col("epoch").fill_null(0)), ["attempt", "epoch"])
     found: dict[str, list[Point]] = {}
