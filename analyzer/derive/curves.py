@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.model.schema import POSITIONS
 from analyzer.tables.builders import frame
 
-_MARKS = ("step", "epoch", "checkpoint_step")
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("line", "source", "time")
 """Where and when the value was written that shows what is wrong with a curve; evidence cites it."""
@@ -46,7 +46,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker, tag and origin; `series` matches log values to event-file values."""
-    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS)).with_row_index(
+    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)).with_row_index(
         "row"
     )
     if values.is_empty():

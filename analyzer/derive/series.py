@@ -5,10 +5,9 @@ For a value found in both, the event file supplies full precision and time, the 
 
 import polars as pl
 
-from analyzer.model.schema import GAUGE, TABLES
+from analyzer.model.schema import GAUGE, POSITIONS, TABLES
 from analyzer.tables.builders import frame
 
-_MARKS = ("step", "epoch", "checkpoint_step")
 _OWN = ("worker", "attempt")
 _ROUNDED, _SMALL = 1e-3, 0.1
 """Relative tolerance for printed (rounded) values; below 0.1 the tolerance is absolute, 0.0001."""
@@ -21,7 +20,7 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
     if scalars.is_empty():
         return frame("series", ())
     written = pl.col("origin") == "event_file"
-    wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(_MARKS) & (pl.col("origin") != GAUGE)
+    wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS) & (pl.col("origin") != GAUGE)
     values = (
         scalars.filter(wanted)
         .with_row_index("row")

@@ -38,6 +38,9 @@ VALIDATION = r"^(?:validation|valid|val|evaluation|eval(?:_\w+)?|test|dev)/"
 GAUGE = "gauge"
 """Origin of scalars that are readings of the machine, not progress of the training."""
 
+POSITIONS = ("step", "epoch", "checkpoint_step")
+"""Tags of scalars that say where the training is; all other tags are of measured values."""
+
 READ = (
     "sources",
     "records",

@@ -11,6 +11,7 @@ from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
 from analyzer.model.numbers import json_number
 from analyzer.model.run import Tables
+from analyzer.model.schema import POSITIONS
 
 MOST_CURVES = 6
 _APART = 0.2
@@ -81,7 +82,7 @@ def _curves(here: Tables, there: Tables) -> Iterator[CurveDiff]:
 
 def _values(scalars: pl.DataFrame) -> pl.DataFrame:
     """Return the median value over the workers per tag, epoch and step, without progress markers."""
-    measured = scalars.filter(~pl.col("tag").is_in(["step", "epoch", "checkpoint_step"]))
+    measured = scalars.filter(~pl.col("tag").is_in(POSITIONS))
     places = ["tag", pl.col("epoch").fill_null(-1), pl.col("step").fill_null(-1)]
     return measured.group_by(places).agg(pl.col("value").median())
 
