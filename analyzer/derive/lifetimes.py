@@ -160,6 +160,8 @@ def _end_of(life: Life) -> tuple[str, bool]:
         return _ended_unseen(life)
     code, raised, closing = life.exit_code, life.exception, life.closing
     closed = closing is not None and (raised is None or comes_after(closing, raised))
+    if closing and code is None and life.place and life.place.is_within_epoch:
+        closed = closed and closing["of_training"]
     if closed and code in {None, 0, -6}:
         return "finished", True
     if (

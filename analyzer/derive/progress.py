@@ -46,6 +46,11 @@ class Place(NamedTuple):
         return self.step if self.epoch is None and self.origin in {"loop", "estimator"} else None
 
     @property
+    def is_within_epoch(self) -> bool:
+        """Return True if this is a step of `fit` before the last of its epoch."""
+        return self.origin == "fit" and (self.step or 0) < (self.steps or 0)
+
+    @property
     def is_planned_end(self) -> bool:
         """Return True if this is the last step of the last epoch and the plan was printed."""
         if self.step is None:
@@ -126,7 +131,7 @@ def completion_lines(
             life = row["worker"], row["attempt"]
             order = {comes_after(row, step) for step in progress.get(life, ())}
             if order == {True} or (not order and trained.is_in(row["text"])):
-                found[life] = row
+                found[life] = row | {"of_training": trained.is_in(whole)}
     return found
 
 

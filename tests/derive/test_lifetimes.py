@@ -50,6 +50,11 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("Training completed. Do not forget to share your model!")], None, "finished"),
         ([*STEPS, says("Training is not completed. Share the log")], None, "unknown"),
         ([says("preparation complete")], None, "unknown"),
+        ([*STEPS, says("Process finished with exit code 137")], None, "unknown"),
+        ([*STEPS, says("job finished: rc=143")], None, "unknown"),
+        ([*STEPS, says("completed with errors")], None, "unknown"),
+        ([fit(7), says("upload finished")], None, "unknown"),
+        ([fit(7), DONE], None, "finished"),
     ],
 )
 def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> None:
