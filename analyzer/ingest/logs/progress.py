@@ -192,7 +192,7 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
             continue
         tag, value = metric.read(text)
         tag = f"evaluation/{tag}" if layout.origin == "evaluation" else tag
-        yield base._replace(tag=tag, value=value, scope=metric.scope)
+        yield ProgressPoint(tag, *base[1:5], value, metric.scope, base.origin)
 
 
 def _count(digits: str) -> int:
