@@ -1,7 +1,8 @@
-"""Shares progress in one page of memory: the hook counts steps, the observer reads the counts.
+"""Shares progress in one page of memory: the hook writes what it counted, the observer reads it.
 
-A page has a header and `SLOTS` slots, one for each counted function, as unsigned 64-bit integers. Counting
-needs no system call, no lock and no flush. Times are nanoseconds of CLOCK_MONOTONIC.
+A page has a header and `SLOTS` slots, one for each counted function, as unsigned 64-bit integers. Writing
+needs no system call, no lock and no flush. Times are nanoseconds of CLOCK_MONOTONIC, as late as the writer's
+next look: up to 0.2 s.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ CALLS, TOTAL, BEGIN, END, KIND, NAME = range(6)
 NAME_BYTES = (SLOT_WORDS - NAME) * 8
 PHASES = ("starting", "input", "compute", "evaluation", "save", "other")
 STARTING, INPUT, COMPUTE, EVALUATION, SAVE, OTHER = range(6)
-FUNCTION, KERAS_BATCH, EAGER = range(3)
-"""Kinds of a slot: a tf.function, Keras training batches, gradients in eager mode."""
+FUNCTION, KERAS_BATCH = range(2)
+"""Kinds of a slot: a tf.function, Keras training batches."""
 
 
 def create(path: str) -> memoryview:
@@ -80,7 +81,7 @@ class Page(NamedTuple):
         """Return the slot of the training step: Keras batches, else the function with most time; or None."""
         keras = [slot for slot in self.slots if slot.kind == KERAS_BATCH and slot.calls]
         functions = [slot for slot in self.slots if slot.kind == FUNCTION] or self.slots
-        return keras[0] if keras else max(functions, key=lambda slot: slot.total, default=None)
+        return keras[0] if keras else max(functions, key=lambda slot: (slot.total, slot.calls), default=None)
 
     def steps(self) -> int:
         """Return the number of completed training steps."""

@@ -44,6 +44,7 @@ def test_nothing_changes(recorder: Recorder, kind: str) -> None:
     """Losses, weights, random states, streams, tracebacks and the status are the same with all parts on."""
     options = ["--check-weights", "5"] + ["--fingerprint-data"] * (kind in ("loop", "fit"))
     done = recorder.run(sys.executable, PROGRAM, kind, options=options)
+    assert recorder.recording().events("process")
     status, output, errors = without(kind)
     assert (done.returncode, done.stdout) == (status, output)
     assert settled(done.stderr) == settled(errors)

@@ -11,6 +11,7 @@ import pytest
 from recorded import rows
 
 from mwms_recorder.host import facts, gpus, proc
+from mwms_recorder.inside.ticks import Counter
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked, masked_command
 from mwms_recorder.outside import launch, reach, stacks, stalls, task
@@ -102,7 +103,10 @@ def test_lines_of_nvidia_smi() -> None:
     }
 
 
-FAULTHANDLER = """Thread 0x00007f01 (most recent call first):
+FAULTHANDLER = """Thread 0x00007f00 (most recent call first):
+  File "/lib/mwms_recorder/inside/ticks.py", line 83 in _run
+
+Thread 0x00007f01 (most recent call first):
   File "/lib/threading.py", line 300 in wait
 
 Current thread 0x00007f02 (most recent call first):
@@ -112,7 +116,10 @@ Current thread 0x00007f02 (most recent call first):
 
 
 def test_stacks_of_faulthandler() -> None:
-    """Frames are turned so that the innermost is last; the main thread is known by its id."""
+    """Frames are turned so that the innermost is last; the main thread is known by its id.
+
+    The thread that writes the progress is left out.
+    """
     other, main = stacks.threads_of(FAULTHANDLER, 0x7F02)
     assert (other["main"], main["main"]) == (False, True)
     assert main["frames"][-1] == {"file": "/app/train.py", "line": 141, "function": "refresh"}
@@ -130,6 +137,30 @@ def test_a_page_tells_what_was_counted(tmp_path: Path) -> None:
     assert page.pid == os.getpid()
     assert page.step() == Slot("train_step", FUNCTION, 3, 30, 50, 40)
     assert page.slots[0].inside
+
+
+@pytest.mark.parametrize(
+    ("looks", "told"),
+    [
+        ([(0, 1, 5)], (0, True, 5)),
+        ([(7, 1, 5), (8, 1, 5)], (0, True, 10)),
+        ([(7, 1, 5), (8, 1, 0)], (1, False, 5)),
+        ([(7, 4, 0)], (4, False, 0)),
+        ([(7, 4, 0), (8, 9, 5)], (8, True, 5)),
+        ([(7, 1, 5), (8, 9, 5)], (8, True, 10)),
+    ],
+)
+def test_only_calls_that_ended_are_written(
+    tmp_path: Path, looks: list[tuple[int, int, int]], told: tuple[int, bool, int]
+) -> None:
+    """Of each look: its time, the begun calls, and the time that a running call took since the one before."""
+    words, counter = create(str(tmp_path / "1.page")), Counter("step", FUNCTION)
+    for now, counter.calls, elapsed in looks:
+        counter.write(words, 100 + now, elapsed)
+    page = read(str(tmp_path / "1.page"))
+    assert page
+    (slot,) = page.slots
+    assert (slot.calls, slot.inside, slot.total) == told
 
 
 def page(seconds: float, calls: int) -> Page:

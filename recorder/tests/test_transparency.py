@@ -37,6 +37,7 @@ def scenario_lines(recorded: bool) -> dict[str, list[str]]:
         if recorded:
             done = recorder.run(*command, options=OPTIONS, seconds=400, CUDA_VISIBLE_DEVICES="")
             assert recorder.recording().events("recorder_failed") == []
+            assert recorder.recording().last("finished")["steps"] > 0
         else:
             done = subprocess.run(command, env=environment(), capture_output=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

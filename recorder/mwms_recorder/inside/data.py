@@ -7,8 +7,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Iterator
 
 from mwms_recorder.inside import pipelines
-from mwms_recorder.inside.phases import Input
-from mwms_recorder.inside.watch import caller, replace, wrap
+from mwms_recorder.inside.watch import caller, wrap
+from mwms_recorder.progress import INPUT
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -59,12 +59,12 @@ class _Inputs:
         return {}
 
     def iterated(self, iterator: Any, *_dataset: Any) -> Any:
-        """Watch or wrap `__next__` in the class of a new iterator, and return the iterator."""
+        """Observe or wrap `__next__` in the class of a new iterator, and return the iterator."""
         with self.hook.guarded("iterator"):
+            self.hook.ticker.observe(getattr(type(iterator), "__next__", None), INPUT)
+            self.hook.ticker.start()
             if self.hook.settings.fingerprint_data:
                 wrap(type(iterator), "__next__", self._fingerprint)
-            else:
-                replace(type(iterator), "__next__", lambda method: Input(method, self.hook))
         return iterator
 
     def _fingerprint(self, batch: Any, iterator: Any) -> Any:

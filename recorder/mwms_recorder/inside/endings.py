@@ -82,6 +82,7 @@ def _watched(hook: Hook, name: str, original: Any) -> Any:
             thread = threading.current_thread()
             where = {"thread": thread.name, "main": thread is threading.main_thread()}
             hook.note("exit", function=name, at=caller(), **where)
+            hook.ticker.tick()
 
     calls = {
         "__call__": Watched(_Static(original), begin),

@@ -16,6 +16,7 @@ from typing import Any, Callable
 from mwms_recorder import progress
 from mwms_recorder.inside import data, endings, keras, seeds, strategies
 from mwms_recorder.inside.functions import Functions
+from mwms_recorder.inside.ticks import Ticker
 from mwms_recorder.inside.weights import Weights
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
@@ -31,6 +32,7 @@ class Hook:
         self.words = progress.create(os.path.join(settings.pages, f"{os.getpid()}.page"))
         self.words[progress.MAIN_THREAD] = threading.main_thread().ident or 0
         self.active, self.failed = True, False
+        self.ticker = Ticker(self)
         self.functions = Functions(self)
         self.weights = Weights(self)
         self._stacks: Any = None
@@ -89,10 +91,10 @@ class Hook:
         """Deactivate the hook in a forked process, because files and counters belong to the parent."""
         self.active = False
         self.words = memoryview(bytearray(progress.PAGE_BYTES)).cast("Q")
-        self.functions.forget()
 
     def _finish(self) -> None:
         path = os.path.join(self.settings.pages, f"{os.getpid()}.page")
+        self.ticker.finish()
         with self.guarded("finish"):
             page = progress.read(path) if self.active else None
             self.note("finished", steps=page.steps() if page else 0)

@@ -1,12 +1,13 @@
-"""Records the strategies and communication options that are created, and the resolved cluster."""
+"""Records the strategies and communication options that are created, the resolved cluster, and saves."""
 
 from __future__ import annotations
 
 import time
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
-from mwms_recorder.inside.phases import saving
 from mwms_recorder.inside.watch import Begin, End, caller, watch
+from mwms_recorder.progress import MAIN_THREAD, PHASES, SAVE
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -89,3 +90,21 @@ def _plain(value: Any) -> Any:
         if value is None or isinstance(value, (bool, int, float, str))
         else getattr(value, "name", str(value))
     )
+
+
+def saving(hook: Hook, function: str) -> Begin:
+    """Return a `begin` callback for `watch` that sets the phase and records the duration of a call."""
+
+    def begin(_instance: Any) -> End | None:
+        if get_ident() != hook.words[MAIN_THREAD] or hook.ticker.saving:
+            return None
+        hook.ticker.saving, started = True, time.monotonic()
+
+        def end() -> None:
+            hook.ticker.saving = False
+            seconds = round(time.monotonic() - started, 6)
+            hook.note("span", phase=PHASES[SAVE], seconds=seconds, function=function)
+
+        return end
+
+    return begin

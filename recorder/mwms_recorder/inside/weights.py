@@ -8,8 +8,8 @@ import weakref
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from mwms_recorder.inside.watch import watch
-from mwms_recorder.progress import CALLS
+from mwms_recorder.inside.functions import name_of
+from mwms_recorder.inside.watch import End, Watched, watch
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -28,7 +28,9 @@ class Weights:
         self.strategy: Any = None
         self.tf: Any = None
         self.tapes = 0
-        self.slot = 0
+        self.calls: dict[str, int] = {}
+        """Ended calls of the functions of each name."""
+        self.inside = False
 
     def install(self, hook: Hook, tf: Any) -> None:
         """Watch `GradientTape.gradient` to find variables before gradients are applied, and count steps."""
@@ -36,7 +38,8 @@ class Weights:
             self.tf = tf
             watch(tf.GradientTape, "gradient", self._see_tape)
             if hook.settings.check_weights:
-                hook.functions.after.append(self._check)
+                kind = type(tf.function(lambda: None))
+                kind.__call__ = Watched(vars(kind)["__call__"], self._begin_call)  # type: ignore[assignment]
 
     def _see_tape(self, tape: Any) -> None:
         if self.tapes >= MAX_TAPES or not self.hook.active:
@@ -53,10 +56,22 @@ class Weights:
             if new:
                 self._take(0, new)
 
-    def _check(self, slot: int, calls: int) -> None:
-        every = self.hook.settings.check_weights
-        self.slot = self.slot if self.hook.words[self.slot + CALLS] > calls and self.slot else slot
-        if self.known and slot == self.slot and calls % every == 0:
+    def _begin_call(self, function: Any) -> End | None:
+        """Return a callback for the end of an outermost call."""
+        if self.inside or not self.hook.active:
+            return None
+        self.inside, name = True, name_of(function)
+
+        def end() -> None:
+            self.inside = False
+            self.calls[name] = calls = self.calls.get(name, 0) + 1
+            if name == max(self.calls, key=self.calls.__getitem__):
+                self._check(calls)
+
+        return end
+
+    def _check(self, calls: int) -> None:
+        if self.known and calls % self.hook.settings.check_weights == 0:
             alive = (reference() for reference in self.known.values())
             self._take(calls, [variable for variable in alive if variable is not None])
 

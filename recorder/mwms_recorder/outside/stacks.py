@@ -15,6 +15,7 @@ from mwms_recorder.progress import Page
 
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)(?: \[(.*?)\])?")
 _FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_TICKS = os.path.join("mwms_recorder", "inside", "ticks.py")
 MAX_FRAMES = 60
 ANSWER_SECONDS, PY_SPY_SECONDS = 2.0, 20.0
 
@@ -57,7 +58,12 @@ def threads_of(text: str, main_thread: int) -> list[dict[str, Any]]:
         elif frame and threads and len(threads[-1]["frames"]) < MAX_FRAMES:
             place = {"file": frame[1], "line": int(frame[2]), "function": frame[3]}
             threads[-1]["frames"].insert(0, place)
-    return threads
+    return [thread for thread in threads if not _is_own(thread["frames"])]
+
+
+def _is_own(frames: list[dict[str, Any]]) -> bool:
+    """Return True for the thread that writes the hook's progress."""
+    return bool(frames) and frames[0]["file"].endswith(_TICKS)
 
 
 def _by_py_spy(pid: int) -> str:

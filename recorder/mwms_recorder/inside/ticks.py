@@ -1,0 +1,111 @@
+"""Writes progress to the shared page five times a second, from a thread, so that no step has to."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import sys
+from _thread import allocate_lock, start_new_thread
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any
+
+from mwms_recorder.progress import (
+    BEGIN,
+    CALLS,
+    COMPUTE,
+    END,
+    MAIN_THREAD,
+    OTHER,
+    PHASE,
+    SAVE,
+    TOTAL,
+    add_slot,
+)
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from mwms_recorder.inside.hook import Hook
+
+TICK_SECONDS = 0.2
+
+
+class Counter:
+    """Begun calls of the functions of one name."""
+
+    __slots__ = ("calls", "kind", "name", "slot")
+
+    def __init__(self, name: str, kind: int) -> None:
+        self.name, self.kind = name, kind
+        self.calls = self.slot = 0
+
+    def write(self, words: memoryview, now: int, elapsed: int) -> None:
+        """Write the ended calls; `elapsed` is the time (ns) to add for a running call, 0 without one."""
+        slot = self.slot = self.slot or add_slot(words, self.name, self.kind)
+        running = elapsed > 0
+        if words[slot + CALLS] + (words[slot + BEGIN] > words[slot + END]) != self.calls:
+            words[slot + BEGIN] = now
+        if words[slot + CALLS] != self.calls - running:
+            words[slot + CALLS], words[slot + END] = self.calls - running, now - running
+        words[slot + TOTAL] += elapsed
+
+
+class Ticker:
+    """Finds the phase of the main thread, and writes it and all counters to the shared page."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+        self.counters: dict[str, Counter] = {}
+        self.phases: dict[int, int] = {}
+        """`id` of a method's code → phase of the main thread while it runs."""
+        self.saving = False
+        self.stop: Any = None
+        self.last = monotonic_ns()
+
+    def counter(self, name: str, kind: int) -> Counter:
+        """Return the counter of a name."""
+        return self.counters.get(name) or self.counters.setdefault(name, Counter(name, kind))
+
+    def observe(self, method: Any, phase: int) -> None:
+        """Let the main thread be in a phase while it runs a method that is written in Python."""
+        self.phases[id(getattr(inspect.unwrap(method), "__code__", None))] = phase
+
+    def start(self) -> None:
+        """Start the thread; not before TensorFlow has some, as Python 3.12 warns of forks beside threads."""
+        if self.stop is None and self.hook.active:
+            self.stop = allocate_lock()
+            self.stop.acquire()
+            with self.hook.guarded("progress"):
+                start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        """Tick until the process ends, and leave all signals to the other threads."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        while not self.stop.acquire(timeout=TICK_SECONDS):
+            self.tick()
+
+    def finish(self) -> None:
+        """End the thread, and write the last progress."""
+        if self.stop and self.stop.locked():
+            self.stop.release()
+        self.tick()
+
+    def tick(self) -> None:
+        """Write the phase and all counters; does nothing in forked processes."""
+        if not self.hook.active:
+            return
+        with self.hook.guarded("progress"):
+            words, now = self.hook.words, monotonic_ns()
+            phase = self.phase(sys._current_frames().get(words[MAIN_THREAD]))  # noqa: SLF001 - the documented way
+            running = self.hook.functions.current if phase == COMPUTE else None
+            for counter in [each for each in self.counters.values() if each.calls]:
+                counter.write(words, now, (now - self.last) * (counter is running))
+            words[PHASE], self.last = SAVE if self.saving else phase, now
+
+    def phase(self, frame: FrameType | None) -> int:
+        """Return the phase of a thread with this innermost frame: that of its outermost known frame."""
+        phase = OTHER
+        while frame:
+            phase = self.phases.get(id(frame.f_code), phase)
+            frame = frame.f_back
+        return phase
