@@ -24,7 +24,7 @@ sys.path.insert(0, sys.argv.pop(1))
 runpy.run_module("mwms_recorder", run_name="__main__")
 """
 """Runs the recorder without PYTHONPATH, which the worker would inherit."""
-OPTIONS = ("--interval", "1", "--stall", "15", "--fingerprint-data", "--check-weights", "10", "--off", "gpus")
+OPTIONS = ("--stall", "15", "--fingerprint-data", "--check-weights", "10", "--off", "gpus")
 START_SECONDS = 60.0
 
 
