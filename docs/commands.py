@@ -21,6 +21,7 @@ from analyzer.cli.options.standard import COMPLETIONS
 from analyzer.cli.options.triage import parser as triage
 from analyzer.cli.rules import _parser as rules
 from analyzer.cli.train import _parser as train
+from analyzer.render import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARE = ROOT / "share"
@@ -54,8 +55,10 @@ def parsers(parser: ArgumentParser) -> Iterator[ArgumentParser]:
 
 
 def complete_paths(parser: ArgumentParser) -> None:
-    """Let shells propose files for the arguments that name some."""
+    """Let shells propose files for the arguments that name some, and formats."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public list
+        if action.dest == "format":
+            action.choices = list(FORMATS)
         if action.metavar in FILES | FOLDERS:
             action.complete = shtab.FILE if action.metavar in FILES else shtab.DIRECTORY  # type: ignore[attr-defined]
 

@@ -1,6 +1,7 @@
 """Orders findings, evidence and unread files for display."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Json = Mapping[str, Any]
@@ -55,14 +56,21 @@ def location(place: Json) -> str:
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
     """Return (name, reason) of unread files: incomplete ones, damage, then unsupported kinds."""
     told = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
-    damage = [
-        (d["source"] + (f":{d['line']}" if d["line"] else ""), d["what"])
-        for d in diagnosis["damage"]
-        if d["line"] or (d["source"], d["what"]) not in told
-    ]
+    damage = _damaged(d for d in diagnosis["damage"] if d["line"] or (d["source"], d["what"]) not in told)
     located = {(d["source"], d["what"]) for d in diagnosis["damage"] if d["line"]}
     whole = [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in located]
     return [*whole, *damage, *unsupported_sources(diagnosis)]
+
+
+def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
+    """Return the first place of each kind of damage of a file with its reason, and how many are like it."""
+    kinds: dict[tuple[str, str], list[Json]] = {}
+    for row in rows:
+        kinds.setdefault((row["source"], re.sub(r"\d+", "", row["what"])), []).append(row)
+    return [
+        (location(first), first["what"] + (f"; {len(like):,} more like it" if like else ""))
+        for first, *like in kinds.values()
+    ]
 
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:

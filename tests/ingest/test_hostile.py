@@ -190,7 +190,7 @@ def test_a_traceback_that_is_too_large_is_said_and_its_exception_found(tmp_path:
     document = told(tmp_path, {"worker-1.log": log, "exit_codes.txt": "worker-1 1\n"})
     assert document["culprits"] == ["worker:1"]
     read, reason = sources(document)["worker-1.log"]
-    assert (read, "too large to be held" in reason) == ("partial", True)
+    assert (read, "a very long record" in reason) == ("partial", True)
 
 
 def test_a_reader_that_fails_costs_its_own_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def read_stream(
     for record, is_edge in _with_edges(found):
         output.observe_time(record.time)
         if record.cut:
-            what = f"{record.cut} lines in the middle of a record that is too large to be held"
+            what = f"{record.cut} lines left out of the middle of a very long record"
             output.add_damage(what, line=record.line)
         if record.kind in {"progress", "plain"}:
             _read_progress(output, record, progress)
