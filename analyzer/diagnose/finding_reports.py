@@ -67,7 +67,8 @@ def _merged(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _combined(one: Evidence, other: Evidence) -> Evidence:
-    says = "; ".join(dict.fromkeys(filter(None, (*one.says.split("; "), other.says))))
+    known = f"; {other.says};" in f"; {one.says};"
+    says = one.says if known else "; ".join(filter(None, (one.says, other.says)))
     signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
     excerpt = one.excerpt if one.marks else other.excerpt
     marks = tuple(sorted({*one.marks, *other.marks}))
