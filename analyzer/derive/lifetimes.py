@@ -23,6 +23,7 @@ from analyzer.derive.progress import (
     last_places,
     stepped,
     times_seen,
+    with_short_epochs,
 )
 from analyzer.derive.resumed_workers import with_resumed_workers
 from analyzer.derive.teardown import reported_later, scheduler_stop
@@ -97,7 +98,8 @@ def lifetimes(
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
-    return with_resumed_workers(frame("lifetimes", rows), tables["records"], steps, clock)
+    table = with_short_epochs(frame("lifetimes", rows), tables["scalars"])
+    return with_resumed_workers(table, tables["records"], steps, clock)
 
 
 def _last_attempts(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.ordering import LastProgress, comes_after
+from analyzer.derive.others import range_of_others
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
@@ -93,6 +94,19 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
         (row["worker"], row["attempt"]): Place(**{name: row[name] for name in Place._fields})
         for row in places
     }
+
+
+def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
+    """Return lifetimes with `short_epoch`: under `fit`, fewer steps in an epoch than all others."""
+    planned = scalars.filter(
+        pl.col("epoch").is_not_null() & pl.col("steps").is_not_null() & pl.col("worker").is_not_null(),
+        origin="fit",
+    )
+    of_job = planned.join(lifetimes.filter("trains").select("worker"), on="worker", how="semi")
+    first = of_job.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
+    steps = dict(first.iter_rows())
+    short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
+    return lifetimes.with_columns(short_epoch=pl.col("worker").is_in(short))
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
