@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from analyzer.derive.addresses import is_local, split_address
-from analyzer.derive.workers import cluster_specs
+from analyzer.derive.workers import Spec, cluster_specs, distinct, of_each_spec
 from analyzer.tables.builders import frame
 
 COMPARED = (
@@ -82,10 +82,10 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
     yield "tensorflow_release", releases
     yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
     specs = _comparable(cluster_specs(facts))
-    yield "cluster_spec", {worker: json.dumps(spec, sort_keys=True) for worker, spec in specs.items()}
-    yield "cluster_size", {worker: str(sum(map(len, spec.values()))) for worker, spec in specs.items()}
-    yield "loopback", {worker: _yes_or_no(_all_loopback(spec)) for worker, spec in specs.items()}
-    yield "evaluator_listed", {worker: _yes_or_no("evaluator" in spec) for worker, spec in specs.items()}
+    yield "cluster_spec", of_each_spec(specs, lambda spec: json.dumps(spec, sort_keys=True))
+    yield "cluster_size", of_each_spec(specs, lambda spec: str(sum(map(len, spec.values()))))
+    yield "loopback", of_each_spec(specs, lambda spec: _yes_or_no(_all_loopback(spec)))
+    yield "evaluator_listed", of_each_spec(specs, lambda spec: _yes_or_no("evaluator" in spec))
     seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
     configured = set(specs)
     yield "tf_config", {worker: _yes_or_no(worker in configured) for worker in seen}
@@ -160,23 +160,23 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _comparable(specs: Mapping[str, dict[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+def _comparable(specs: Mapping[str, Spec]) -> dict[str, Spec]:
     """Return specs in which local addresses (`localhost`, `0.0.0.0`) have the host name that a peer lists."""
     named: dict[tuple[str, int, str], str] = {}
-    for role, index, host, port in _entries(specs):
+    for role, index, host, port in _entries(distinct(specs.values())):
         if not is_local(host):
             named.setdefault((role, index, port), host)
-    return {
-        worker: {
+    return of_each_spec(
+        specs,
+        lambda spec: {
             role: [_with_name(address, named, role, index) for index, address in enumerate(addresses)]
             for role, addresses in spec.items()
-        }
-        for worker, spec in specs.items()
-    }
+        },
+    )
 
 
-def _entries(specs: Mapping[str, dict[str, list[str]]]) -> Iterator[tuple[str, int, str, str]]:
-    for spec in specs.values():
+def _entries(specs: Iterable[Spec]) -> Iterator[tuple[str, int, str, str]]:
+    for spec in specs:
         for role, addresses in spec.items():
             for index, address in enumerate(addresses):
                 yield role, index, *split_address(address)
@@ -187,7 +187,7 @@ def _with_name(address: str, named: Mapping[tuple[str, int, str], str], role: st
     return f"{named.get((role, index, port), host)}:{port}" if port and is_local(host) else address
 
 
-def _all_loopback(spec: Mapping[str, list[str]]) -> bool:
+def _all_loopback(spec: Spec) -> bool:
     hosts = [split_address(address)[0] for addresses in spec.values() for address in addresses]
     return bool(hosts) and all(is_local(host) for host in hosts)
 

@@ -27,7 +27,7 @@ from analyzer.derive.progress import (
 )
 from analyzer.derive.resumed_workers import with_resumed_workers
 from analyzer.derive.teardown import reported_later, scheduler_stop
-from analyzer.derive.workers import cluster_specs, tasks_of
+from analyzer.derive.workers import cluster_specs, distinct, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
@@ -149,10 +149,10 @@ def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
     if any(life.facts["agent_connected"] for life in lives):
         seen_tasks |= {life.worker for life in lives if life.row["leader"]}
     specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
-    for life in lives:
-        together = life.row["serves"] or life.fact("replicas") not in {None, "1"}
-        if life.stepped and together and life.row["trains"]:
-            seen_tasks |= tasks_of(specs.get(life.worker, {})) & trainers
+    running = [life for life in lives if life.stepped and life.row["trains"]]
+    meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
+    for spec in distinct(specs.get(life.worker, {}) for life in meeting):
+        seen_tasks |= tasks_of(spec) & trainers
     return seen_tasks & {life.worker for life in lives}
 
 

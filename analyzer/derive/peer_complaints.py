@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.ordering import behind_end, line_at
-from analyzer.derive.workers import cluster_specs
+from analyzer.derive.workers import cluster_specs, distinct
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
@@ -90,7 +90,7 @@ def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     stated = [
         (address, f"{role}:{index}")
-        for spec in cluster_specs(facts).values()
+        for spec in distinct(cluster_specs(facts).values())
         for role, addresses in spec.items()
         for index, address in enumerate(addresses)
     ]

@@ -7,7 +7,6 @@ Device times may include that wait: they tell only where a script times its coll
 import re
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 import polars as pl
@@ -51,14 +50,14 @@ def _kind(tag: str) -> str | None:
 
 def _compared(row: Mapping[str, Any], times: Sequence[float], step: float) -> dict[str, Any]:
     """Compare a phase with those of one tag, whose sorted seconds are `times`; `step` is the worker's sum."""
-    at = bisect_left(times, row["seconds"])
-    others = [*times[:at], *times[at + 1 :]]
-    usual = median(others) if others else None
+    at, last = bisect_left(times, row["seconds"]), len(times) - 1
+    middle = [times[place + (place >= at)] for place in ((last - 1) // 2, last // 2)] if last else []
+    usual = sum(middle) / 2 if middle else None
     excess = row["seconds"] - usual if usual is not None else None
     return {
         "share": row["seconds"] / step if step else None,
         "others_seconds": usual,
-        "longest": bool(others) and row["seconds"] > others[-1],
+        "longest": bool(middle) and at == last,
         "excess_share": excess / step if excess is not None and step else None,
         "percent": round(100 * row["seconds"] / step, 1) if step else None,
     }

@@ -52,16 +52,13 @@ def silences(
 def _progress_ends(
     training: Sequence[Mapping[str, Any]], times: Times, clock: CommonClock
 ) -> Iterator[_ProgressEnd]:
-    ends = [
-        life["last_seen"]
-        for life in training
-        if life["last_seen"] is not None and clock.knows(life["worker"])
-    ]
+    ends = (life["last_seen"] for life in training if clock.knows(life["worker"]))
+    latest = max((end for end in ends if end is not None), default=None)
     for life in training:
         worker, compared = life["worker"], clock.knows(life["worker"])
         last, pause = _last_progress(life, times, clock)
         since = last if last is not None or life["step"] is not None else life["last_seen"]
-        until = max(ends) if compared and ends else life["last_seen"]
+        until = life["last_seen"] if latest is None or not compared else latest
         if since is not None and until is not None:
             yield _ProgressEnd(worker, since, until, pause, compared)
 

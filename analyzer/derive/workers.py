@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -14,6 +15,8 @@ from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
 Spec = Mapping[str, list[str]]
+"""Role → addresses of a cluster."""
+Value = TypeVar("Value")
 _IDENTITY = ("task", "own_device", "cluster_spec", "server_address")
 """Keys of facts that state who a worker is."""
 _TELLING = ("log", "event_file", "trace", "recording")
@@ -28,16 +31,16 @@ def workers(
     Beside parameter servers and a chief, a worker trains if it is in `stepped`, the tasks with steps of their
     own: under a ClusterCoordinator it has none, for it only serves.
     """
-    stated = _first_facts(facts)
-    specs = cluster_specs(facts)
+    stated, specs = _first_facts(facts), cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
     seen, logged = _with_sources(sources, _TELLING), _with_sources(sources, ["log"])
     spec = _majority(specs)
-    known = members(facts, records, seen, tasks_of(spec))
+    listed = tasks_of(spec)
+    known = members(facts, records, seen, listed)
     everyone = sorted(known.keys() | seen | _with_known_end(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
-    places = _places(sources, facts, tasks_of(spec))
+    places = _places(sources, facts, listed)
     rows = [
         _row(task, spec, stated[task], known, seen, leader)
         | {"logged": task in logged, "trains": _trains(task, roles, stepped)}
@@ -50,10 +53,11 @@ def workers(
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:
     """Return whether the task that a worker claims is also claimed by a peer, or missing from its cluster."""
     claim = _claim(stated)
+    role, index = split_task(claim or "")
     return {
         "shares_claim": claim is not None and claimed[claim] > 1,
-        "outside": claim is not None and bool(own) and claim not in tasks_of(own),
-        "configured": len(tasks_of(own)) > 1,
+        "outside": claim is not None and bool(own) and index >= len(own.get(role, ())),
+        "configured": sum(map(len, own.values())) > 1,
         "serves": "server_address" in stated,
     }
 
@@ -99,21 +103,42 @@ def _row(
 
 def _majority(specs: Mapping[str, Spec]) -> Spec:
     """Return the cluster stated by most workers, of equally many by the first; empty if none states one."""
-    stated = {worker: json.dumps(specs[worker], sort_keys=True) for worker in sorted(specs, key=order)}
+    stated = of_each_spec(specs, lambda spec: json.dumps(spec, sort_keys=True))
     votes = Counter(stated.values())
-    return specs[max(stated, key=lambda worker: votes[stated[worker]])] if stated else {}
+    return specs[max(sorted(specs, key=order), key=lambda worker: votes[stated[worker]])] if specs else {}
 
 
-def cluster_specs(facts: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Return worker → role → addresses of the cluster that it states, in one statement or role by role."""
-    specs: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for row in facts.filter(pl.col("key") == "cluster_spec").iter_rows(named=True):
-        for role, addresses in json.loads(row["value"]).items():
+def cluster_specs(facts: pl.DataFrame) -> dict[str, Spec]:
+    """Return worker → stated cluster, merging partial statements; equal clusters are one object."""
+    texts: dict[str, list[str]] = {}
+    stated = facts.filter((pl.col("key") == "cluster_spec") & (pl.col("worker") != ""))
+    for worker, text in stated.select("worker", "value").iter_rows():
+        texts.setdefault(worker, []).append(text)
+    merged = cache(_merged)
+    return {worker: spec for worker, own in texts.items() if (spec := merged(tuple(dict.fromkeys(own))))}
+
+
+def _merged(texts: Sequence[str]) -> Spec:
+    """Return role → addresses, each as the first text with the role states them."""
+    spec: dict[str, list[str]] = {}
+    for text in texts:
+        for role, addresses in json.loads(text).items():
             if isinstance(addresses, dict):
                 addresses = [addresses[key] for key in sorted(addresses, key=str)]
-            if row["worker"] and isinstance(addresses, list):
-                specs[row["worker"]].setdefault(role, [str(each) for each in addresses])
-    return dict(specs)
+            if isinstance(addresses, list):
+                spec.setdefault(role, [str(each) for each in addresses])
+    return spec
+
+
+def of_each_spec(specs: Mapping[str, Spec], of: Callable[[Spec], Value]) -> dict[str, Value]:
+    """Return worker → the value of a function for its cluster, computed once for each cluster."""
+    values = {id(spec): of(spec) for spec in distinct(specs.values())}
+    return {worker: values[id(spec)] for worker, spec in specs.items()}
+
+
+def distinct(specs: Iterable[Spec]) -> list[Spec]:
+    """Return the clusters, without repeating those that several workers state."""
+    return list({id(spec): spec for spec in specs}.values())
 
 
 def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:

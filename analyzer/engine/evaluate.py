@@ -237,13 +237,14 @@ def _values(
     rows: Mapping[str, RowsByWorker],
     roster: Roster,
 ) -> dict[str, Mapping[str, object] | str]:
-    first = subjects[0]
+    first, bound = subjects[0], set(subjects)
+    others = [worker for worker in roster.training if worker not in bound]
     values: dict[str, Mapping[str, object] | str] = {
         "subject": listed([subject for subject in subjects if subject])
         or ("one of the workers" if rule.binds else ""),
         "subjects": {"count": len(subjects)},
-        "others": listed([worker for worker in roster.training if worker not in subjects]),
-        "victims": listed([worker for worker in roster.training if _is_victim(worker, subjects, roster)]),
+        "others": listed(others),
+        "victims": listed([each for each in others if roster.lives[each]["ended"] == "aborted_by_peer"]),
         "life": roster.lives.get(first, {}),
         "job": roster.job,
     }
@@ -252,10 +253,6 @@ def _values(
         own = list(scope) if truths[first][name] else []
         values[name] = {**(own[0] if own else {}), "count": len(own)}
     return values
-
-
-def _is_victim(worker: str, subjects: Sequence[str], roster: Roster) -> bool:
-    return worker not in subjects and roster.lives[worker]["ended"] == "aborted_by_peer"
 
 
 def _evidence(

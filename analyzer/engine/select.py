@@ -94,6 +94,6 @@ def _rows(table: pl.DataFrame, numbers: set[int]) -> dict[int, Row]:
 def _by_worker(signal: Signal, rows: Sequence[Row]) -> RowsByWorker:
     by_worker: dict[str, list[Row]] = {}
     for row in rows:
-        captured = json.loads(row["captures"]) if signal.pattern else {}
-        by_worker.setdefault(row.get(signal.who) or "", []).append({**row, **captured})
+        own = {**row, **json.loads(row["captures"])} if signal.pattern else row
+        by_worker.setdefault(row.get(signal.who) or "", []).append(own)
     return by_worker

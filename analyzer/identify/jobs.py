@@ -49,7 +49,7 @@ def several_jobs(facts: pl.DataFrame) -> list[str]:
     the same attempt, and they share no address. Directories per worker, host, kind of log or attempt do not
     meet these conditions.
     """
-    places = _directories(facts)
+    places = {name: place for name, place in _directories(facts).items() if _may_be_job(place)}
     apart = [pair for pair in combinations(places, 2) if _are_separate(*(places[name] for name in pair))]
     return sorted({name for pair in apart for name in pair}, key=list(places).index)
 
@@ -91,6 +91,9 @@ def _addresses(row: Mapping[str, Any]) -> list[str]:
     return [str(address) for each in lists if isinstance(each, list) for address in each]
 
 
+def _may_be_job(place: _Directory) -> bool:
+    return bool(place.evidence) and len(place.attempts) > 1
+
+
 def _are_separate(one: _Directory, other: _Directory) -> bool:
-    evidence = bool(one.evidence and other.evidence)
-    return evidence and len(one.attempts & other.attempts) > 1 and not one.addresses & other.addresses
+    return len(one.attempts & other.attempts) > 1 and not one.addresses & other.addresses

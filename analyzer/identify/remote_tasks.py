@@ -1,7 +1,8 @@
 """Finds the tasks that a log mentions as its peers, so that the log cannot be theirs."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import polars as pl
 
@@ -15,17 +16,29 @@ OF_THE_LEADER = {"connected", "leader"}
 """Facts that only the leader states; a leader may also wait for itself."""
 
 
-def remote_tasks(
-    records: pl.DataFrame, stated: Statements, messages: Messages, sources: Sequence[str]
-) -> set[str]:
-    """Return the tasks that the sources of one log report as lost, call, or wait for."""
-    lost = [re.compile(each.expression) for how in _LOSSES for each in messages.stating("peer", how)]
-    called = [re.compile(each.expression) for each in messages.stating("remote_target")]
-    words = (*messages.literals("peer"), *messages.literals("remote_target"))
-    own = records.filter(pl.col("source").is_in(list(sources)))["text"]
-    texts = [text for text in own.to_list() if any(word in text for word in words)]
-    found = {task for text in texts for task in (*_lost(text, lost), *_called(text, called))}
-    return found | _awaited([fact for name in sources for fact in stated.get(name, ())])
+class RemoteTasks:
+    """Function: sources of one log → the tasks that they report as lost, call, or wait for."""
+
+    def __init__(self, records: pl.DataFrame, stated: Statements, messages: Messages) -> None:
+        self._records, self._stated, self._messages = records, stated, messages
+
+    def __call__(self, sources: Sequence[str]) -> set[str]:
+        """Return the tasks that the log mentions as its peers."""
+        named = {task for name in sources for task in self._named.get(name, ())}
+        return named | _awaited([fact for name in sources for fact in self._stated.get(name, ())])
+
+    @cached_property
+    def _named(self) -> Mapping[str, set[str]]:
+        """Return source → the tasks that its records name as peers; all records are searched once."""
+        stating, literals = self._messages.stating, self._messages.literals
+        lost = [re.compile(each.expression) for how in _LOSSES for each in stating("peer", how)]
+        called = [re.compile(each.expression) for each in stating("remote_target")]
+        words = [*literals("peer"), *literals("remote_target")]
+        naming = self._records.filter(pl.col("text").str.contains_any(words))
+        found: dict[str, set[str]] = {}
+        for source, text in naming.select("source", "text").iter_rows():
+            found.setdefault(source, set()).update(_lost(text, lost), _called(text, called))
+        return found
 
 
 def _lost(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:

@@ -10,9 +10,10 @@ if the logs contradict the names. A fact `attributed` records how a worker was i
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from itertools import count
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from analyzer.identify.claims import (
     task_addresses,
 )
 from analyzer.identify.numbering import LEADER, Numbering, Told, counted_from_zero, from_one, numbering
-from analyzer.identify.remote_tasks import OF_THE_LEADER, remote_tasks
+from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
@@ -37,9 +38,6 @@ from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbere
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
-
-RemoteTasks = Callable[[Sequence[str]], AbstractSet[str]]
-"""Function: sources of one log → the tasks that the log mentions as its peers."""
 
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
@@ -60,7 +58,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters = stated_clusters(stated)
     sources = _without_common_numbers(sources, stated, clusters)
-    remote = partial(remote_tasks, tables["records"], stated, messages)
+    remote = RemoteTasks(tables["records"], stated, messages)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
     claims, renumbered = _numbered(sources, stated, clusters, remote)
     if not claims:
@@ -113,7 +111,7 @@ def _without_common_numbers(
     common = {worker for worker, names in numbered.items() if _are_several(names, stated, clusters)}
     return [
         source._replace(worker=None)
-        if source.worker in common and source.name in numbered[source.worker]
+        if source.worker in common and source.is_log and _is_numbered(source.name)
         else source
         for source in sources
     ]
@@ -176,11 +174,11 @@ def _only_log(
     free: Sequence[str], peers: Mapping[str, AbstractSet[str]], found: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """Return (log, task) for a task that all other logs without a task call a peer; None if there is none."""
-    logs = [log for log in peers if log not in found]
-    tasks = [task for task in free if task not in found.values()]
-    may = {task: [log for log in logs if task not in peers[log]] for task in tasks}
-    only = ((own[0], task) for task, own in may.items() if len(own) == 1)
-    return next(only, None) if len(logs) > 1 else None
+    logs, taken = [log for log in peers if log not in found], {*found.values()}
+    callers = Counter(task for log in logs for task in peers[log])
+    only = (task for task in free if task not in taken and callers[task] == len(logs) - 1)
+    pairs = ((log, task) for task in only for log in logs if task not in peers[log])
+    return next(pairs, None) if len(logs) > 1 else None
 
 
 def _next_free(
@@ -188,11 +186,12 @@ def _next_free(
 ) -> dict[str, Claim]:
     """Return log → task with the next free index that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
-    held = {*taken}
+    held, first = {*taken}, 0
     for group in groups:
-        guess = _free_index(held | remote(group))
+        first = _free_index(first, held)
+        guess = f"worker:{_free_index(first, held, remote(group))}"
         if listed and guess not in listed:
-            guess = _free_index(held)
+            guess = f"worker:{first}"
         held.add(guess)
         found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
     return found
@@ -290,9 +289,8 @@ def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> s
     exceptions that a launcher raises there about the program that it ran.
     """
     own = pl.col("source").is_in(list(logs))
-    every = tables["sources"]["source"].to_list()
-    labelled = [name for name in logs if any(other.startswith(f"{name}#") for other in every)]
-    unlabelled = own & ~pl.col("source").is_in(labelled)
+    labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
+    unlabelled = own & ~pl.col("source").is_in(list(labelled))
     launcher = messages.wording("of_launcher")
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
     of_program = [source not in labelled or not launcher.is_in(text)
@@ -340,6 +338,6 @@ def _start_together(facts: Sequence[Statement]) -> bool:
     return first > 1 and not all(count and count % first == 0 for count in later)
 
 
-def _free_index(taken: Iterable[str]) -> str:
-    held = set(taken)
-    return next(name for index in range(len(held) + 1) if (name := f"worker:{index}") not in held)
+def _free_index(first: int, *taken: AbstractSet[str]) -> int:
+    """Return the least index from `first` on that no task in any of the sets has."""
+    return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))

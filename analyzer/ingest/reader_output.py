@@ -1,6 +1,7 @@
 """The output of a reader for one source: rows for the tables, and how it was read."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice, repeat
 from json import JSONDecodeError
 from typing import Any
@@ -42,8 +43,7 @@ class SourceRows:
         `budget` limits what reading takes. `share` is the number of sources of this kind, which divide the
         rows that a run may hold; `thinned` describes which part of a large source is read, empty if all is.
         """
-        self.source, self.share = source, share
-        self.budget = budget or Budget()
+        self.source, self.share, self._budget = source, share, budget
         self.bytes = 0
         self.lines: int | None = None
         self.first_time: float | None = None
@@ -53,6 +53,11 @@ class SourceRows:
         self.rows: dict[str, list[Row]] = {}
         self.columns: dict[str, Columns] = {}
         """Table → its rows as columns; such a table has no entry in `rows`."""
+
+    @cached_property
+    def budget(self) -> Budget:
+        """Return what reading may take, by default the usual limits."""
+        return self._budget or Budget()
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
         """Add one row; worker and attempt are given only if the file itself states them."""

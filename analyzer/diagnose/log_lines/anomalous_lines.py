@@ -98,13 +98,13 @@ def healthy_lines() -> frozenset[str]:
 
 def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
     after = last_common_lines(scalars)
-    for _, own in records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True):
-        for row in own.tail(_MOST_RECORDS).iter_rows(named=True):
-            said = [each for each in numbered(row) if each[1].strip()]
-            if said:
-                number, text = said[-1] if row["kind"] == "traceback" else said[0]
-                step = after.get((row["worker"], row["source"]))
-                yield SaidLine(template_of(text), row, number, text, step is not None and number > step)
+    told = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
+    for row in told.tail(_MOST_RECORDS).iter_rows(named=True):
+        said = [each for each in numbered(row) if each[1].strip()]
+        if said:
+            number, text = said[-1] if row["kind"] == "traceback" else said[0]
+            step = after.get((row["worker"], row["source"]))
+            yield SaidLine(template_of(text), row, number, text, step is not None and number > step)
 
 
 def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:

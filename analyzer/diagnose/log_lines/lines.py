@@ -3,6 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -65,13 +67,13 @@ class _FinalLines(NamedTuple):
 
 def last_words(tables: Tables) -> list[EvidencePlace]:
     """Return each worker's last own error, else its last lines; the rarest lines come first."""
-    workers = tables["workers"]["worker"].to_list()
+    places = {worker: place for place, worker in enumerate(tables["workers"]["worker"])}
     found = _errors(tables["exceptions"])
-    silent = set(workers) - {each.worker for each in found}
+    silent = places.keys() - {each.worker for each in found}
     found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
     said = [template_of(" ".join(text for _, text in each.lines)) for each in found]
     shared = Counter(said)
-    ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], workers.index(f[0].worker)))
+    ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], places[f[0].worker]))
     return [_evidence(words) for words, _ in ranked[:MOST_WORKERS]]
 
 
@@ -91,14 +93,17 @@ def _ends(records: pl.DataFrame) -> list[_FinalLines]:
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
     told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
+    latest = pl.col("source").sort_by("near", nulls_last=False, maintain_order=True).last().over("worker")
+    last = told.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MOST_LINES)
     words = []
-    for (worker,), own in told.group_by("worker", maintain_order=True):
-        source = own.sort("near", nulls_last=False, maintain_order=True)["source"].to_list()[-1]
-        last = own.filter(pl.col("source") == source).tail(MOST_LINES).to_dicts()
-        lines = [line for record in last for line in numbered(record) if line[1].strip()]
+    for worker, records_of_worker in groupby(last.iter_rows(named=True), itemgetter("worker")):
+        *_, final = own = list(records_of_worker)
+        lines = [line for record in own for line in numbered(record) if line[1].strip()]
         if lines:
             what = "The last line" if len(lines) == 1 else "The last lines"
-            words.append(_FinalLines(str(worker), what, source, tuple(lines[-MOST_LINES:]), last[-1]["time"]))
+            words.append(
+                _FinalLines(worker, what, final["source"], tuple(lines[-MOST_LINES:]), final["time"])
+            )
     return words
 
 

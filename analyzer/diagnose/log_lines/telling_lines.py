@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     SaidLine,
@@ -135,10 +137,8 @@ def _harmless(findings: Sequence[Finding]) -> set[str]:
 
 def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:
     """Return (worker, source) → the line from which a record is near the end of that log."""
-    ends: dict[tuple[str, str], int] = {}
-    for (worker, source), own in tables["records"].group_by("worker", "source", maintain_order=True):
-        ends[str(worker), str(source)] = own["line"].to_list()[-_LAST_RECORDS:][0]
-    return ends
+    logs = tables["records"].group_by("worker", "source").agg(pl.col("line").tail(_LAST_RECORDS).first())
+    return {(str(worker), source): line for worker, source, line in logs.iter_rows()}
 
 
 def _telling(

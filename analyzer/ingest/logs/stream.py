@@ -140,9 +140,9 @@ def _line_naming(record: Record, task: str) -> int:
 
 
 def _add_record(output: SourceRows, record: Record) -> None:
-    if not record.text.strip():
+    if not (text := record.text).strip():
         return
     output.add(
         "records", line=record.line, last_line=record.last_line, time=record.time, near=record.near,
-        level=record.level, kind=record.kind, origin=record.origin, text=record.text,
+        level=record.level, kind=record.kind, origin=record.origin, text=text,
     )  # fmt: skip

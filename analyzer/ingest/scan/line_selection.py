@@ -5,7 +5,7 @@ sample in between for the curves. Of frequent expressions only the first and las
 that time and memory of all later stages do not grow with the log.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -186,7 +186,9 @@ class LineSelector:
         self.chosen: list[LogSlice] = []
         self.head: LogSlice | None = None
         self.chosen_bytes = 0
-        self.hits_left = dict.fromkeys(range(len(prefilter.labels)), FIRST_HITS)
+        self.hits: Counter[int] = Counter()
+        """Expression → number of its hits that were chosen."""
+        self.most_hits = FIRST_HITS
         self.latest: dict[int, deque[LogSlice]] = {}
         self.samples: list[Sample] = []
         self.epoch: LogSlice | None = None
@@ -198,10 +200,10 @@ class LineSelector:
         self.head = self.head or self._head(log)
         self.nul = block.nul if self.nul is None else self.nul
         self.undecodable = block.undecodable if self.undecodable is None else self.undecodable
-        if any(self.hits_left[hit.expression] for hit in block.hits):
+        if not all(self._is_spent(hit.expression) for hit in block.hits):
             self._choose_hits(block, log)
         for hit in block.hits:
-            if not self.hits_left[hit.expression]:
+            if self._is_spent(hit.expression):
                 latest = self.latest.setdefault(hit.expression, deque(maxlen=LAST_HITS))
                 latest.append(self._context(hit, log))
         self._add_samples(block)
@@ -213,9 +215,9 @@ class LineSelector:
         data, chosen_up_to = log.read(block.offset, block.end), -1
         lines = NewlineCounter(data)
         for number, end in self.prefilter.all_occurrences(data):
-            if not self.hits_left[number]:
+            if self._is_spent(number):
                 continue
-            self.hits_left[number] -= 1
+            self.hits[number] += 1
             if block.offset + end <= chosen_up_to and not self._is_traceback(number):
                 continue
             hit = LineHit(number, block.offset + end, lines.before(end))
@@ -227,9 +229,11 @@ class LineSelector:
             self.chosen += [epoch, context] if epoch else [context]
             chosen_up_to, self.chosen_bytes = context.end, self.chosen_bytes + len(context.data)
         if self.chosen_bytes > MAX_CONTEXT_BYTES:
-            spent = FIRST_HITS - HITS_OVER_LIMIT
-            self.hits_left = {number: max(0, left - spent) for number, left in self.hits_left.items()}
+            self.most_hits -= FIRST_HITS - HITS_OVER_LIMIT
             self.chosen_bytes = 0
+
+    def _is_spent(self, expression: int) -> bool:
+        return self.hits[expression] >= self.most_hits
 
     def _context(self, hit: LineHit, log: ByteSource) -> LogSlice:
         """Return the lines around a hit: some before it, and those after it up to the next record."""
@@ -280,9 +284,7 @@ class LineSelector:
         return LogSlice(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
     def _left_out(self) -> str:
-        frequent = sorted(
-            {self.prefilter.labels[number] for number, left in self.hits_left.items() if not left}
-        )
+        frequent = sorted({self.prefilter.labels[number] for number in self.hits if self._is_spent(number)})
         words = (
             "read line by line: head and tail, every place that holds what is looked for, "
             f"and between them one line in each {self.spacing:,} bytes"

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from typing import BinaryIO, NamedTuple
 
 import google_crc32c
@@ -73,7 +74,7 @@ class EventFile:
     def add(self, scalars: Iterable[Scalar]) -> None:
         """Append scalars."""
         for tag, step, time, value in scalars:
-            self.tags.append(tag)
+            self.tags.append(intern(tag))
             self.steps.append(step)
             self.times.append(time)
             self.values.append(value)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-MAX_SCALARS = 400_000
-"""Scalars that are kept of all event files of a run: about 200 MB in all later stages."""
+MAX_SCALARS = 200_000
+"""Scalars that are kept of all event files of a run: about 100 MB in all later stages."""
 MIN_SCALARS = 400
 """Scalars that each file may keep, however many files there are."""
 MAX_TAGS = 2_000
