@@ -185,8 +185,7 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
-    code = life.exit_code
-    if code is not None:
+    if (code := life.exit_code) is not None:
         return ("signal" if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", True
