@@ -67,7 +67,7 @@ def test_what_was_not_collected_leads_to_its_recipe(make_run: Callable[[Mapping[
     assert any("profile_batch" in command["command"] for command in traces["commands"])
     for name in ("text", "markdown"):
         page = re.sub(r"\s+", " ", render(document, name).replace("\\", ""))
-        assert f"How to collect traces: {recipes()['trace'].how}" in page
+        assert f"Next time, {recipes()['trace'].how}" in page
         assert "docs/collect.md#traces" in page
     page = render(document, "html")
     (there,) = set(re.findall(r'<a href="#([\w-]+)">how to collect <bdi>traces</bdi></a>', page))

@@ -58,14 +58,14 @@ def processes_with(mark: bytes) -> list[str]:
     return found
 
 
-def left_behind(mark: str, folder: Path) -> list[str]:
-    """Return what is still there of a job: processes, network namespaces, mounts, memory groups."""
+def left_behind(mark: str, folder: Path, trainer: int) -> list[str]:
+    """Return what is still there of the job of a trainer (its pid): processes, namespaces, mounts, memory groups."""
     spaces = subprocess.run(["ip", "netns", "list"], check=False, capture_output=True, text=True).stdout
     return [
         *processes_with(mark.encode()),
-        *(line for line in spaces.splitlines() if line.startswith("mwms-")),
+        *(line for line in spaces.splitlines() if line.startswith(f"mwms-{trainer}-")),
         *(line for line in Path("/proc/mounts").read_text().splitlines() if str(folder) in line),
-        *(str(group) for root in ROOTS for group in root.glob(f"{GROUP}*")),
+        *(str(group) for root in ROOTS for group in root.glob(f"{GROUP}{trainer}")),
     ]
 
 
@@ -101,7 +101,7 @@ def test_a_killed_worker_and_nobody_left_behind(tmp_path: Path, mark: str) -> No
     assert codes[1] == "worker-1 -9"
     assert "task:1" in (tmp_path / "run/worker-0.log").read_text()
     assert "Traceback" not in (tmp_path / "run/worker-1.log").read_text()
-    assert left_behind(mark, tmp_path) == []
+    assert left_behind(mark, tmp_path, os.getpid()) == []
 
 
 @as_root
@@ -113,7 +113,7 @@ def test_the_kernel_kills_a_worker_in_its_memory_group(tmp_path: Path, mark: str
     scenario.write_text(HELD.format(more="fault: {name: memory_group}"))
     assert main(["run", str(scenario), "-o", str(tmp_path / "run")]) == 0
     assert "worker-1 -9" in (tmp_path / "run/exit_codes.txt").read_text()
-    assert left_behind(mark, tmp_path) == []
+    assert left_behind(mark, tmp_path, os.getpid()) == []
 
 
 @as_root
@@ -132,9 +132,9 @@ def test_nothing_is_left_after_ctrl_c(tmp_path: Path, mark: str, more: str) -> N
         while not any(b"step 12 " in log.read_bytes() for log in tmp_path.rglob("0.log")):
             assert job.poll() is None
             time.sleep(0.2)
-        assert left_behind(mark, tmp_path) != []
+        assert left_behind(mark, tmp_path, job.pid) != []
         job.send_signal(signal.SIGINT)
         assert job.wait(60) == 130
     finally:
         job.kill()
-    assert left_behind(mark, tmp_path) == []
+    assert left_behind(mark, tmp_path, job.pid) == []

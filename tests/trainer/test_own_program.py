@@ -31,22 +31,22 @@ host, port = addresses[0].rsplit(":", 1)
 if rank == 0:
     server = socket.create_server((host, int(port)))
     server.settimeout(120)
-    peers = [server.accept()[0].makefile("rw") for _ in addresses[1:]]
+    peers = [server.accept()[0] for _ in addresses[1:]]
 else:
     deadline = time.monotonic() + 120
     while True:
         try:
-            peers = [socket.create_connection((host, int(port)), timeout=60).makefile("rw")]
+            peers = [socket.create_connection((host, int(port)), timeout=60)]
             break
         except OSError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
+readers = [peer.makefile() for peer in peers]
 for step in range(1, 61):
     for peer in peers:
-        peer.write(f"{rows[step % 50]}\\n")
-        peer.flush()
-    total = int(rows[step % 50]) + sum(int(peer.readline()) for peer in peers)
+        peer.sendall(f"{rows[step % 50]}\\n".encode())
+    total = int(rows[step % 50]) + sum(int(reader.readline()) for reader in readers)
     os.makedirs("out", exist_ok=True)
     with open("out/total.txt", "a") as out:
         out.write(f"{total}\\n" * 200)

@@ -68,7 +68,7 @@ class SlurmJob:
         code.mkdir()
         (code / "rows.txt").write_text("".join(f"{number}\n" for number in range(50)))
         program = SUM.replace("range(1, 61):\n", f"range(1, {steps + 1}):\n{extra}")
-        program = program.replace("peer.readline()", "(peer.readline() or sys.exit(143))")
+        program = program.replace("reader.readline()", "(reader.readline() or sys.exit(143))")
         program += "time.sleep(2)  # a connection that is reset early loses what its peer has not read\n"
         (code / "sum.py").write_text(f"#!{sys.executable}\n{program}")
         (code / "sum.py").chmod(0o755)
