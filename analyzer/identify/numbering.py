@@ -55,6 +55,18 @@ def numbering(told: Mapping[str, Told], listed: AbstractSet[str]) -> Numbering:
     return Numbering.FROM_ONE if contradicted else Numbering.UNKNOWN
 
 
+def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:
+    """Return worker in names → its task if names number all tasks from 0, the chief first, as ranks do.
+
+    `claims` has workers in names → what their logs claim; `listed` has the cluster's tasks in order. Empty
+    unless there is a chief and every log claims the task of its rank.
+    """
+    ranks = {f"worker:{rank}": task for rank, task in enumerate(listed)}
+    told = {worker: claim for worker, claim in claims.items() if claim}
+    fits = {worker: claim.worker for worker, claim in told.items()} == ranks
+    return told if fits and "chief:0" in listed else {}
+
+
 def counted_from_zero(told: Mapping[str, Told]) -> dict[str, Claim]:
     """Return worker numbered from 1 → its task: the claim of its logs, else a guess."""
     tasks = zip(_numbered(1, len(told)), _numbered(0, len(told)), strict=True)

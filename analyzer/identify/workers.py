@@ -10,10 +10,8 @@ if the logs contradict the names. A fact `attributed` records how a worker was i
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import count
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -28,7 +26,16 @@ from analyzer.identify.claims import (
     stated_clusters,
     task_addresses,
 )
-from analyzer.identify.numbering import LEADER, Numbering, Told, counted_from_zero, from_one, numbering
+from analyzer.identify.guesses import by_peers, free_tasks, next_free
+from analyzer.identify.numbering import (
+    LEADER,
+    Numbering,
+    Told,
+    counted_by_rank,
+    counted_from_zero,
+    from_one,
+    numbering,
+)
 from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
 from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
@@ -77,9 +84,9 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unsaid = [group for group in own if group[0] not in claims]
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
     leading = [group for group in unsaid if _leads(group, stated)]
-    claims |= _by_peers(unsaid, leading, _free_tasks(taken, len(unsaid), clusters), remote)
+    claims |= by_peers(unsaid, leading, free_tasks(taken, len(unsaid), clusters), remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
-    claims |= _next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
+    claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     return Owners(claims | _recorded(sources, claims), mixed, renumbered)
 
 
@@ -142,61 +149,6 @@ def _claimed(
     return found
 
 
-def _free_tasks(taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster]) -> list[str]:
-    """Return the tasks without a log, leader first; of an unknown cluster, as many as there are logs."""
-    listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
-    return [task for task in listed or map("worker:{}".format, range(len(taken) + logs)) if task not in taken]
-
-
-def _by_peers(
-    groups: Sequence[Sequence[str]],
-    leading: Sequence[Sequence[str]],
-    free: Sequence[str],
-    remote: RemoteTasks,
-) -> dict[str, Claim]:
-    """Return log → task for the leader's log, and for the only log that does not call a task its peer.
-
-    Empty unless there are as many logs as free tasks: a task of which all logs tell may have left none.
-    """
-    if len(groups) != len(free) or len(groups) < 2:
-        return {}
-    peers = {group[0]: remote(group) for group in groups}
-    found: dict[str, str] = {}
-    if len(leading) == 1 and free[0] not in peers[leading[0][0]]:
-        found[leading[0][0]] = free[0]
-    while only := _only_log(free, peers, found):
-        found |= [only]
-    named = ((name, found.get(group[0])) for group in groups for name in group)
-    return {name: Claim(task, Basis.PEERS) for name, task in named if task}
-
-
-def _only_log(
-    free: Sequence[str], peers: Mapping[str, AbstractSet[str]], found: Mapping[str, str]
-) -> tuple[str, str] | None:
-    """Return (log, task) for a task that all other logs without a task call a peer; None if there is none."""
-    logs, taken = [log for log in peers if log not in found], {*found.values()}
-    callers = Counter(task for log in logs for task in peers[log])
-    only = (task for task in free if task not in taken and callers[task] == len(logs) - 1)
-    pairs = ((log, task) for task in only for log in logs if task not in peers[log])
-    return next(pairs, None) if len(logs) > 1 else None
-
-
-def _next_free(
-    groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
-) -> dict[str, Claim]:
-    """Return log → task with the next free index that the log does not mention as a peer."""
-    found: dict[str, Claim] = {}
-    held, first = {*taken}, 0
-    for group in groups:
-        first = _free_index(first, held)
-        guess = f"worker:{_free_index(first, held, remote(group))}"
-        if listed and guess not in listed:
-            guess = f"worker:{first}"
-        held.add(guess)
-        found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
-    return found
-
-
 def _numbered(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
@@ -224,7 +176,7 @@ def _numbered(
 def _numbered_roles(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
-    """Return (source → worker, old → new worker) for names with a role and a number from 1.
+    """Return (source → worker, old → new worker) for names with a role and a number from 1, or a rank.
 
     Empty if the number is the index. A source that is no log keeps its number if another one is of worker 0.
     """
@@ -234,6 +186,11 @@ def _numbered_roles(
         if source.is_log and source.worker:
             logs.setdefault(source.worker, []).append(source.name)
     others = {source.worker for source in named if not source.is_log}
+    listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
+    ranked = counted_by_rank({each: claim_of(logs[each], stated, clusters) for each in logs}, listed)
+    if ranked:
+        moved = [each for each in named if each.is_log or "chief:0" not in others]
+        return _renamed(moved, ranked)
     if not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
         return {}, {}
     kind, shifted = _by_numbers(logs, stated, clusters, remote)
@@ -241,7 +198,13 @@ def _numbered_roles(
         return {}, {}
     found = shifted if kind is Numbering.FROM_ONE else {each: Claim(each, Basis.NUMBER) for each in logs}
     moved = [each for each in named if each.is_log or LEADER not in others]
-    claims = {each.name: found[each.worker] for each in moved if each.worker in found}
+    return _renamed(moved, found)
+
+
+def _renamed(
+    sources: Iterable[NamedSource], found: Mapping[str, Claim]
+) -> tuple[dict[str, Claim], Mapping[str, str]]:
+    claims = {each.name: found[each.worker] for each in sources if each.worker and each.worker in found}
     return claims, {worker: claim.worker for worker, claim in found.items()}
 
 
@@ -336,8 +299,3 @@ def _start_together(facts: Sequence[Statement]) -> bool:
     banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]
     first, *later = (banners.count(nth) for nth in range(len(servers)))
     return first > 1 and not all(count and count % first == 0 for count in later)
-
-
-def _free_index(first: int, *taken: AbstractSet[str]) -> int:
-    """Return the least index from `first` on that no task in any of the sets has."""
-    return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))

@@ -1,0 +1,70 @@
+"""Guesses the tasks of logs that state none: by the peers that they mention, else by their order."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import count
+
+from analyzer.identify.claims import Claim, Cluster, task_addresses
+from analyzer.identify.remote_tasks import RemoteTasks
+from analyzer.model.task_names import Basis, in_order
+
+
+def free_tasks(taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster]) -> list[str]:
+    """Return the tasks without a log, leader first; of an unknown cluster, as many as there are logs."""
+    listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
+    return [task for task in listed or map("worker:{}".format, range(len(taken) + logs)) if task not in taken]
+
+
+def by_peers(
+    groups: Sequence[Sequence[str]],
+    leading: Sequence[Sequence[str]],
+    free: Sequence[str],
+    remote: RemoteTasks,
+) -> dict[str, Claim]:
+    """Return log → task for the leader's log, and for the only log that does not call a task its peer.
+
+    Empty unless there are as many logs as free tasks: a task of which all logs tell may have left none.
+    """
+    if len(groups) != len(free) or len(groups) < 2:
+        return {}
+    peers = {group[0]: remote(group) for group in groups}
+    found: dict[str, str] = {}
+    if len(leading) == 1 and free[0] not in peers[leading[0][0]]:
+        found[leading[0][0]] = free[0]
+    while only := _only_log(free, peers, found):
+        found |= [only]
+    named = ((name, found.get(group[0])) for group in groups for name in group)
+    return {name: Claim(task, Basis.PEERS) for name, task in named if task}
+
+
+def _only_log(
+    free: Sequence[str], peers: Mapping[str, AbstractSet[str]], found: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Return (log, task) for a task that all other logs without a task call a peer; None if there is none."""
+    logs, taken = [log for log in peers if log not in found], {*found.values()}
+    callers = Counter(task for log in logs for task in peers[log])
+    only = (task for task in free if task not in taken and callers[task] == len(logs) - 1)
+    pairs = ((log, task) for task in only for log in logs if task not in peers[log])
+    return next(pairs, None) if len(logs) > 1 else None
+
+
+def next_free(
+    groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
+) -> dict[str, Claim]:
+    """Return log → task with the next free index that the log does not mention as a peer."""
+    found: dict[str, Claim] = {}
+    held, first = {*taken}, 0
+    for group in groups:
+        first = _free_index(first, held)
+        guess = f"worker:{_free_index(first, held, remote(group))}"
+        if listed and guess not in listed:
+            guess = f"worker:{first}"
+        held.add(guess)
+        found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
+    return found
+
+
+def _free_index(first: int, *taken: AbstractSet[str]) -> int:
+    """Return the least index from `first` on that no task in any of the sets has."""
+    return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))
