@@ -295,38 +295,6 @@ def test_a_number_beside_a_role_is_the_index_unless_it_fits_less_well(
     assert found == {f"{name}.log": name.replace("-", ":") for name in logs}
 
 
-WITH_CHIEF = """\
-INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {{'chief': ['a:1'], 'worker': ['b:1', 'c:1']}}, \
-task_type = '{}', task_id = {}, num_workers = 3
-"""
-
-
-@pytest.mark.parametrize(
-    ("last", "expected"),
-    [
-        pytest.param(("worker", 1), ["chief:0", "worker:0", "worker:1"], id="ranks"),
-        pytest.param(("worker", 0), ["worker:0", "worker:1", "worker:2"], id="a task stated twice"),
-    ],
-)
-@pytest.mark.parametrize(
-    "names", [("algo-1", "algo-2", "algo-3"), ("bert-worker-0", "bert-worker-1", "bert-worker-2")]
-)
-def test_names_may_count_the_chief(
-    make_run: Callable[[Mapping[str, str]], Path],
-    last: tuple[str, int],
-    expected: list[str],
-    names: tuple[str, ...],
-) -> None:
-    """As SageMaker's hosts and the pods of a stateful set do, if all logs say so."""
-    logs = [WITH_CHIEF.format(*task) for task in (("chief", 0), ("worker", 0), last)]
-    files = {f"{name}.log": LINE + text for name, text in zip(names, logs, strict=True)}
-    tables = load_tables(discover([make_run({**files, "exit_codes.txt": f"{names[2]} 139\n"})]), our_rules())
-    found = dict(tables["sources"].select("source", "worker").iter_rows())
-    assert [found[each] for each in files] == expected
-    codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
-    assert codes["worker"].to_list() == expected[2:]
-
-
 @pytest.mark.parametrize("first", [0, 1])
 def test_other_files_are_counted_like_the_logs_unless_they_begin_at_zero(
     make_run: Callable[[Mapping[str, str]], Path], first: int
