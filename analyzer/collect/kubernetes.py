@@ -175,7 +175,7 @@ def _annotations(pod: Json) -> Json:
 
 
 def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
-    """Save TF_CONFIG where the pod's description has it; what a script sets is in no description."""
+    """Save the TF_CONFIG of each pod that declares one; a script may set it later, unseen."""
     for pod in pods:
         container = _main_container(pod)
         (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)

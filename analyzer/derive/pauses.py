@@ -100,7 +100,7 @@ def _compilations(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
 
 
 def _traced_compilations(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """Yield compilations from traces with absolute timestamps."""
+    """Yield (worker, source, start, end) of each compilation in a trace whose times are absolute."""
     compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
     rows = spans.filter(compiled).drop_nulls("worker")
     yield from rows.select("worker", "source", "start", "end").iter_rows()

@@ -25,7 +25,7 @@ _GOES_ON = 5.0
 
 
 class Complaint(NamedTuple):
-    """A peer that a text reports as lost, the kind of report, and its offset in the text."""
+    """A report that a peer is lost: which peer, what kind of report, and its offset in the text."""
 
     worker: str
     kind: str

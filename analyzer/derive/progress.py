@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
     @property
     def is_planned_end(self) -> bool:
-        """Return True if this is the last step of the last epoch and the plan was printed."""
+        """Return True if the log states how many steps or epochs were planned, and this is the last."""
         if self.step is None:
             return self.epochs is not None and self.epoch == self.epochs
         if self.steps is None or self.step != self.steps:

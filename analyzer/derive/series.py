@@ -66,7 +66,7 @@ def _by_epoch(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _agree(printed: pl.Expr, exact: pl.Expr) -> pl.Expr:
-    """Return an expression: do the values agree at the log's precision? Null if one is not finite."""
+    """Return an expression: true where the values agree at the log's precision, null if one is not finite."""
     near = (printed - exact).abs() <= _ROUNDED * pl.max_horizontal(exact.abs(), _SMALL)
     return pl.when(printed.is_finite() & exact.is_finite()).then(near)
 

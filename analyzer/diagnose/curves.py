@@ -79,7 +79,7 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
-    """Return worker → (step, seconds, time) of each step in its trace."""
+    """Return each worker's traced steps as points: step, duration in seconds, start time."""
     rows = steps.sort("source", "nth").select("worker", "step", "nth", "seconds", "start").iter_rows()
     found: dict[str, list[Point]] = {}
     for worker, step, nth, seconds, start in rows:

@@ -121,7 +121,7 @@ def _first_reports(tables: Tables, clock: CommonClock, exact: Container[tuple[st
 
 
 class _SortKey:
-    """Sort key of events; an event without a time sorts after the last dated record above its line.
+    """Sorts events by time; an undated event follows the last dated record above it in its log.
 
     No event of a worker precedes its start or follows its end.
     """

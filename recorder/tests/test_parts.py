@@ -185,7 +185,7 @@ def test_a_stall_is_measured_by_the_median_step(
 
 
 def test_a_cut_line_does_not_spoil_the_next(tmp_path: Path) -> None:
-    """After a write that was cut, the next event begins on a line of its own."""
+    """An event that follows a line cut short begins on a line of its own."""
     journal = Journal(str(tmp_path / "events.jsonl"))
     journal.append("first")
     with (tmp_path / "events.jsonl").open("a") as file:

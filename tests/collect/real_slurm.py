@@ -147,7 +147,7 @@ class Slurm:
         return done.stdout
 
 
-def wait_for(happened: Callable[[], bool], what: str, seconds: float = 240) -> None:
+def wait_for(happened: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Wait until something happened; raise TimeoutError if it does not within `seconds`."""
     end = time.monotonic() + seconds
     while not happened():

@@ -67,7 +67,7 @@ class SlurmNodes(Slurm):
 
     def idle(self) -> None:
         """Wait until all nodes are idle."""
-        wait_for(lambda: self._idle_nodes() == len(self.nodes), "idle nodes")
+        wait_for(lambda: self._idle_nodes() == len(self.nodes), "idle nodes", 120)
 
     def _idle_nodes(self) -> int:
         return self._run("sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")

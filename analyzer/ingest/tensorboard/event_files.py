@@ -152,7 +152,7 @@ class _Reader:
         return missing <= 0
 
     def _read_next(self) -> None:
-        """Read one record of any kind, or skip bytes that are not a record."""
+        """Read the next record; where none begins, note the damage and skip it."""
         start = self.base + self.pos
         if not self._has(HEADER_BYTES):
             self._end(start, _CUT_SHORT if start else _FOREIGN)
@@ -176,7 +176,7 @@ class _Reader:
         self.pos = len(self.buffer)
 
     def _read_batch(self, tables: RecordTables) -> bool:
-        """Read all complete records of the buffer at once; return False if there are none."""
+        """Read all complete records in the buffer together; return False if it holds none."""
         self._has(CHUNK_BYTES)
         offsets = tables.offsets(self.buffer, self.pos)
         if len(offsets) == 1:
