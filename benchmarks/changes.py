@@ -17,7 +17,7 @@ from statistics import median
 
 import polars as pl
 
-from analyzer.derive.step_rate import Timed, changes
+from analyzer.derive.training.step_rate import Timed, changes
 from analyzer.discover import discover
 from analyzer.pipeline import load_rules, load_tables
 

@@ -12,8 +12,8 @@ import pytest
 from tests.recordings import ROOT
 
 GENERATED = {"contract.py", "event_pb2.py", "xplane_pb2.py"}
-LIKE_THINGS = {"derive", "trainer/faults"}
-"""Packages that may hold any number of modules: one table, or one fault, each."""
+LIKE_THINGS = {"trainer/faults"}
+"""Packages that may hold any number of modules: one fault each."""
 MODULES = [path for path in sorted((ROOT / "analyzer").rglob("*.py")) if path.name not in GENERATED]
 PACKAGES = sorted({path.parent for path in MODULES})
 

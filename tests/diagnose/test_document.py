@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analyzer.derive.pauses import pauses
+from analyzer.derive.training.pauses import pauses
 from analyzer.diagnose.decide import Decision, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.explanations import relate

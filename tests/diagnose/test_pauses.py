@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from analyzer.derive.pauses import MOST_PAUSES
+from analyzer.derive.training.pauses import MOST_PAUSES
 from analyzer.diagnose.curves import STEP_TIME, drawn
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import MOST_COLLECTIVES, collectives

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.ordering import comes_after, dated, last_progress, line_at
-from analyzer.derive.teardown import ended_by_scheduler, ended_from_outside
+from analyzer.derive.cluster.teardown import ended_by_scheduler, ended_from_outside
+from analyzer.derive.training.ordering import comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.traceback_format import Raised, is_runtime_error, parse
 from analyzer.tables.builders import frame

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from analyzer.derive.addresses import is_local, split_address
-from analyzer.derive.membership import members
+from analyzer.derive.cluster.addresses import is_local, split_address
+from analyzer.derive.cluster.membership import members
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 

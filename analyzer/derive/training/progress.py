@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.ordering import LastProgress, comes_after
-from analyzer.derive.others import range_of_others
+from analyzer.derive.training.ordering import LastProgress, comes_after
+from analyzer.derive.training.others import range_of_others
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock

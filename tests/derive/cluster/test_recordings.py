@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 import pytest
 
-from analyzer.derive.recordings import (
+from analyzer.derive.cluster.recordings import (
     with_first_end,
     with_own_files,
     with_running_workers,

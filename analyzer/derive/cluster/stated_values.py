@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.addresses import is_local, split_address
-from analyzer.derive.workers import Spec, cluster_specs, distinct, of_each_spec
+from analyzer.derive.cluster.addresses import is_local, split_address
+from analyzer.derive.cluster.workers import Spec, cluster_specs, distinct, of_each_spec
 from analyzer.tables.builders import frame
 
 COMPARED = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.derive.resources import amount, resources
+from analyzer.derive.training.resources import amount, resources
 from analyzer.tables.builders import frame
 
 Readings = Mapping[tuple[str, str], Sequence[float]]

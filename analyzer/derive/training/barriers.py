@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.progress import Place, comparable, last_places
+from analyzer.derive.training.progress import Place, comparable, last_places
 from analyzer.model.task_names import place
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock

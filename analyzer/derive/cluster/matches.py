@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from analyzer.derive.ordering import behind_end
+from analyzer.derive.training.ordering import behind_end
 
 
 def matches(

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.clocks import SAME
-from analyzer.derive.others import range_of_others
+from analyzer.derive.training.clocks import SAME
+from analyzer.derive.training.others import range_of_others
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 

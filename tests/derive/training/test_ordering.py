@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.derive.ordering import comes_after
+from analyzer.derive.training.ordering import comes_after
 from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
 from tests.derive.logs import Line, derived, error, raised, says, server_started, step, steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.derive.reachability import reachability
+from analyzer.derive.cluster.reachability import reachability
 from analyzer.tables.builders import frame
 
 

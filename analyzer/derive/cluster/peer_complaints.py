@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.ordering import behind_end, line_at
-from analyzer.derive.workers import cluster_specs, distinct
+from analyzer.derive.cluster.workers import cluster_specs, distinct
+from analyzer.derive.training.ordering import behind_end, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame

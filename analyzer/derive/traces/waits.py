@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.progress import last_times
-from analyzer.derive.steps import covered, shares, waits_for_input
+from analyzer.derive.traces.steps import covered, shares, waits_for_input
+from analyzer.derive.training.progress import last_times
 from analyzer.model.run import Tables
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analyzer.derive.step_rate import Timed, changes, paces
+from analyzer.derive.training.step_rate import Timed, changes, paces
 from analyzer.tables.builders import frame
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analyzer.derive.collectives import collectives
-from analyzer.derive.step_rate import paces
-from analyzer.derive.steps import steps
-from analyzer.derive.waits import waits
+from analyzer.derive.traces.collectives import collectives
+from analyzer.derive.traces.steps import steps
+from analyzer.derive.traces.waits import waits
+from analyzer.derive.training.step_rate import paces
 from analyzer.model.run import Tables
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock

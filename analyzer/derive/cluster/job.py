@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.ordering import behind_end
-from analyzer.derive.teardown import scheduler_stop
+from analyzer.derive.cluster.teardown import scheduler_stop
+from analyzer.derive.training.ordering import behind_end
 from analyzer.tables.builders import frame
 
 _FIRST_PROMISED = (2, 4)

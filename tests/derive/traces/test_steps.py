@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analyzer.derive.collectives import collectives
-from analyzer.derive.steps import SPENT, steps
+from analyzer.derive.traces.collectives import collectives
+from analyzer.derive.traces.steps import SPENT, steps
 from analyzer.tables.builders import frame
 from tests.recordings import Recordings, sample_run_named
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.membership import CLUSTER, SERVICE
-from analyzer.derive.ordering import Row, comes_after, dated, last_progress
-from analyzer.derive.others import range_of_others
-from analyzer.derive.progress import (
+from analyzer.derive.cluster.membership import CLUSTER, SERVICE
+from analyzer.derive.cluster.resumed_workers import with_resumed_workers
+from analyzer.derive.cluster.teardown import reported_later, scheduler_stop
+from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress
+from analyzer.derive.training.others import range_of_others
+from analyzer.derive.training.progress import (
     Place,
     StartUp,
     comparable,
@@ -25,9 +28,6 @@ from analyzer.derive.progress import (
     times_seen,
     with_short_epochs,
 )
-from analyzer.derive.resumed_workers import with_resumed_workers
-from analyzer.derive.teardown import reported_later, scheduler_stop
-from analyzer.derive.workers import cluster_specs, distinct, tasks_of
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame

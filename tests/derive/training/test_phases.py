@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.derive.phases import phases
+from analyzer.derive.training.phases import phases
 from analyzer.tables.builders import frame
 
 
