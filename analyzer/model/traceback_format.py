@@ -100,6 +100,11 @@ def starts_traceback(text: str) -> bool:
     )
 
 
+def names_error(text: str) -> bool:
+    """Return True if a line is all that is left of a traceback: `KeyError: 'x'`."""
+    return "\n" not in text and _ERROR.match(text) is not None
+
+
 def header_of(text: str) -> re.Match[str] | None:
     """Return the traceback header in a line, after any prefix."""
     if "Traceback (" not in text and _FATAL not in text:

@@ -12,7 +12,7 @@ from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
-from analyzer.model.traceback_format import OpenTraceback, header_of, starts_traceback
+from analyzer.model.traceback_format import OpenTraceback, header_of, names_error, starts_traceback
 
 LONGEST_RECORD = 16_384
 """Maximum characters of a record; longer ones keep their head and tail."""
@@ -107,8 +107,25 @@ class Record:
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     """Yield the records of one source, in order; `year` completes timestamps that lack one.
 
-    A None in `lines` stands for omitted lines; only an open traceback continues after them.
+    A None in `lines` stands for omitted lines; only an open traceback continues after them. If the last line
+    names an exception, it is an error even without the traceback above it.
     """
+    held: Record | None = None
+    for record in _records(lines, year, words):
+        if record.pieces[0].text or len(record.pieces) > 1:
+            if held:
+                yield held
+            held = record
+    if held:
+        yield _as_error(held) if held.kind == "plain" and names_error(held.text) else held
+
+
+def _as_error(record: Record) -> Record:
+    record.kind, record.level = "traceback", "E"
+    return record
+
+
+def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     current: Record | None = None
     near: float | None = None
     broken = False

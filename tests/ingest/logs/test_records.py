@@ -152,3 +152,16 @@ def test_a_status_without_a_prefix_is_one_record() -> None:
     _, *rest = STATUS.splitlines(keepends=True)
     status, step = read("".join(["Collective ops is aborted by: Socket closed\n", *rest]))
     assert (status.line, status.last_line, step.line) == (1, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("step 5 loss 0.5\nKeyError: 'x'\n\n", ["progress", "traceback"]),
+        ("KeyError: 'x'\nstep 5 loss 0.5\n", ["plain", "progress"]),
+        ("step 5 loss 0.5\nError: see above\n", ["progress", "plain"]),
+    ],
+)
+def test_an_exception_in_the_last_line_is_an_error(text: str, kinds: list[str]) -> None:
+    """Its traceback may have been cut off; in the middle of a log, a program only prints what it caught."""
+    assert [record.kind for record in read(text)] == kinds
