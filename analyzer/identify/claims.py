@@ -35,14 +35,15 @@ def stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
 def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
     """Return the task most often stated, else the one whose cluster address is the server's; else None.
 
-    A global rank is the index of a worker only if no cluster has other roles, which ranks count, too.
+    A global rank is the index of a worker only if no cluster has other roles, which ranks count, too, and
+    if the log states no other: a log of several processes does.
     """
     facts = stated_by(group, stated)
     only_workers = all(cluster.keys() <= {"worker"} for cluster in clusters)
     for key, spelled in _TASK_OF.items():
         named = (spelled.format(fact.value) for fact in facts if fact.key == key)
         said = Counter(task for task in named if is_task(task))
-        if said and (key != "global_rank" or only_workers):
+        if said and (key != "global_rank" or (only_workers and len(said) == 1)):
             return Claim(said.most_common(1)[0][0], Basis.SAID)
     servers = [fact.value for fact in facts if fact.key == "server_address"]
     tasks = (task for server in servers for task in listening(server, clusters))

@@ -20,6 +20,20 @@ def test_a_global_rank_names_the_worker(
     assert (workers_of(run) == {"a.log": "worker:1", "b.log": "worker:0"}) is named
 
 
+def test_the_rank_among_the_fields_of_a_line_names_the_worker(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Unless the lines of a log have the ranks of several processes."""
+    line = "INFO trainer rank={} world_size=2 step={} loss=0.5\n"
+    logs = {
+        "a.log": line.format(1, 1) + line.format(1, 2),
+        "b.log": line.format(0, 1) + line.format(0, 2),
+        "both.log": line.format(1, 1) + line.format(1, 2) + line.format(0, 2),
+    }
+    found = workers_of(make_run(logs))
+    assert found == {"a.log": "worker:1", "b.log": "worker:0", "both.log": "worker:2"}
+
+
 def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Ray's driver prints it without a label, below the labelled lines of the workers."""
     labelled = "".join(f"(RayTrainWorker pid={pid}, ip=10.0.3.5) {LINE}" for pid in (22, 33, 22, 33))
