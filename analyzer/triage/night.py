@@ -266,7 +266,8 @@ def _publish(
     if order.keep_history is not None:
         history.forget_runs(date_of(order.now - order.keep_history))
     counts = result.date, result.found, result.waiting, tuple(result.unlisted)
-    call = Publication(*counts, pack, order.layout, order.reports_url, order.digest_by)
+    filed = frozenset(touched - {result.date})
+    call = Publication(*counts, pack, order.layout, order.reports_url, order.digest_by, filed)
     publish(outputs, history, call, touched | nights)
     deliver(history, order.channels, result.date, order.now, order.wait.notify)
 

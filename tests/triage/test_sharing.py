@@ -111,6 +111,11 @@ def test_runs_of_the_past_belong_to_their_own_nights(desk: Desk) -> None:
         dated(desk, f"run-{date}", date)
     assert desk.call("--settle", "9999d") == 0
     desk.call()
+    digested = (desk.out / "digest.md").read_text(encoding="utf-8")
+    assert (
+        "Runs that came in now and ended earlier are filed under their dates: 2026-11-14, with 1 of 1 run "
+        "failed or degraded; 2026-11-03, with 1 of 1 run failed or degraded." in digested
+    )
     assert nights(desk) == {
         "run-2026-11-03": "2026-11-03",
         "run-2026-11-14": "2026-11-14",

@@ -18,6 +18,7 @@ class PageContext(NamedTuple):
     """Links, layout, details and acknowledgements by fingerprint, and first failures of jobs in 30 nights.
 
     `of_muted_jobs` are the groups of the night that have runs of muted jobs only.
+    `filed` are the earlier nights to which the call added runs.
     `date` is the night shown and `today` that of the call; `address` is the URL of the outputs, if known.
     """
 
@@ -29,6 +30,7 @@ class PageContext(NamedTuple):
     acknowledged: Mapping[str, Acknowledgement] = {}
     of_muted_jobs: Container[str] = ()
     first_failures: tuple[Run, ...] = ()
+    filed: Container[str] = ()
     address: str = ""
 
     def job(self, run: Run) -> Ownership:

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator
 
 from analyzer.render.formatting import plural
 from analyzer.render.markdown import code, prose
-from analyzer.triage.night_summary import Group, NightSummary
+from analyzer.triage.night_summary import Group, NightCounts, NightSummary
 from analyzer.triage.publish.context import NO_CONTEXT, PageContext
 from analyzer.triage.publish.links import absolute
 from analyzer.triage.publish.phrasing import STATES, acknowledged, guilt, headline, when
@@ -17,7 +17,10 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
 
     Muted groups are left out; their number is stated.
     """
-    parts = [f"### {_title(summary, context)}", prose(headline(summary)) + "." + _last_night(summary)]
+    parts = [
+        f"### {_title(summary, context)}",
+        prose(headline(summary)) + "." + _earlier_nights(summary, context),
+    ]
     parts += [
         _section(f"{sign} {name.capitalize()}", _groups(summary, each, context))
         for each, (sign, name) in STATES.items()
@@ -54,13 +57,20 @@ def _title(summary: NightSummary, context: PageContext) -> str:
     return f"[{title}]({context.address}/{page})" if page and context.address else title
 
 
-def _last_night(summary: NightSummary) -> str:
-    """Return a sentence on the last night with runs if this one has none."""
-    last = summary.nights[-1] if summary.nights else None
-    if summary.tonight.runs or last is None:
+def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
+    """Return a sentence on the nights whose runs came in now, or on the last one with runs if all are old."""
+    filed = [each for each in summary.nights if each.date in context.filed]
+    if filed:
+        shown = "; ".join(map(_counts, filed[: -_MAX_ITEMS - 1 : -1]))
+        more = f"; and {plural(len(filed) - _MAX_ITEMS, 'more night')}" if len(filed) > _MAX_ITEMS else ""
+        return f" Runs that came in now and ended earlier are filed under their dates: {shown}{more}."
+    if summary.tonight.runs or not summary.nights:
         return ""
-    failed = f"{last.bad} of {plural(last.runs, 'run')} failed or degraded"
-    return f" The last night with runs was {last.date}: {failed}."
+    return f" The last night with runs was {_counts(summary.nights[-1])}."
+
+
+def _counts(night: NightCounts) -> str:
+    return f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded"
 
 
 def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:

@@ -24,7 +24,8 @@ class Publication(NamedTuple):
     """What one call publishes: its date, counts and rules, and how its outputs are to be made.
 
     `reports_url` is the URL at which the output directory is served, and `digest_by` the field of a run
-    (team, job or owner) for each value of which a digest is written; both may be empty.
+    (team, job or owner) for each value of which a digest is written; both may be empty. `filed` are the
+    earlier nights to which the call added runs.
     """
 
     date: str
@@ -35,6 +36,7 @@ class Publication(NamedTuple):
     layout: Layout = Layout()
     reports_url: str = ""
     digest_by: str = ""
+    filed: frozenset[str] = frozenset()
 
     def summary(self, history: History, date: str) -> NightSummary:
         """Return the summary of a night; only the night of the call has its counts."""
@@ -45,7 +47,7 @@ class Publication(NamedTuple):
     def context(self, history: History, summary: NightSummary, links: Links) -> PageContext:
         """Return the context of a night."""
         context = context_of(history, summary, links, self.layout, self.date)
-        return context._replace(address=self.reports_url)
+        return context._replace(address=self.reports_url, filed=self.filed)
 
 
 def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:
