@@ -112,6 +112,22 @@ def test_events_without_a_time_stand_where_they_come_in_the_order() -> None:
     assert not whole["guessed"]
 
 
+def test_what_no_time_dates_is_not_drawn() -> None:
+    """A worker without any time has no mark; and one time alone makes no axis."""
+    told = copy.deepcopy(load("r101"))
+    worker = told["culprits"][0]
+    for event in told["timeline"]:
+        event["time"] = None if event["worker"] == worker else event["time"]
+    made = timeline.chart(told)
+    assert made is not None
+    assert [lane["marks"] for lane in made["lanes"] if lane["worker"] == worker] == [[]]
+    assert made["moment"] is None
+    for event in told["timeline"]:
+        event["time"] = event["time"] and 1795224600.0
+    assert timeline.chart(told) is None
+    assert "The only time in the files is" in render(told, "html")
+
+
 def test_the_moment_is_marked_on_the_lanes() -> None:
     """The first trouble of the culprit; nothing where nothing failed."""
     made = timeline.chart(load("r101"))

@@ -67,17 +67,19 @@ class Axis:
 
 
 def chart(diagnosis: Json) -> dict[str, Any] | None:
-    """Return the template's variables for the timeline, or None if no event has a time.
+    """Return the template's variables for the timeline, or None if all events with a time have the same one.
 
     Each of the `lanes` is a worker, with `life`, `steps` and `silence` as (start, end) on the x axis.
     A mark is `shown` if its number fits, and `dated` if its event has a time.
+    Events without a time have no mark if their worker has none with a time either.
     """
-    dated = [e["time"] for e in diagnosis["timeline"] if e["time"] is not None]
-    if not dated:
+    timeline = diagnosis["timeline"]
+    dated = [e["time"] for e in timeline if e["time"] is not None]
+    if len(set(dated)) < 2:
         return None
-    events = [
-        _Placed(e, t) for e, t in zip(diagnosis["timeline"], _times(diagnosis["timeline"]), strict=True)
-    ]
+    on_axis = {e["worker"] for e in timeline if e["time"] is not None}
+    placed = [e for e in timeline if e["worker"] in on_axis]
+    events = [_Placed(e, t) for e, t in zip(placed, _times(placed), strict=True)]
     axis = Axis([e.time for e in events], dated)
     workers = _workers_with_lanes(diagnosis["workers"])
     pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
