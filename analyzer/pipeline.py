@@ -106,7 +106,7 @@ def diagnose_tables(
     from analyzer.engine.evaluate import match
 
     made = made_with(pack.described, command)
-    return diagnose(name, match(pack, tables), tables, made, baseline, pack.renamed)
+    return diagnose(name, match(pack, tables), tables, made, baseline, pack.renamed, pack.causes)
 
 
 def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:

@@ -19,11 +19,12 @@ def diagnose(
     made_with: MadeWith,
     good: BaselineRun | None = None,
     renamed: Mapping[str, str] = MappingProxyType({}),
+    meanings: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagnosis:
     """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions.
 
-    `renamed` has former ids of causes and rules with the present ones.
+    `renamed` has former ids of causes and rules with the present ones, `meanings` what each cause means.
     """
     related = relate(findings)
     shown, decision = capped(related, decide(related, tables), tables)
-    return Diagnosis(document(name, decision, shown, tables, made_with, good, renamed))
+    return Diagnosis(document(name, decision, shown, tables, made_with, good, renamed, meanings))

@@ -41,18 +41,20 @@ def document(
     made_with: contract.MadeWith,
     good: BaselineRun | None = None,
     renamed: Mapping[str, str] = MappingProxyType({}),
+    meanings: Mapping[str, str] = MappingProxyType({}),
 ) -> contract.DiagnosisDocument:
     """Return the whole diagnosis; independent of the current time and the run's location.
 
-    `renamed` has former ids of causes and rules with the present ones, so that fingerprints stay equal.
+    `renamed` has former ids of causes and rules with the present ones, so that fingerprints stay equal;
+    `meanings` has causes with what they mean.
     """
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
-    events, left_out = timeline(tables, parts, paused)
+    events, left_out = timeline(tables, parts, paused, decision.cause)
     called, calls_left_out = collectives(tables)
     unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
     told = telling_lines(tables, findings) if unsure else []
-    telling = described(told)
+    telling = described(told, meanings)
     deciding = deciding_file(told, tables) if unsure else None
     unexplained = decision.verdict is not Verdict.HEALTHY and decision.chosen is None
     said = last_words(tables) if unexplained else []
@@ -76,7 +78,7 @@ def document(
         ],
         "action": _action(decision, tables),
         "fingerprint": fingerprint(decision, tables, renamed),
-        "workers": _workers(tables, parts, paused),
+        "workers": _workers(tables, parts, paused, decision.cause),
         "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
@@ -181,7 +183,10 @@ def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
 
 
 def _workers(
-    tables: Tables, parts: Mapping[str, str], paused: Mapping[str, list[contract.PauseInterval]]
+    tables: Tables,
+    parts: Mapping[str, str],
+    paused: Mapping[str, list[contract.PauseInterval]],
+    cause: str | None,
 ) -> list[contract.WorkerReport]:
     read = tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source")
     sources: dict[str | None, list[str]] = {}
@@ -206,7 +211,7 @@ def _workers(
                     "how": life["ended"],
                     "exit_code": life["exit_code"],
                     "sure": life["sure"],
-                    "says": end_of(life, parts[name]),
+                    "says": end_of(life, parts[name], cause),
                 },
                 "last_step": {"epoch": life["epoch"], "step": life["step"]},
                 "last_seen": life["last_seen"],

@@ -26,9 +26,14 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
     return text
 
 
-def end_of(life: Mapping[str, Any], part: str) -> str:
-    """Describe how a worker ended; for a culprit, `ended with an error` replaces `lost a peer`."""
-    text = how_it_ended(life)
-    if part != "culprit" or life["ended"] != "aborted_by_peer":
-        return text
-    return text.replace(wording()["ends"]["aborted_by_peer"], "ended with an error")
+def end_of(life: Mapping[str, Any], part: str, cause: str | None = None) -> str:
+    """Describe how a worker ended.
+
+    For a culprit, `ended with an error` replaces `lost a peer`. How a blamed worker ended follows from the
+    `cause` of the verdict if no file records it.
+    """
+    text, ended = how_it_ended(life), life["ended"]
+    if part == "culprit" and ended == "aborted_by_peer":
+        return text.replace(wording()["ends"][ended], "ended with an error")
+    implied = part in {"culprit", "suspect"} and ended == "unknown"
+    return wording()["ends_by_cause"].get(cause, text) if implied else text

@@ -177,6 +177,7 @@ class PossibleCause(TypedDict):
     """A cause that a log line indicates, with the confidence in it."""
 
     cause: str
+    means: NotRequired[str]
     confidence: float
 
 

@@ -20,7 +20,7 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
     ]
     inferred = [w["id"] for w in diagnosis["workers"] if w["seen"] and not w["ended"]["sure"]]
     if inferred:
-        said.append(f"How {names(inferred)} ended is inferred; no file states it.")
+        said.append(f"How {names(inferred)} ended is inferred; no exit code or last error states it.")
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
     if absent:
         said.append(
@@ -175,8 +175,8 @@ def _meaning(told: Mapping[str, Any]) -> str:
 
 def _possible(causes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if causes:
-        named = ", ".join(f"{each['cause']} ({percent(each['confidence'])})" for each in causes)
-        yield f"Possible: {named}."
+        named = (f"{each.get('means', each['cause'])} ({percent(each['confidence'])})" for each in causes)
+        yield f"Possible: {'; '.join(named)}."
 
 
 def deciding_file(diagnosis: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.diagnose.endings import how_it_ended
+from analyzer.diagnose.endings import end_of, how_it_ended
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,20 @@ def test_a_signal_or_an_exit_code_is_named(
     """The code of a worker that finished says nothing more."""
     bare = how_it_ended({"ended": ended, "exit_code": None, "signal": None})
     assert how_it_ended({"ended": ended, "exit_code": code, "signal": signal}) == bare + with_what
+
+
+@pytest.mark.parametrize(
+    ("ended", "part", "cause", "told"),
+    [
+        ("unknown", "culprit", "peer.killed", "was killed"),
+        ("unknown", "suspect", "peer.crashed", "crashed"),
+        ("unknown", "witness", "peer.killed", "left no record of how it ended"),
+        ("unknown", "culprit", "data.missing_file", "left no record of how it ended"),
+        ("exception", "culprit", "peer.killed", "raised an exception of its own"),
+    ],
+)
+def test_the_cause_of_the_verdict_says_how_a_blamed_worker_ended(
+    ended: str, part: str, cause: str, told: str
+) -> None:
+    """Only where no file records its end, so that no sentence of a report contradicts another."""
+    assert end_of({"ended": ended, "exit_code": None, "signal": None}, part, cause) == told

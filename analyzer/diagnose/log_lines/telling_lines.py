@@ -82,13 +82,13 @@ def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
     return list(kinds.values())[:MAX_LINES]
 
 
-def described(told: Sequence[Telling]) -> list[TellingLine]:
-    """Return the section `telling_lines` of the document."""
+def described(told: Sequence[Telling], meanings: Mapping[str, str]) -> list[TellingLine]:
+    """Return the section `telling_lines` of the document; `meanings` has causes with what they mean."""
     return [
         {
             "line": evidence_of(each.odd),
             "means": each.hint.means if each.hint else "",
-            "possible": list(_possible(each.hint)),
+            "possible": list(_possible(each.hint, meanings)),
         }
         for each in told
     ]
@@ -124,9 +124,10 @@ def _without_log(tables: Tables) -> list[str]:
     return [str(worker) for worker, logged in lives.select("worker", "logged").iter_rows() if not logged]
 
 
-def _possible(hint: Hint | None) -> Iterator[PossibleCause]:
+def _possible(hint: Hint | None, meanings: Mapping[str, str]) -> Iterator[PossibleCause]:
     for place, cause in enumerate(hint.causes if hint else ()):
-        yield {"cause": cause, "confidence": FURTHER if place else FIRST}
+        means = meanings.get(cause, cause)
+        yield {"cause": cause, "means": means, "confidence": FURTHER if place else FIRST}
 
 
 def _harmless(findings: Sequence[Finding]) -> set[str]:

@@ -29,10 +29,11 @@ def test_known_words_come_first_with_their_causes_at_low_confidence(make_run: Ma
     first = document["telling_lines"][0]
     assert document["cause"] in {None, "unknown"}
     assert first["line"]["line"] == 8
-    assert first["possible"][0] == {"cause": "resource.disk_full", "confidence": FIRST}
+    means = our_rules().causes["resource.disk_full"]
+    assert first["possible"][0] == {"cause": "resource.disk_full", "means": means, "confidence": FIRST}
     assert document["deciding_file"]["kind"] == "disks"
     for kind in ("text", "html", "markdown"):
-        assert "resource.disk\\_full" in (made := render(document, kind)) or "resource.disk_full" in made
+        assert f"Possible: {means} (30 %)" in " ".join(render(document, kind).split())
 
 
 def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
