@@ -6,6 +6,7 @@ from typing import Any, cast
 from analyzer.diagnose.log_lines.lines import LineTexts
 from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
+from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 
 _LINES_ABOVE, _LINE_CHARACTERS = 3, 400
@@ -81,5 +82,5 @@ def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
     made["marks"] = [list(mark) for mark in evidence.marks]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
-    made["context"] = [[number, text[:_LINE_CHARACTERS]] for number, text in above]
+    made["context"] = [[number, shorten(text, _LINE_CHARACTERS)] for number, text in above]
     return made

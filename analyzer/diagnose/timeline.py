@@ -11,6 +11,7 @@ import polars as pl
 from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.log_lines.lines import LineTexts
 from analyzer.model.contract import PauseInterval, TimelineEvent
+from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.task_names import place
 from analyzer.tables.clock_alignment import CommonClock
@@ -47,10 +48,12 @@ def timeline(
     tables: Tables,
     parts: Mapping[str, str],
     paused: Mapping[str, Sequence[PauseInterval]] = MappingProxyType({}),
+    cause: str | None = None,
 ) -> tuple[list[TimelineEvent], int]:
     """Return (events by time on the common clock, number of less important events left out).
 
-    `paused` is worker → pauses. Each event refers to its log line, if it has one.
+    `paused` is worker → pauses, `cause` is that of the verdict.
+    Each event refers to its log line, if it has one.
     """
     clock = CommonClock(tables["clocks"], tables["sources"])
     told = [
@@ -62,7 +65,7 @@ def timeline(
         *_checkpoints(tables),
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
-    events = [*_starts(tables), *aligned, *_ends(tables, parts), *_compilations(paused)]
+    events = [*_starts(tables), *aligned, *_ends(tables, parts, cause), *_compilations(paused)]
     order = _SortKey(events, tables, clock)
     events.sort(key=order.key)
     events = [event | order.bounds(event) for event in events]
@@ -92,7 +95,7 @@ def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEven
 
 
 def _excerpt(event: Event, lines: LineTexts) -> str:
-    return "" if event["line"] is None else lines.at(event["source"], event["line"])[:_MOST_WORDS]
+    return "" if event["line"] is None else shorten(lines.at(event["source"], event["line"]), _MOST_WORDS)
 
 
 def _rank(event: Event) -> int:
@@ -248,7 +251,7 @@ def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
     for row in tables["exceptions"].iter_rows(named=True):
         whose = "" if row["own"] or parts.get(row["worker"]) == "culprit" else " (passed on from a peer)"
         message = row["message"].partition("\n")[0]
-        yield _event(row, "error", f"{row['type']}{whose}: {message[:160]}".rstrip(": "))
+        yield _event(row, "error", f"{row['type']}{whose}: {shorten(message, 160)}".rstrip(": "))
 
 
 def _accusations(tables: Tables) -> Iterator[Event]:
@@ -257,7 +260,7 @@ def _accusations(tables: Tables) -> Iterator[Event]:
         yield _event(row | {"worker": row["accuser"]}, "accusation", text)
 
 
-def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
+def _ends(tables: Tables, parts: Mapping[str, str], cause: str | None) -> Iterator[Event]:
     codes = {
         row["worker"]: (row["source"], row["line"])
         for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
@@ -269,7 +272,7 @@ def _ends(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
-        event = _event(row, "silence" if silent else "end", end_of(life, parts[worker]))
+        event = _event(row, "silence" if silent else "end", end_of(life, parts[worker], cause))
         stated = life["time"] is not None and life["ended"] in {"signal", "exited"}
         if stated or life["ended"] == "finished" or life["last_seen"] is None:
             yield event

@@ -1,9 +1,26 @@
-"""Texts that replace omitted parts of quoted lines."""
+"""Texts that replace omitted parts of quoted lines, and what shortens long ones."""
 
 import re
 
 SECRET = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")
 """Regex for the mask of a secret: its kind, and four digits, equal for equal secrets of a diagnosis."""
 
-OMITTED = re.compile(rf"{SECRET.pattern}|… \d+ characters cut …")
-"""Regex for the mask of a secret, or of the middle of a very long line."""
+OMITTED = re.compile(rf"{SECRET.pattern}|… \d+ characters cut …|…$")
+"""Regex for the mask of a secret, or of the middle or the end of a very long line."""
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text, cut to `limit` characters with an ellipsis at the end if it is longer.
+
+    The cut is after a word, or in the last word if that is long.
+    """
+    if len(text) <= limit:
+        return text
+    end = max(limit - 1, 0)
+    space = text.rfind(" ", 2 * limit // 3, end)
+    return f"{text[:space]} …" if space > 0 else f"{text[:end]}…"
+
+
+def skip_to_word(text: str, start: int, end: int) -> int:
+    """Return the offset of the first word that begins in `text[start:end]`; `start` if none does."""
+    return text.find(" ", max(start - 1, 0), end) + 1 or start

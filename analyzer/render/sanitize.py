@@ -4,6 +4,8 @@ Logs are untrusted input: escape codes, bidirectional marks and zero-width chara
 what the reader sees.
 """
 
+from analyzer.model.placeholders import shorten
+
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")  # printable according to Unicode, but blank
 _SPACES = frozenset("\u00a0\u2002\u2003\u2009\u202f\u3000")
 
@@ -21,11 +23,6 @@ def one_line(text: str, limit: int | None = None) -> str:
         text = text[: limit + 1]
     line = visible(" ⏎ ".join(text.strip("\n").split("\n")).replace("\t", " "))
     return line if limit is None else shorten(line, limit)
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return the text, cut to `limit` characters with an ellipsis at the end if it is longer."""
-    return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 
 def keep_ends(text: str, limit: int) -> str:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from analyzer.model.placeholders import shorten, skip_to_word
 from analyzer.render import decision
 from analyzer.render.finding_order import location
 from analyzer.render.sanitize import keep_ends, one_line, visible
@@ -133,8 +134,6 @@ def _marked_part(place: Json, room: int) -> str:
     first = min((start for start, _ in place["marks"]), default=0)
     line = text.rfind("\n", 0, max(first, 0)) + 1
     far = first - line > room // 2
-    start = first - room // 4 if far else line
+    start = skip_to_word(text, first - room // 4, first) if far else line
     last = max((end for _, end in place["marks"]), default=0)
-    end = max(start + room - far, last)
-    cut = end < len(text.rstrip())
-    return "…" * far + text[start : end - (cut and end > last)] + "…" * cut
+    return "…" * far + shorten(text[start:].rstrip(), max(room - far, last - start + 1))

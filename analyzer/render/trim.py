@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from analyzer.model.placeholders import shorten, skip_to_word
 from analyzer.render.decision import wording
 
 Json = Any
@@ -120,7 +121,8 @@ class Trimmed:
     def _excerpt(self, text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
         limit = self.limits.excerpt
         first = min((a for a, _ in marks if 0 <= a < len(text)), default=0)
-        start = 0 if len(text) <= limit or first < limit // 2 else first - limit // 4
+        far = len(text) > limit and first >= limit // 2
+        start = skip_to_word(text, first - limit // 4, first) if far else 0
         head = "…" if start else ""
         shift = len(head) - start
         shown = head + self._text(text[start:], limit, len(text))
@@ -128,10 +130,9 @@ class Trimmed:
         return shown, [[a, b] for a, b in moved if a < b]
 
     def _text(self, text: str, limit: int, length: int | None = None) -> str:
-        if len(text) <= limit:
-            return text
-        self.shortened.append(length or len(text))
-        return text[: limit - 1] + "…"
+        if len(text) > limit:
+            self.shortened.append(length or len(text))
+        return shorten(text, limit)
 
     def _drop(self, key: str, count: int) -> None:
         if count > 0:

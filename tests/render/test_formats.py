@@ -224,8 +224,7 @@ def test_evidence_says_what_it_shows() -> None:
     place["marks"] = [[201, 207]]
     said, shown = section(render(with_evidence(place), "text"), "Evidence").splitlines()
     assert said == "  worker:0.log:16  a peer lost worker:1"
-    assert shown.startswith("      …x")
-    assert "task:1 closed" in shown
+    assert shown == "      …task:1 closed"
 
 
 @pytest.mark.parametrize("kind", ["text", "html"])

@@ -29,6 +29,7 @@ def test_context_and_excerpt_are_quotes() -> None:
     ("lines", "found"),
     [
         ({7: ["E: KeyError: 'a' at step 3"]}, None),
+        ({7: ["the long line of a KeyError: 'a'", "KeyError: 'a' …"]}, None),
         ({7: ["12/60 [==>", "KeyError: 'a'"]}, None),
         ({7: ["KeyError: 'b'"]}, "KeyError: 'b'"),
         ({7: [" "]}, "(an empty line)"),

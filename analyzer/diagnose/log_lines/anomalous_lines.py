@@ -13,6 +13,7 @@ from analyzer.diagnose.log_lines.lines import numbered
 from analyzer.model.contract import EvidencePlace
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.log_template import template_of
+from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
 from analyzer.tables.common_steps import last_common_lines
@@ -122,7 +123,7 @@ def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
         "worker": row["worker"],
         "source": row["source"],
         "line": odd.line.number,
-        "excerpt": odd.line.text[:_MOST_LINE],
+        "excerpt": shorten(odd.line.text, _MOST_LINE),
         "marks": [],
         "time": row["time"],
         "context": [],

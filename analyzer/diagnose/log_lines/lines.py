@@ -11,6 +11,7 @@ import polars as pl
 
 from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
+from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 
 MOST_WORKERS, MOST_LINES = 4, 3
@@ -115,8 +116,8 @@ def _evidence(words: _FinalLines) -> EvidencePlace:
         "worker": words.worker,
         "source": words.source,
         "line": line,
-        "excerpt": "\n".join(each[:_MOST_LINE] for each in text.split("\n")[:MOST_LINES]),
+        "excerpt": "\n".join(shorten(each, _MOST_LINE) for each in text.split("\n")[:MOST_LINES]),
         "marks": [],
         "time": words.time,
-        "context": [[number, each[:_MOST_LINE]] for number, each in before],
+        "context": [[number, shorten(each, _MOST_LINE)] for number, each in before],
     }

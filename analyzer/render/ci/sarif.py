@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from analyzer.model.placeholders import shorten
 from analyzer.render.finding_order import fired_findings, unique_evidence, unread_sources
-from analyzer.render.sanitize import shorten, visible
+from analyzer.render.sanitize import visible
 
 Json = Mapping[str, Any]
 _MAX_TEXT, _MAX_EXCERPT, _MAX_PLACES = 2000, 2000, 20

@@ -6,9 +6,9 @@ The last sections are dropped, and named, if they do not fit.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from analyzer.model.placeholders import shorten
 from analyzer.render import decision
 from analyzer.render.finding_order import location
-from analyzer.render.sanitize import shorten
 from analyzer.render.sections import Section, sections
 
 Json = Mapping[str, Any]

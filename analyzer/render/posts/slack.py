@@ -8,10 +8,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from analyzer.model.placeholders import shorten
 from analyzer.render import decision
 from analyzer.render.finding_order import location
 from analyzer.render.posts import headline
-from analyzer.render.sanitize import one_line, shorten, visible
+from analyzer.render.sanitize import one_line, visible
 from analyzer.render.sections import Section, sections
 
 Json = Mapping[str, Any]
