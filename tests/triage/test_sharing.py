@@ -76,7 +76,10 @@ def test_no_link_is_dead(desk: Desk) -> None:
     second.call("--history", url)
     (report,) = reports(desk.out)
     assert f"https://triage.example/{report}" in links(second.out / "index.html")
-    for page in (desk.out / "index.html", *(desk.out / "nights").iterdir(), second.out / "index.html"):
+    late = desk._replace(out=desk.runs.parent / "late")
+    late.call("--history", url, now="2026-11-24T06:00:00")
+    assert "nights/2026-11-21.html" in links(late.out / "index.html")
+    for page in [*pages(desk), *pages(second), *pages(late)]:
         local = {link for link in links(page) if "://" not in link}
         assert [link for link in local if not (page.parent / link).exists()] == []
 
@@ -90,8 +93,13 @@ def test_a_night_outlives_its_reports(desk: Desk) -> None:
     desk.write("new", "KeyError: 1")
     desk.call("--keep", "2d", now="2026-11-24T06:00:00")
     assert not {link for link in links(night) if "reports/" in link}
-    for page in (desk.out / "index.html", *(desk.out / "nights").iterdir()):
+    for page in pages(desk):
         assert [link for link in links(page) if not (page.parent / link).exists()] == []
+
+
+def pages(desk: Desk) -> list[Path]:
+    """Return the index page and the pages of nights."""
+    return [desk.out / "index.html", *(desk.out / "nights").iterdir()]
 
 
 def links(page: Path) -> set[str]:

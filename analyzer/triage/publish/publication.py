@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from analyzer.engine import RulePack
@@ -53,14 +54,15 @@ class Publication(NamedTuple):
 def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:
     """Write the outputs of a call and the pages of the `touched` nights; remove pages without a night.
 
-    The index page is written last, because it links to the others. If no run is new or changed, it shows the
-    last night with runs.
+    Nights without a page, as those of another machine on the same history, get one, too. The index page is
+    written last, because it links to the others. If no run is new or changed, it shows the last night with runs.
     """
     dates = history.dates(call.date)
     links = Links(frozenset(outputs.files(REPORTS)), frozenset(dates))
+    pages = {Path(name).stem for name in outputs.files(NIGHTS)}
     tonight = call.summary(history, call.date)
     context = call.context(history, tonight, links)
-    for date in {*touched} & {*dates}:
+    for date in {*dates} - (pages - {*touched}):
         own = date == call.date
         summary = tonight if own else call.summary(history, date)
         theirs = context if own else call.context(history, summary, links)
