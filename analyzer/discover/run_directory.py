@@ -36,7 +36,7 @@ _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
 )
-_OPENING_BYTES = 2_000
+OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
 _MAY_BE_LOG = re.compile(
     r"(?:^|/)(?!part-|shard|checkpoint|ckpt|model)(?:[^/.]*(?:\d|worker|chief|master|rank|task)[^/.]*|[^/]+\.(?!sha|md5|crc)(?:[a-z]{2,}[-_]?)?\d{1,5})$"
@@ -201,8 +201,8 @@ def _source(path: Path, name: str) -> Source:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
-    if kind is Kind.PODS and name.lower().endswith(".json") and not skip:
-        kind = _pods_or_log(_opening_of(path))
+    if kind is Kind.PODS and name.lower().endswith(".json") and not skip and is_export(_opening_of(path)):
+        kind = Kind.LOG  # CloudWatch calls its exports `events.json`, too
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
@@ -215,11 +215,10 @@ def _as_log(source: Source) -> Source:
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
 
 
-def _pods_or_log(opening: bytes) -> Kind:
-    """Return LOG for a JSON file of a log service: `events.json` is what CloudWatch exports, too."""
-    if any(key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"')):
-        return Kind.PODS
-    return Kind.LOG if kind_by_opening(opening, [Kind.LOG]) is Kind.LOG else Kind.PODS
+def is_export(opening: bytes) -> bool:
+    """Return True for the first bytes of a JSON file that a log service exported, rather than kubectl."""
+    from_kubectl = any(key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"'))
+    return not from_kubectl and kind_by_opening(opening, [Kind.LOG]) is Kind.LOG
 
 
 def _kind_by_content(name: str, opening: bytes) -> Kind:
@@ -233,7 +232,7 @@ def _opening_of(path: Path) -> bytes:
     """Return the first bytes of a file; none if it cannot be opened."""
     try:
         with path.open("rb") as file:
-            return file.read(_OPENING_BYTES)
+            return file.read(OPENING_BYTES)
     except OSError:
         return b""
 

@@ -68,6 +68,11 @@ class ObjectStorage:
         """Return the URL of an entry of a directory."""
         return f"{place.rstrip('/')}/{name}"
 
+    def opening(self, place: str, name: str, size: int) -> bytes:
+        """Return the first bytes of the object `name` below a key."""
+        with as_os_errors():
+            return bytes(self.system.cat_file(f"{self._object_key(place)}/{name}", start=0, end=size))
+
     def fetch(self, place: str, name: str, target: Path) -> None:
         """Download the object `name`, as `files(place)` yielded it, to a local path."""
         base = self._object_key(place)

@@ -1,7 +1,8 @@
-"""Which directories are runs, told by names alone."""
+"""Which directories are runs, told by names and by the first lines of logs."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,84 @@ def test_runs_are_found_by_their_layout(tree: Tree, layout: str) -> None:
     assert runs(tree(*files)) == expected
 
 
+def state(root: Path, texts: dict[str, str]) -> Path:
+    """Write logs below a root and return it."""
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+CLUSTER = "['10.0.0.4:2222', '10.0.0.5:2222', '10.0.0.6:2222']"
+OWN = "cluster_spec = {{'worker': {}}}, task_type = 'worker', task_id = {}, num_workers = 3\n"
+SERVER = "Started server with target: grpc://{}:2222\n"
+ONE_JOB = {
+    "a host a directory": {
+        f"job/{host}/train.log": OWN.format(CLUSTER, index)
+        for index, host in enumerate(("oak", "elm", "fir"))
+    },
+    "a container a directory": {
+        f"job/{digit * 64}/{digit * 64}-json.log": json.dumps({"log": OWN.format(CLUSTER, index)})
+        for index, digit in enumerate("bcd")
+    },
+    "folders called as the hosts of their servers": {
+        f"job/{host}/train.log": SERVER.format(host) for host in ("oak", "elm", "fir")
+    },
+    "TF_CONFIG, and one that says nothing": {
+        **{
+            f"job/{host}/TF_CONFIG": json.dumps(
+                {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": index}}
+            )
+            for index, host in enumerate(("oak", "elm"))
+        },
+        "job/fir/train.log": "",
+    },
+    "an index twice": {
+        f"job/{host}/train.log": OWN.format(CLUSTER, index)
+        for index, host in zip((0, 1, 1), "xyz", strict=True)
+    },
+    "what a log service exported": {"job/downloaded.json": '[{"textPayload": "step 1", "insertId": "a"}]'},
+    "AzureML": {"job/user_logs/std_log_process_0.txt": "", "job/system_logs/lifecycler/wrapper.log": ""},
+    "SageMaker": {"job/algo-1-1772615412": "", "job/algo-2-1772615412": ""},
+}
+SEVERAL_RUNS = {
+    "lives of one worker": {f"48{n}/train.log": OWN.format(CLUSTER, 0) for n in range(3)},
+    "clusters of different jobs": {
+        f"48{n}/train.log": OWN.format(f"['10.0.{n}.1:2222', '10.0.{n}.2:2222']", n) for n in range(3)
+    },
+    "logs of all workers of a job": {
+        f"48{n}/train.log": OWN.format(CLUSTER, 0) + OWN.format(CLUSTER, 1) for n in range(3)
+    },
+    "logs that state nothing": {f"48{n}/train.log": "step 1\n" for n in range(3)},
+    "the same server again": {f"48{n}/train.log": SERVER.format("oak") for n in range(3)},
+}
+
+
+@pytest.mark.parametrize("layout", ONE_JOB)
+def test_directories_of_one_job_are_one_run(tmp_path: Path, layout: str) -> None:
+    """Where names tell nothing, the first lines of the logs do."""
+    assert runs(state(tmp_path / "root", {**ONE_JOB[layout], "other/worker-0.log": ""})) == ["job", "other"]
+
+
+@pytest.mark.parametrize("layout", SEVERAL_RUNS)
+def test_directories_of_several_jobs_are_several_runs(tmp_path: Path, layout: str) -> None:
+    """Attempts and jobs that state other clusters, or nothing, stay apart."""
+    assert runs(state(tmp_path / "root", SEVERAL_RUNS[layout])) == ["480", "481", "482"]
+
+
+@pytest.mark.usefixtures("store")
+def test_directories_of_one_job_are_one_run_in_a_store(tmp_path: Path) -> None:
+    """The first bytes of objects are asked for by range."""
+    import s3fs
+
+    system = s3fs.S3FileSystem(anon=False, skip_instance_cache=True)
+    system.mkdir("fleet")
+    system.put(str(state(tmp_path / "root", ONE_JOB["a host a directory"])), "fleet/runs", recursive=True)
+    assert [each.path for each in find_runs("s3://fleet/runs", 0.0, print)] == ["s3://fleet/runs/job"]
+
+
+@pytest.mark.recordings
 def test_every_sample_run_is_found() -> None:
     """Nothing more, and of each at least the directory with its logs."""
     root = SAMPLE_RUNS[0].parent

@@ -1,7 +1,8 @@
-"""Finds the runs below a root by the names of files and directories alone.
+"""Finds the runs below a root by the names of files and directories, and by the first bytes of a few files.
 
 A run is a directory with a log (or TF_CONFIG, event file, trace), or a directory whose subdirectories
-belong to workers or attempts. A stray file beside several runs does not make them one run.
+belong to workers or attempts, or whose logs state that they are those of one job. A stray file beside several
+runs does not make them one run.
 """
 
 import hashlib
@@ -9,14 +10,16 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from analyzer.discover import kind_of
+from analyzer.discover import OPENING_BYTES, is_export, kind_of
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
 from analyzer.storage.object_store import File, is_url
 from analyzer.triage.dates import midnight
+from analyzer.triage.examine.one_job import is_one_job
 from analyzer.triage.examine.settled_runs import NONE_KNOWN, QUIET_SECONDS, SettledRuns, StoredRun
 from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
@@ -35,14 +38,21 @@ _PART_NAMES = frozenset(
         "logs",
     }
     | {"meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr", "stdout"}
-    | {"tb", "tensorboard", "traces", "train", "validation"}
+    | {"azureml-logs", "system_logs", "tb", "tensorboard", "traces", "train", "user_logs", "validation"}
 )
 """Names of directories that are parts of a run, in addition to names of workers and attempts."""
 _MIN_PARTS = 2
 _MAX_DEPTH = 40
 """Maximum depth of the search below a root, in directories."""
+_STATING_BYTES = 65_536
+"""Bytes read from a log to see of which job it is."""
+_MAX_OPENED = 4
+"""Maximum number of files opened in a directory."""
+_EXPORT = re.compile(r"\.(nd)?json$", re.IGNORECASE)
 _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRACE})
 """Kinds of files that occur only in runs."""
+_STATING_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT})
+"""Kinds of files that may state the cluster of their job."""
 _TRIAGE_OUTPUTS = {"digest.md", "groups.json", "runs.jsonl", "metrics.prom"}
 """Files that tell the output directory of an mwms-triage, which is no run."""
 
@@ -151,14 +161,34 @@ def printable_place(place: str) -> str:
 
 def is_run(storage: Storage, place: str, listing: Listing) -> bool:
     """Return True if a directory with this listing is one run, rather than a parent of runs."""
+    if _has_names_of_run(storage, place, listing):
+        return True
+    known = any(storage.settled(storage.below(place, folder)) for folder in listing.folders)
+    return not known and is_one_job(_openings(storage, place, listing))
 
-    def tells(folder: str) -> bool:
-        inside = _listing_or_none(storage, storage.below(place, folder))
-        return inside is not None and (
-            _has_run_files(inside) or any(map(_names_worker_or_attempt, inside.folders))
-        )
 
-    if _has_run_files(listing):
+def _openings(storage: Storage, place: str, listing: Listing) -> Iterator[tuple[str, bytes]]:
+    """Yield each subdirectory that has logs with their first bytes."""
+    for folder in listing.folders:
+        below = storage.below(place, folder)
+        inside = _listing_or_none(storage, below)
+        logs = (name for name in inside.files if kind_of(name) in _STATING_KINDS) if inside else iter(())
+        if opened := [_opening(storage, below, name, _STATING_BYTES) for name in islice(logs, _MAX_OPENED)]:
+            yield folder, b"\n".join(opened)
+
+
+def _opening(storage: Storage, place: str, name: str, size: int) -> bytes:
+    try:
+        return storage.opening(place, name, size)
+    except OSError:
+        return b""
+
+
+def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
+    def tells(folder: str, depth: int = 0) -> bool:
+        return _is_below_run(storage, storage.below(place, folder), depth)
+
+    if _has_run_files(listing) or _has_export(storage, place, listing):
         if any(_names_worker_or_attempt(name) for name in listing.files):
             return True
         others = (folder for folder in listing.folders if not _is_part(folder) and tells(folder))
@@ -166,9 +196,25 @@ def is_run(storage: Storage, place: str, listing: Listing) -> bool:
     parts = {folder for folder in listing.folders if _is_part(folder)}
     if parts:
         parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
-    if len(parts) < _MIN_PARTS or sum(map(tells, parts)) < _MIN_PARTS:
+    if (
+        len(parts) < _MIN_PARTS
+        or sum(tells(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS
+    ):
         return False
     return not any(tells(folder) for folder in listing.folders if folder not in parts)
+
+
+def _is_below_run(storage: Storage, place: str, depth: int) -> bool:
+    """Return True if a directory, or one at most `depth` levels below it, has what occurs only in runs."""
+    inside = _listing_or_none(storage, place)
+    return inside is not None and (
+        _has_run_files(inside)
+        or any(map(_names_worker_or_attempt, inside.folders))
+        or (
+            depth > 0
+            and any(_is_below_run(storage, storage.below(place, name), depth - 1) for name in inside.folders)
+        )
+    )
 
 
 def _walk(
@@ -228,7 +274,19 @@ def _literal_prefix(pattern: str) -> str:
 
 def _has_run_files(listing: Listing) -> bool:
     """Return True if the directory has a file of a kind that occurs only in runs."""
-    return any(not ARCHIVE_SUFFIX.search(name) and kind_of(name) in _RUN_FILE_KINDS for name in listing.files)
+    return any(map(_is_run_file, listing.files))
+
+
+def _is_run_file(name: str) -> bool:
+    """Return True for a file of a kind that occurs only in runs; SageMaker has logs called `algo-1-1772`."""
+    by_name = kind_of(name) in _RUN_FILE_KINDS or ("." not in name and _names_worker_or_attempt(name))
+    return by_name and not ARCHIVE_SUFFIX.search(name)
+
+
+def _has_export(storage: Storage, place: str, listing: Listing) -> bool:
+    """Return True if the directory has a file that a log service exported, which a name does not tell."""
+    named = islice(filter(_EXPORT.search, listing.files), _MAX_OPENED)
+    return any(is_export(_opening(storage, place, name, OPENING_BYTES)) for name in named)
 
 
 def _is_recorded_task(storage: Storage, place: str, folder: str) -> bool:

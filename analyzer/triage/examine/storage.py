@@ -1,4 +1,4 @@
-"""Lists the files of runs in local directories and in object stores."""
+"""Lists the files of runs in local directories and in object stores, and reads their first bytes."""
 
 import os
 import stat
@@ -49,6 +49,14 @@ class LocalStorage:
         """Return the path of an entry of a directory."""
         return os.path.join(place, name)
 
+    def opening(self, place: str, name: str, size: int) -> bytes:
+        """Return the first bytes of a file in a directory; none if it is no regular file."""
+        path = os.path.join(place, name)
+        if not os.path.isfile(path):  # opening a pipe would block
+            return b""
+        with open(path, "rb") as file:
+            return file.read(size)
+
     def settled(self, _place: str) -> list[StoredRun]:
         """Return no run, since listing a local directory costs little."""
         return []
@@ -93,6 +101,10 @@ class StoredTree:
     def below(self, place: str, name: str) -> str:
         """Return the URL of an entry of a directory."""
         return self.store.below(place, name)
+
+    def opening(self, place: str, name: str, size: int) -> bytes:
+        """Return the first bytes of a file in a directory."""
+        return self.store.opening(place, name, size)
 
     def _directory(self, place: str) -> tuple[dict[str, File], list[str]]:
         if place not in self._directories:

@@ -55,7 +55,8 @@ def publish(outputs: Outputs, history: History, call: Publication, touched: Iter
     """Write the outputs of a call and the pages of the `touched` nights; remove pages without a night.
 
     Nights without a page, as those of another machine on the same history, get one, too. The index page is
-    written last, because it links to the others. If no run is new or changed, it shows the last night with runs.
+    written last, because it links to the others. If no run is new or changed, it shows the last night with
+    runs.
     """
     dates = history.dates(call.date)
     links = Links(frozenset(outputs.files(REPORTS)), frozenset(dates))
