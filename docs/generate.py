@@ -122,6 +122,14 @@ on two cores that had other work, with a load of up to 29; some of the refused r
 
 """
 
+RECORDED_MATRIX = """
+## Under the recorder
+
+The same under [mwms-recorder](recorder.md), whose recording is all that the analyzer read;
+from `sample_runs/recorded/matrix.csv`.
+
+"""
+
 MESSAGES = """\
 # Messages
 
@@ -208,9 +216,11 @@ def schema_of_messages() -> str:
 
 
 def matrix() -> str:
-    """What became of each scenario the last time it ran, from the state file of the matrix."""
-    results = matrix_results.load(SAMPLE_RUNS / matrix_results.NAME)
-    return MATRIX + matrix_results.matrix_table(results.values())
+    """What became of each scenario the last time it ran, from the state files of the matrix."""
+    alone = matrix_results.load(SAMPLE_RUNS / matrix_results.NAME)
+    recorded = matrix_results.load(SAMPLE_RUNS / "recorded" / matrix_results.NAME)
+    tables = (matrix_results.matrix_table(each.values()) for each in (alone, recorded))
+    return MATRIX + RECORDED_MATRIX.join(tables)
 
 
 def scores() -> str:

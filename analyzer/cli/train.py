@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.programs import Program
-    from analyzer.trainer.matrix import Cell
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.scoring.scoreboard import Score
 
@@ -140,12 +139,13 @@ def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
         add("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
         start = "where it starts; copied for each worker"
         add("--directory", type=Path, default=Path(), metavar="DIR", help=start)
+    for add in (run, record, matrix):
+        add("--recorder", action="store_true", help="run the workers under mwms-recorder")
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
         add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
         add("--workers", type=_number(1), metavar="N", help="another number of workers")
-        add("--recorder", action="store_true", help="run the workers under mwms-recorder")
         add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     silence = "how long silence may last (default: 20, more with many workers or other load)"
     for add in (run, record, worker):
@@ -245,19 +245,14 @@ def _matrix(args: argparse.Namespace) -> int:
     for cell in missing(wanted, args.output, tried):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
         with job_observer() as observer:
-            result = record_cell(_patient(cell, args.stall_timeout), observer, args.output)
+            asked = dataclasses.replace(cell, scenario=_changed(args, cell.scenario))
+            result = record_cell(asked, observer, args.output)
         matrix_results.append(state, result)
         if result.refused:
             print(f"mwms-train: {result.refused}", file=sys.stderr)
             status = 1
     _print_scores(args.output, score_all(args.output))
     return status
-
-
-def _patient(cell: Cell, stall_timeout: int | None) -> Cell:
-    """Return a cell with another stall timeout, if one is given."""
-    scenario = dataclasses.replace(cell.scenario, stall_timeout=stall_timeout or cell.scenario.stall_timeout)
-    return dataclasses.replace(cell, scenario=scenario)
 
 
 def _score(args: argparse.Namespace) -> int:
@@ -300,9 +295,8 @@ def _chosen(args: argparse.Namespace, name: str) -> Scenario:
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario, changed by `--stall-timeout`, `--after` and, where there is one, `--recorder`."""
-    recorder = getattr(args, "recorder", False)
-    changes = {"stall_timeout": args.stall_timeout, "after": args.after, "recorder": recorder}
+    """Return a scenario with the given ones of `--stall-timeout`, `--after` and `--recorder`."""
+    changes = {name: getattr(args, name, None) for name in ("stall_timeout", "after", "recorder")}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 
 
