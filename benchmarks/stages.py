@@ -35,7 +35,7 @@ def stages(run: Path) -> Stages:
     done("discover")
     read = identify(ingest(files, pack.patterns, pack.messages), pack.messages)
     done("ingest")
-    tables = derive(read, pack.messages)
+    tables = dict(derive(read, pack.messages))
     done("derive")
     document = redact(diagnose_tables(run.name, tables, pack).document, "secrets")
     done("judge")

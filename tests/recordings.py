@@ -109,7 +109,7 @@ class Recordings:
         os.close(counter)
         if reads > MAX_READS:
             pytest.fail(f"{sample.name} is read for the {reads}rd time: take its tables from `recordings`")
-        return self._load_tables(run, pack, options)
+        return dict(self._load_tables(run, pack, options))
 
     def _once(self, sample: Path, kind: str, make: Callable[[], T]) -> T:
         """Return what was made for a sample run, by whichever process asked first."""

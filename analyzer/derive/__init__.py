@@ -1,5 +1,7 @@
 """Derives tables from tables: one module per table, each a pure function of the tables passed here."""
 
+from functools import cache
+
 import polars as pl
 
 from analyzer.derive.cluster.exceptions import exceptions
@@ -30,45 +32,52 @@ from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.lazy_tables import LazyTables
 
 
 def derive(read: Tables, messages: Messages) -> Tables:
-    """Return the ingested tables together with all tables derived from them."""
+    """Return the ingested tables together with all that derive from them, each computed on first use."""
     read = {**read, "facts": with_recorded_facts(read["facts"], read["sources"])}
-    training = read["scalars"].filter(pl.col("origin") != GAUGE)
-    tasks = workers(read["sources"], read["facts"], read["records"], {task for task, _ in stepped(training)})
-    raised = exceptions(read["records"], training, read["facts"], read["sources"], messages)
-    offsets = clocks(read["sources"], training, read["facts"], tasks)
-    common = CommonClock(offsets, read["sources"])
-    lives = lifetimes({**read, "scalars": training}, tasks, raised, common, messages)
-    quiet = silences(lives, training, common, scheduler_stop(read["facts"]))
-    told = series(read["scalars"])
-    pace = paces(training, read["sources"])
-    met, traced = collectives(read["spans"]), steps(read["spans"])
-    runs = in_progress(read["facts"], read["sources"], read["stalls"])
-    accused = accusations(read["records"], read["facts"], lives, messages)
-    return {
-        **read,
-        "workers": tasks,
-        "clocks": offsets,
-        "exceptions": raised,
-        "lifetimes": lives,
-        "silences": quiet,
-        "barriers": barriers(lives, training, read["facts"], common),
-        "matches": matches(read["matches"], lives, tasks, training),
-        "accusations": accused,
-        "series": told,
-        "curves": curves(read["scalars"], tasks, told),
-        "paces": pace,
-        "pauses": pauses(read, common),
-        "phases": phases(training),
-        "collectives": met,
-        "steps": traced,
-        "waits": waits({**read, "scalars": training}, met, traced, pace, common),
-        "replicas": replicas(read["checksums"]),
-        "stalls": with_whole_stalls(read["stalls"], read["sources"]),
-        "resources": resources(read["scalars"]),
-        "reachability": reachability(read["reach"]),
-        "cluster": cluster(read["facts"], tasks),
-        "job": job(tasks, lives, quiet, read["records"], read["facts"], accused, runs),
-    }
+    sources, facts, records, scalars = (read[name] for name in ("sources", "facts", "records", "scalars"))
+    training = scalars.filter(pl.col("origin") != GAUGE)
+    trained = {**read, "scalars": training}
+
+    @cache
+    def clock() -> CommonClock:
+        return CommonClock(tables["clocks"], sources)
+
+    def of_job() -> pl.DataFrame:
+        goes_on = in_progress(facts, sources, read["stalls"])
+        quiet, accused = tables["silences"], tables["accusations"]
+        return job(tables["workers"], tables["lifetimes"], quiet, records, facts, accused, goes_on)
+
+    tables = LazyTables(
+        read,
+        {
+            "workers": lambda: workers(sources, facts, records, {task for task, _ in stepped(training)}),
+            "clocks": lambda: clocks(sources, training, facts, tables["workers"]),
+            "exceptions": lambda: exceptions(records, training, facts, sources, messages),
+            "lifetimes": lambda: lifetimes(
+                trained, tables["workers"], tables["exceptions"], clock(), messages
+            ),
+            "silences": lambda: silences(tables["lifetimes"], training, clock(), scheduler_stop(facts)),
+            "barriers": lambda: barriers(tables["lifetimes"], training, facts, clock()),
+            "matches": lambda: matches(read["matches"], tables["lifetimes"], tables["workers"], training),
+            "accusations": lambda: accusations(records, facts, tables["lifetimes"], messages),
+            "series": lambda: series(scalars),
+            "curves": lambda: curves(scalars, tables["workers"], tables["series"]),
+            "paces": lambda: paces(training, sources),
+            "pauses": lambda: pauses(read, clock()),
+            "phases": lambda: phases(training),
+            "collectives": lambda: collectives(read["spans"]),
+            "steps": lambda: steps(read["spans"]),
+            "waits": lambda: waits(trained, tables["collectives"], tables["steps"], tables["paces"], clock()),
+            "replicas": lambda: replicas(read["checksums"]),
+            "stalls": lambda: with_whole_stalls(read["stalls"], sources),
+            "resources": lambda: resources(scalars),
+            "reachability": lambda: reachability(read["reach"]),
+            "cluster": lambda: cluster(facts, tables["workers"]),
+            "job": of_job,
+        },
+    )
+    return tables

@@ -1,6 +1,6 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import islice
@@ -40,7 +40,8 @@ class Roster(NamedTuple):
     leader: str
     """Empty if unknown."""
     lives: Mapping[str, Row]
-    job: Row
+    job: Callable[[], Row]
+    """Returns the summary of the job; only a rule that fires asks for it."""
     mixed: bool = False
     """Whether a log mixes lines of several workers without naming them."""
 
@@ -120,7 +121,7 @@ def _roster(tables: Tables) -> Roster:
         training=dict.fromkeys(workers.filter("trains")["worker"].to_list()),
         leader=leader[0] if leader else "",
         lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
-        job=tables["job"].row(0, named=True),
+        job=lambda: tables["job"].row(0, named=True),
         mixed="several_workers" in tables["facts"]["key"],
     )
 
@@ -246,7 +247,7 @@ def _values(
         "others": listed(others),
         "victims": listed([each for each in others if roster.lives[each]["ended"] == "aborted_by_peer"]),
         "life": roster.lives.get(first, {}),
-        "job": roster.job,
+        "job": roster.job(),
     }
     for name, signal in rule.signals.items():
         scope = rows_of_scope(signal, rows[name], first, roster.leader)

@@ -22,10 +22,10 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
     """Return rule → signal → worker → the rows that satisfy it."""
     found: dict[str, dict[str, RowsByWorker]] = {rule.id: {} for rule in pack.rules}
     by_table: dict[str, list[tuple[str, str, Signal]]] = {}
-    matched = set(tables["matches"]["pattern"].to_list())
+    matched = cache(lambda: set(tables["matches"]["pattern"].to_list()))
     for rule in pack.rules:
         for signal in rule.signals.values():
-            if signal.pattern and signal.pattern.id not in matched:
+            if signal.pattern and signal.pattern.id not in matched():
                 found[rule.id][signal.name] = {}
             else:
                 by_table.setdefault(signal.table, []).append((rule.id, _key(signal), signal))

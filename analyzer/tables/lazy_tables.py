@@ -1,0 +1,31 @@
+"""Tables that are computed when they are first asked for: one rule, or one test, needs few of them."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import polars as pl
+
+
+class LazyTables(Mapping[str, pl.DataFrame]):
+    """Tables by name: those that were read, and those that a function computes once, on first use."""
+
+    def __init__(
+        self, read: Mapping[str, pl.DataFrame], derived: Mapping[str, Callable[[], pl.DataFrame]]
+    ) -> None:
+        """Let `derived` replace tables of `read` that have the same name."""
+        self._made = {name: table for name, table in read.items() if name not in derived}
+        self._derived = derived
+        self._names = tuple({**read, **derived})
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return the table, computed if this is its first use."""
+        if name not in self._made:
+            self._made[name] = self._derived[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of all tables."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Return the number of tables."""
+        return len(self._names)
