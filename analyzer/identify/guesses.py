@@ -66,5 +66,5 @@ def next_free(
 
 
 def _free_index(first: int, *taken: AbstractSet[str]) -> int:
-    """Return the least index from `first` on that no task in any of the sets has."""
+    """Return the lowest worker index, at least `first`, that is in none of the sets of tasks."""
     return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))

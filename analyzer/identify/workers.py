@@ -176,9 +176,10 @@ def _numbered(
 def _numbered_roles(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
-    """Return (source → worker, old → new worker) for names with a role and a number from 1, or a rank.
+    """Renumber the files whose names count workers from 1, or by rank across roles.
 
-    Empty if the number is the index. A source that is no log keeps its number if another one is of worker 0.
+    Returns (source → worker, worker by name → worker); both are empty if the names hold the task's index. If
+    a file that is no log names worker 0, those files count from 0, and only the logs are renumbered.
     """
     named = [each for each in sources if each.worker and not is_numbered(each.name.rpartition("#")[2])]
     logs: dict[str, list[str]] = {}

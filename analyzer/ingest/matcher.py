@@ -80,7 +80,7 @@ class Matcher:
 
     @cached_property
     def _pickled(self) -> Mapping[str, bytes]:
-        """Map each regex to its compiled form, pickled; compiling a few takes 10 ms of every small run."""
+        """Return regex → its compiled form, pickled: compiling a few takes 10 ms of every small run."""
         import regex
 
         wanted = sorted({pattern.regex for pattern in self.patterns.values() if pattern.regex})

@@ -107,7 +107,7 @@ class Wording(NamedTuple):
             yield from re.finditer(each.expression, text)
 
     def _possible(self, text: str) -> Iterator[Message]:
-        """Yield the messages of which the text holds fixed words; the case of `(?i)` messages is free."""
+        """Yield the messages with at least one fixed word in the text; `(?i)` messages ignore case."""
         lower = text.lower()
         for each in self.messages:
             free = (each.regex or "").startswith("(?i)")

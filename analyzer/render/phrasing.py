@@ -109,7 +109,7 @@ def _may_matter(cause: str, diagnosis: Mapping[str, Any]) -> bool:
 
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each context finding that no reason repeats, and sentences on clock shifts."""
+    """Return a sentence for each context finding that is no reason already, and one for shifted clocks."""
     found = [
         f["summary"] or f["title"]
         for f in diagnosis["findings"]

@@ -49,7 +49,10 @@ def _kind(tag: str) -> str | None:
 
 
 def _compared(row: Mapping[str, Any], times: Sequence[float], step: float) -> dict[str, Any]:
-    """Compare a phase with those of one tag, whose sorted seconds are `times`; `step` is the worker's sum."""
+    """Return the columns that compare a worker's phase with the same phase of the others.
+
+    `times` are the sorted seconds of that phase on all workers; `step` is the sum of this worker's phases.
+    """
     at, last = bisect_left(times, row["seconds"]), len(times) - 1
     middle = [times[place + (place >= at)] for place in ((last - 1) // 2, last // 2)] if last else []
     usual = sum(middle) / 2 if middle else None

@@ -18,8 +18,8 @@ from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
 
 _LONGEST = 300
-_SENTENCE_END = re.compile(r"[.!;]+ +")
 """Maximum length in characters of a completion line."""
+_SENTENCE_END = re.compile(r"[.!;]+ +")
 
 
 class Place(NamedTuple):

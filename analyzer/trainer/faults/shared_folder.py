@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class SharedFolder(Fault):
-    """Share directory `name`: needed by `BackupAndRestore`, but plain checkpoints overwrite each other."""
+    """Let all workers write to one directory `name`.
+
+    `BackupAndRestore` needs that; plain checkpoints overwrite each other there.
+    """
 
     name: str = "checkpoints"
 

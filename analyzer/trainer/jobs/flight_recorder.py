@@ -51,7 +51,7 @@ def _distribution() -> Path:
 
 @dataclass(frozen=True)
 class RecordedProcess:
-    """A worker under the recorder: `pid` and signals are those of the command, its exit code is passed on."""
+    """A worker that runs under mwms-recorder; process id, signals and exit code are the worker's own."""
 
     recorder: subprocess.Popen[bytes]
     pid: int

@@ -136,7 +136,7 @@ _SHARES: Mapping[str, Callable[[Sequence[Score]], Share]] = {
 
 
 def _held_out(scores: Sequence[Score]) -> str:
-    """Return a table of the shares on held-out recordings and on those used for writing rules."""
+    """Return a table: the share of right answers on held-out recordings and on those known to the rules."""
     rows = [(part, *map(_share_text, both)) for part, both in shares(scores).items()]
     return _table(("right", "held out", "used for writing rules"), rows)
 

@@ -63,7 +63,7 @@ class Host(NamedTuple):
 
     @property
     def counts(self) -> dict[str, Any]:
-        """Return the columns of the history besides the name."""
+        """Return the host's columns in the history database, without its name."""
         return {"workers": self.workers, "culprits": self.culprits, "role": self.role}
 
 

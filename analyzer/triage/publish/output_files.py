@@ -27,7 +27,7 @@ class Outputs(Protocol):
     """Interface of an output directory; names are relative, with `/` between their parts."""
 
     def lock(self, policy: WaitPolicy) -> AbstractContextManager[None]:
-        """Hold the directory for this call."""
+        """Return a context in which no other call writes to the directory."""
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file atomically, creating missing directories."""
