@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
+    from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.programs import Program
     from analyzer.trainer.scenario import Scenario
@@ -140,11 +141,11 @@ def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
         start = "where it starts; copied for each worker"
         add("--directory", type=Path, default=Path(), metavar="DIR", help=start)
     for add in (run, record, matrix):
+        add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
         add("--recorder", action="store_true", help="run the workers under mwms-recorder")
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
-        add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
         add("--workers", type=_number(1), metavar="N", help="another number of workers")
         add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
     silence = "how long silence may last (default: 20, more with many workers or other load)"
@@ -222,10 +223,13 @@ def _record(args: argparse.Namespace) -> int:
 
 def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder], Path]) -> Work:
     """Return `work` with a recorder that uses the requested Python installations."""
-    own = interpreter.ask(args.python)
-    other = interpreter.ask(args.guilty_python) if args.guilty_python else None
+    own, other = interpreter.ask(args.python), _guilty_python(args)
     print(f"TensorFlow {own.tensorflow}" + (f" ({other.tensorflow} on the guilty worker)" if other else ""))
     return lambda scenario, observer: work(scenario, Recorder(own, args.communication, observer, other))
+
+
+def _guilty_python(args: argparse.Namespace) -> Interpreter | None:
+    return interpreter.ask(args.guilty_python) if args.guilty_python else None
 
 
 def _matrix(args: argparse.Namespace) -> int:
@@ -241,12 +245,12 @@ def _matrix(args: argparse.Namespace) -> int:
     remove_leftovers()
     state = args.state or args.output / matrix_results.NAME
     tried = matrix_results.load(state) if args.only_missing else ()
-    status = 0
+    other, status = _guilty_python(args), 0
     for cell in missing(wanted, args.output, tried):
         print(f"{cell.name}: {cell.scenario.workers} workers", flush=True)
         with job_observer() as observer:
             asked = dataclasses.replace(cell, scenario=_changed(args, cell.scenario))
-            result = record_cell(asked, observer, args.output)
+            result = record_cell(asked, observer, args.output, other)
         matrix_results.append(state, result)
         if result.refused:
             print(f"mwms-train: {result.refused}", file=sys.stderr)

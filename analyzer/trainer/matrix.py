@@ -61,13 +61,18 @@ def missing(wanted: Iterator[Cell], home: Path, tried: Collection[str] = ()) -> 
     return [cell for cell in absent if cell.name not in tried]
 
 
-def record_cell(cell: Cell, observer: JobObserver, home: Path) -> MatrixResult:
-    """Record a cell below `home` and score the answer; the result tells why if no recording could be made."""
+def record_cell(
+    cell: Cell, observer: JobObserver, home: Path, other: Interpreter | None = None
+) -> MatrixResult:
+    """Record a cell below `home` and score the answer; the result tells why if no recording could be made.
+
+    `other` is another Python installation for the guilty worker, if any.
+    """
     target = home / cell.name
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     begun = MatrixResult(cell.name, cell.scenario.name, cell.interpreter.tensorflow, date, "")
     try:
-        Recorder(cell.interpreter, "auto", observer).record(cell.scenario, target, inf)
+        Recorder(cell.interpreter, "auto", observer, other).record(cell.scenario, target, inf)
     except UserError as error:
         return begun._replace(refused=" ".join(str(error).split()))
     [score] = score_all(home, cell.name)

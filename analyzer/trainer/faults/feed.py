@@ -59,7 +59,7 @@ class Feed(Fault):
             self.writers.append(writer)
 
     def witness(self, evidence: Evidence) -> str:
-        """Return proof that the pipe was read, and was empty in more than 30 % of the polls."""
+        """Return proof that the pipe was read, and was empty in more than 30 % of the polls since."""
         evidence.life(self.guilty)
         require(self.writers, "no file became a pipe")
         require(self.taken, "nobody read from the pipe")
@@ -70,13 +70,14 @@ class Feed(Fault):
         return told
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
-        """Count whether each pipe is empty at this poll, and how many bytes were read."""
-        for pipe in self.pipes:
-            waiting = int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
-            self.looks += 1
-            self.empty += not waiting
-            self.waiting = waiting
+        """Count how many bytes were read and, from the first one on, whether each pipe is empty."""
+        counts = [fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) for pipe in self.pipes]
+        waiting = [int.from_bytes(count, sys.byteorder) for count in counts]
+        self.waiting = sum(waiting)
         self.taken = self.written - self.waiting
+        if self.taken:
+            self.looks += len(waiting)
+            self.empty += waiting.count(0)
 
     @property
     def is_used_up(self) -> bool:
