@@ -1,6 +1,7 @@
 """Converts findings to their form in the output document, with context lines."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from analyzer.diagnose.log_lines.lines import LineTexts
@@ -9,7 +10,7 @@ from analyzer.model.findings import Evidence, Finding
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 
-_LINES_ABOVE, _LINE_CHARACTERS = 3, 400
+_LINES_ABOVE, _LINE_CHARACTERS, _SHORTEST_QUOTE = 3, 400, 6
 
 
 def finding_reports(findings: Sequence[Finding], tables: Tables) -> list[FindingReport]:
@@ -79,8 +80,18 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
 
 def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
     made = cast(EvidencePlace, evidence._asdict())
-    made["marks"] = [list(mark) for mark in evidence.marks]
+    made["marks"] = [list(mark) for mark in evidence.marks or _quoted_words(evidence)]
     made["signals"] = [name.replace("_", " ") for name in evidence.signals]
     above = lines.above(evidence.source, evidence.line, _LINES_ABOVE) if evidence.line else []
     made["context"] = [[number, shorten(text, _LINE_CHARACTERS)] for number, text in above]
     return made
+
+
+def _quoted_words(evidence: Evidence) -> Iterator[tuple[int, int]]:
+    """Yield where the line has the words that `says` quotes behind a colon."""
+    for colon in re.finditer(": ", evidence.says):
+        words = evidence.says[colon.end() :].partition("; ")[0].rstrip(" …")
+        start = evidence.excerpt.find(words) if len(words) >= _SHORTEST_QUOTE else -1
+        if start >= 0:
+            yield start, start + len(words)
+            return

@@ -9,15 +9,15 @@ OMITTED = re.compile(rf"{SECRET.pattern}|… \d+ characters cut …|…$")
 """Regex for the mask of a secret, or of the middle or the end of a very long line."""
 
 
-def shorten(text: str, limit: int) -> str:
+def shorten(text: str, limit: int, kept: int = 0) -> str:
     """Return the text, cut to `limit` characters with an ellipsis at the end if it is longer.
 
-    The cut is after a word, or in the last word if that is long.
+    The cut is after a word, or in the last word if that is long, and never in the first `kept` characters.
     """
-    if len(text) <= limit:
+    if len(text) <= max(limit, kept):
         return text
-    end = max(limit - 1, 0)
-    space = text.rfind(" ", 2 * limit // 3, end)
+    end = max(limit - 1, kept)
+    space = text.rfind(" ", max(2 * limit // 3, kept), end)
     return f"{text[:space]} …" if space > 0 else f"{text[:end]}…"
 
 

@@ -27,7 +27,7 @@ def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
 
 
 def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
-    """Return the evidence without pieces that repeat an earlier line or earlier marked words."""
+    """Return the evidence without pieces that repeat an earlier line, or what another line of a file says."""
     told: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
@@ -44,7 +44,7 @@ def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
     if kind == "absence" or line is None:
         return {(kind, source, line, place["worker"], place["says"])}
     marked = tuple(place["excerpt"][start:end] for start, end in place["marks"])
-    return {(source, line)} | ({(source, place["worker"], place["says"], marked)} if any(marked) else set())
+    return {(source, line)} | ({(source, place["says"], marked)} if place["says"] else set())
 
 
 def location(place: Json) -> str:

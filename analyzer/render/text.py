@@ -108,7 +108,7 @@ class _Page(NamedTuple):
         room = self.width - 6
         for place in evidence:
             name = keep_ends(one_line(location(place) or place["worker"] or "all files"), 60)
-            absent = "(absent) " if place["kind"] == "absence" else ""
+            absent = "(absent) " if place["kind"] == "absence" and not place["excerpt"] else ""
             said = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
             said = one_line(f"{absent}{said}", _MAX_TEXT)
             first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
@@ -136,4 +136,4 @@ def _marked_part(place: Json, room: int) -> str:
     far = first - line > room // 2
     start = skip_to_word(text, first - room // 4, first) if far else line
     last = max((end for _, end in place["marks"]), default=0)
-    return "…" * far + shorten(text[start:].rstrip(), max(room - far, last - start + 1))
+    return "…" * far + shorten(text[start:].rstrip(), room - far, last - start)

@@ -23,6 +23,13 @@ def test_a_text_is_cut_after_a_word(text: str, limit: int, shown: str) -> None:
     assert shorten(text, limit) == shown
 
 
+def test_marked_words_stay() -> None:
+    """However long the text may be otherwise."""
+    assert shorten("expected shape [9,1,96] but got [9,1,64] here", 30, kept=40) == (
+        "expected shape [9,1,96] but got [9,1,64]…"
+    )
+
+
 def test_an_excerpt_begins_with_a_word() -> None:
     """At or behind the place where it would begin."""
     text = "lost the heartbeat of worker"

@@ -13,20 +13,23 @@ def finding(rule: str, role: str, *lines: int) -> dict[str, Any]:
         "source": f"{rule}.log",
         "kind": "line",
         "worker": None,
-        "says": rule,
         "excerpt": "x",
         "marks": [],
     }
-    return {"rule": rule, "role": role, "outcome": "fired", "evidence": [{**place, "line": n} for n in lines]}
+    told = [{**place, "line": n, "says": f"{rule} {n % 10}"} for n in lines]
+    return {"rule": rule, "role": role, "outcome": "fired", "evidence": told}
 
 
 def test_all_evidence_of_the_verdict_leads_and_one_of_each_other_finding_follows() -> None:
-    """Causes before symptoms, at most as many as asked for; context proves nothing."""
+    """Causes before symptoms, at most as many as asked for; context proves nothing.
+
+    What another line of the file says again is not repeated.
+    """
     findings = [
         finding("seen", "symptom", 1, 2),
         finding("noted", "context", 1),
         finding("also", "cause", 1, 2),
-        finding("chosen", "cause", 1, 2),
+        finding("chosen", "cause", 1, 2, 11),
     ]
     diagnosis = {"rule": "chosen", "findings": findings}
     places = [(place["source"], place["line"]) for place in leading_evidence(diagnosis, 9)]
