@@ -200,11 +200,13 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return how the confidence was computed, e.g. `base likely 0.78`, `raised by … to strong 0.90`."""
+    """Return how the confidence was computed, e.g. `base likely 0.78`, `“…” raises it to strong 0.90`."""
     known = rule.confidence
-    raised = [f"raised by {_plain(name)} to {level(to)}" for name, to in known.raised.items() if truth[name]]
+    raised = [
+        f"“{_plain(name)}” raises it to {level(to)}" for name, to in known.raised.items() if truth[name]
+    ]
     capped = [
-        f"at most {level(cap)} without {_plain(name)}"
+        f"at most {level(cap)} without “{_plain(name)}”"
         for name, cap in known.cap_without.items()
         if not truth[name]
     ]

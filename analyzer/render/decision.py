@@ -178,11 +178,11 @@ def _last_common_step(diagnosis: Mapping[str, Any]) -> str:
 def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
     steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
-    took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else None
+    took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else 0
     answers = [Answer("Workers", workers_seen(run), "left files")]
     if steps:
         answers.append(Answer("Last step", f"{max(steps):,}", ""))
-    if took is not None:
+    if took:
         answers.append(Answer("Took", duration(took), f"ended {instant(run['ended'])}"))
     return answers
 

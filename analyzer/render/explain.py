@@ -35,7 +35,7 @@ def near_misses(diagnosis: Json) -> Iterator[str]:
         of = f" of {near['worker']}" if near["worker"] else ""
         collect = f"; to decide it, collect {near['collect']}" if near["collect"] else ""
         yield (
-            f"{one_line(near['cause'], 80)}{of}: rule {near['rule']} lacks only its condition "
+            f"{one_line(near['cause'], 80)}{of}: rule {near['rule']} lacks only the signal "
             f"“{near['missing']}”{collect}"
         )
 

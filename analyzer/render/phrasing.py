@@ -18,9 +18,15 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "symptom" and not f["explained_by"]
     ]
-    inferred = [w["id"] for w in diagnosis["workers"] if w["seen"] and not w["ended"]["sure"]]
-    if inferred:
-        said.append(f"How {names(inferred)} ended is inferred; no exit code or last error states it.")
+    unsure: dict[str, list[str]] = {}
+    for w in diagnosis["workers"]:
+        if w["seen"] and not w["ended"]["sure"]:
+            known = "unknown" if w["ended"]["how"] == "unknown" else "inferred"
+            unsure.setdefault(known, []).append(w["id"])
+    said += [
+        f"How {names(workers)} ended is {known}; no exit code or last error states it."
+        for known, workers in unsure.items()
+    ]
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
     if absent:
         said.append(

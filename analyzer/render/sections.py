@@ -33,7 +33,7 @@ def sections(d: Json) -> list[Section]:
     every = [
         Section(why, "numbered", d["why"]),
         Section("What differs", "bullets", phrasing.differences(d) if unclear else ()),
-        Section("What nearly fired", "bullets", [*near_misses(d)] if unclear else ()),
+        Section("Causes that lack a single signal", "bullets", [*near_misses(d)] if unclear else ()),
         Section("Most telling lines", "places", phrasing.telling_lines(d)),
         Section("What would decide", "bullets", phrasing.deciding_file(d)),
         Section("Last words", "words", d["last_words"]),

@@ -24,7 +24,7 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert all(part in told for part in PARTS)
     assert "logs/rank0.out:57: Additional GRPC error" in told
     assert "→ lost by peers, process gone" in told
-    assert "confidence 0.90: base likely 0.78, raised by process gone to strong 0.90" in told
+    assert "confidence 0.90: base likely 0.78, “process gone” raises it to strong 0.90" in told
     assert "symptom-aborted-by-peer: symptom (worker:0, worker:2, worker:3)" in told
     assert "explained by worker-vanished" in told
     assert "1. peer.vanished, rule worker-vanished (0.90): chosen" in told
@@ -91,6 +91,6 @@ def test_an_unknown_failure_shows_what_nearly_fired() -> None:
     """On the terminal page, which has nothing better to say."""
     near = {"rule": "a", "title": "A", "cause": "x.a", "worker": "worker:1", "held": ["one", "two"]}
     document = load("unknown") | {"near_misses": [near | {"missing": "three", "collect": "the exit code"}]}
-    assert "lacks only its condition “three”; to decide it, collect the exit code" in " ".join(
+    assert "lacks only the signal “three”; to decide it, collect the exit code" in " ".join(
         render(document, "text").split()
     )

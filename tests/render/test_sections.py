@@ -277,7 +277,7 @@ def test_what_the_document_has_is_on_the_page() -> None:
     page = re.sub(r"<[^>]*>", "", render(whole(), "html").partition('id="diagnosis"')[0])
     for said in (
         "How the workers’ clocks compare", "+3.50 s", "Barriers", "Last step (step 24)",
-        "a line that is odd", "1 other cause that nearly fired", "To decide it, collect the event files.",
+        "a line that is odd", "1 other cause that lacks a single signal", "To decide it, collect the event files.",
         "What differs from job-16, which went well", "3.10.4", "4.0 times as long", "0.25",
         "a line that the good run lacks", ": 0.78 to begin with, +0.12 for a traceback.",
         "Contradicted by nan-loss", "4,321 for which the others waited less are left out",

@@ -109,7 +109,9 @@ def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | Non
     if kind is None or recipe is None:
         return None
     partly = missing or cut
-    what = f"the complete output of {', '.join(partly[:3])}" if kind == "log" and partly else recipe.what
+    more = f" and {len(partly) - 3} more" if len(partly) > 3 else ""
+    of_some = kind == "log" and partly
+    what = f"the complete output of {', '.join(partly[:3])}{more}" if of_some else recipe.what
     return {"kind": kind, "what": what, "tells": recipe.tells, "how": recipe.how}
 
 

@@ -60,9 +60,10 @@ class Axis:
         last = (known[-1][1], formatting.instant(known[-1][0], date=False))
         ticks: list[tuple[float, str]] = []
         for time, x in known:
-            room = x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124
-            if room:
-                ticks.append((round(x, 1), formatting.instant(time, date=False)))
+            label = formatting.instant(time, date=False)
+            shown = {text for _, text in (*ticks[-1:], last)}
+            if x - (ticks[-1][0] if ticks else -300) >= 124 and last[0] - x >= 124 and label not in shown:
+                ticks.append((round(x, 1), label))
         return [*ticks, (round(last[0], 1), last[1])]
 
 
