@@ -1,8 +1,8 @@
 """Decides the verdict from the findings and from how the job ended."""
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
+from functools import reduce
 from typing import NamedTuple
 
 import polars as pl
@@ -71,21 +71,19 @@ def capped(
     read. The chosen cause stays. A culprit becomes a suspect if its log was left out, or if it is guessed
     from the only log.
     """
-    workers, old = tables["workers"], tables["job"]["old_tensorflow"].item()
+    workers, caps, unread = tables["workers"], list(_caps(tables)), _workers_beyond_budget(tables)
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
-    alone = workers["seen"].sum() == 1
-    sources, left_out = tables["sources"], beyond_budget(tables)
-    unread = set(sources.filter(pl.col("source").is_in(left_out["source"].to_list()))["worker"])
-
-    unreadable = _unreadable_logs(sources)
+    doubtful = unread | guessed if workers["seen"].sum() == 1 else unread
 
     def cap(finding: Finding) -> Finding:
-        known = _cap_unreadable(_cap_guessed(finding, guessed, alone), unreadable)
-        return _cap_unread(_cap_old(known, old), unread)
+        unsure = [worker for worker in finding.culprits if worker in guessed]
+        own = [(_CAP_GUESSED, f"the index of {unsure[0]} is guessed")] if unsure else []
+        if not doubtful.isdisjoint(finding.culprits):
+            finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
+        return reduce(_at_most, [*own, *caps], finding)
 
     chosen = cap(decision.chosen) if decision.chosen else None
-    caps = [(old, _CAP_OLD), (unread, _CAP_UNREAD), (unreadable, _CAP_UNREADABLE)]
-    confidence = min(decision.confidence, *(cap if present else 1.0 for present, cap in caps))
+    confidence = min([decision.confidence, *(most for most, _ in caps)])
     return [cap(each) for each in findings], decision._replace(
         chosen=chosen,
         confidence=chosen.confidence if chosen else confidence,
@@ -93,49 +91,35 @@ def capped(
     )
 
 
-def _cap_guessed(finding: Finding, guessed: AbstractSet[str], alone: bool) -> Finding:
-    unsure = [worker for worker in finding.culprits if worker in guessed]
-    if not unsure:
-        return finding
-    why = f"at most {_CAP_GUESSED:.2f}, for the index of {unsure[0]} is guessed"
-    if alone:
-        finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
-    return _at_most(_CAP_GUESSED, why, finding)
-
-
-def _cap_old(finding: Finding, shown: str | None) -> Finding:
-    why = f"at most {_CAP_OLD:.2f}, for TensorFlow before 2.4 is read with less confidence ({shown})"
-    return _at_most(_CAP_OLD, why, finding) if shown else finding
-
-
-def _unreadable_logs(sources: pl.DataFrame) -> list[str]:
+def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
+    """Yield (highest confidence, reason) for what makes every finding less sure."""
     unread = (pl.col("read") == "skipped") & pl.col("reason").str.starts_with("cannot be read")
-    return sources.filter((pl.col("kind") == "log") & unread)["source"].to_list()
+    logs = tables["sources"].filter(unread, kind="log")["source"]
+    if not logs.is_empty():
+        yield _CAP_UNREADABLE, f"{logs[0]} cannot be read"
+    if old := tables["job"]["old_tensorflow"].item():
+        yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
+    if _workers_beyond_budget(tables):
+        yield _CAP_UNREAD, "files were left out"
 
 
-def _cap_unreadable(finding: Finding, logs: Sequence[str]) -> Finding:
-    if not logs:
+def _at_most(finding: Finding, cap: tuple[float, str]) -> Finding:
+    most, reason = cap
+    if finding.confidence <= most:
         return finding
-    return _at_most(_CAP_UNREADABLE, f"at most {_CAP_UNREADABLE:.2f}, for {logs[0]} cannot be read", finding)
+    why = f"at most {most:.2f}, for {reason}"
+    return finding._replace(confidence=most, confidence_trace=(*finding.confidence_trace, why))
 
 
-def _cap_unread(finding: Finding, unread: AbstractSet[str | None]) -> Finding:
-    if not unread:
-        return finding
-    if not unread.isdisjoint(finding.culprits):
-        finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
-    return _at_most(_CAP_UNREAD, f"at most {_CAP_UNREAD:.2f}, for files were left out", finding)
+def _workers_beyond_budget(tables: Tables) -> set[str | None]:
+    """Return the workers of the files that the budget left out; None for a file without a worker."""
+    left_out = beyond_budget(tables)["source"].to_list()
+    return set(tables["sources"].filter(pl.col("source").is_in(left_out))["worker"])
 
 
 def beyond_budget(tables: Tables) -> pl.DataFrame:
     """Return the rows of `damage` that are due to the budget of the run."""
     return tables["damage"].filter(pl.col("what").str.contains(BEYOND_BUDGET, literal=True))
-
-
-def _at_most(cap: float, why: str, finding: Finding) -> Finding:
-    if finding.confidence <= cap:
-        return finding
-    return finding._replace(confidence=cap, confidence_trace=(*finding.confidence_trace, why))
 
 
 def _stands(finding: Finding, tables: Tables) -> bool:

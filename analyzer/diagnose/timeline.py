@@ -181,9 +181,9 @@ class _SortKey:
         if event["time"] is not None:
             return float(event["time"])
         first_seen, last_seen = self._lives.get(event["worker"], (None, None))
-        lines, times = self._dated.get(event["source"], ([], []))
-        above = bisect_right(lines, event["line"] or 0)
-        guess = times[above - 1] if above else -math.inf if lines else math.inf
+        guess = self._above(event)
+        if guess is None:
+            guess = -math.inf if event["source"] in self._dated else math.inf
         guess = guess if last_seen is None else min(guess, last_seen)
         return guess if first_seen is None else max(guess, first_seen)
 

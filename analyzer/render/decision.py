@@ -244,3 +244,11 @@ def confidence_phrase(diagnosis: Mapping[str, Any]) -> str:
     if diagnosis["cause"] in (None, "unknown"):
         return ""
     return f"{confidence(diagnosis['confidence'])} ({percent(diagnosis['confidence'])})"
+
+
+def verdict_parts(diagnosis: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the verdict with its sign, and what is known of: who is blamed, the cause, the confidence."""
+    title, workers = blamed(diagnosis)
+    known = diagnosis["cause"] if diagnosis["cause"] not in (None, "healthy") else ""
+    parts = (f"{title} {workers}".strip(), one_line(known, 80), confidence_phrase(diagnosis))
+    return " ".join(wording()["verdicts"][diagnosis["verdict"]]), [part for part in parts if part]

@@ -59,17 +59,8 @@ class _Page(NamedTuple):
 
     def decision(self) -> Iterator[str]:
         d = self.diagnosis
-        sign, verdict = decision.wording()["verdicts"][d["verdict"]]
-        title, workers = decision.blamed(d)
-        known = d["cause"] if d["cause"] not in (None, "healthy") else ""
-        parts = [
-            f"{title} {workers}" if workers else "",
-            one_line(known, 80),
-            decision.confidence_phrase(d),
-        ]
-        head = self.paint(f"{sign} {verdict.upper()}") + "".join(
-            f"  {self.paint.bold(p)}" for p in parts if p
-        )
+        verdict, parts = decision.verdict_parts(d)
+        head = "  ".join([self.paint(verdict.upper()), *map(self.paint.bold, parts)])
         yield head + self.paint.faint(f"  {one_line(d['run']['name'], 60)}")
         yield ""
         yield from self.wrapped(one_line(d["summary"], _MAX_TEXT))

@@ -29,9 +29,9 @@ class LineTexts:
             (source, line): excerpt
             for source, line, excerpt in facts.select("source", "line", "excerpt").iter_rows()
         }
-        wanted = tables["records"].filter(own)
-        parts = wanted.select("source", "line", "last_line", "text").partition_by("source", as_dict=True)
-        self._records = {str(source): part.sort("line") for (source,), part in parts.items()}
+        wanted = tables["records"].filter(own).select("source", "line", "last_line", "text").sort("line")
+        parts = wanted.partition_by("source", as_dict=True)
+        self._records = {str(source): part for (source,), part in parts.items()}
         self._starts = {source: part["line"].to_list() for source, part in self._records.items()}
 
     def above(self, source: str | None, line: int, most: int) -> list[Line]:

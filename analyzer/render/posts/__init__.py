@@ -61,11 +61,8 @@ def units(text: str) -> int:
 
 def headline(d: Json) -> tuple[str, str]:
     """Return verdict with its sign, and the phrase on who is blamed, the cause and the confidence."""
-    sign, verdict = decision.wording()["verdicts"][d["verdict"]]
-    title, workers = decision.blamed(d)
-    known = d["cause"] if d["cause"] not in (None, "healthy") else ""
-    said = (f"{title} {workers}".strip(), known, decision.confidence_phrase(d))
-    return f"{sign} {verdict}", " · ".join(part for part in said if part)
+    verdict, parts = decision.verdict_parts(d)
+    return verdict, " · ".join(parts)
 
 
 def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str, markup: Markup) -> str:

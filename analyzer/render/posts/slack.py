@@ -11,7 +11,7 @@ from typing import Any
 from analyzer.model.placeholders import shorten
 from analyzer.render import decision
 from analyzer.render.finding_order import location
-from analyzer.render.posts import headline
+from analyzer.render.posts import headline, units
 from analyzer.render.sanitize import one_line, visible
 from analyzer.render.sections import Section, sections
 
@@ -68,7 +68,7 @@ def _length(value: Any) -> int:  # noqa: ANN401 - JSON
         return sum(_length(each) for key, each in value.items() if key not in {"type", "style"})
     if isinstance(value, list | tuple):
         return sum(map(_length, value))
-    return len(value) + sum(char > "\uffff" for char in value) if isinstance(value, str) else 0
+    return units(value) if isinstance(value, str) else 0
 
 
 def _rich_text(*elements: Json) -> Json:
