@@ -219,7 +219,7 @@ def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
 
 
 def _by_progress(log: _Log, count: int) -> list[Place]:
-    """Return where epoch or step goes back; empty unless exactly `count` times."""
+    """Return the places at which epoch or step goes back; empty unless there are exactly `count` of them."""
     found: list[Place] = []
     before: tuple[object, ...] = (0, 0)
     rows = log.cells("scalars", "tag", "epoch", "step")

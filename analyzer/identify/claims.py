@@ -33,10 +33,10 @@ def stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:
 
 
 def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> Claim | None:
-    """Return the task most often stated, else the one whose cluster address is the server's; else None.
+    """Return the task that a worker's logs state most often, else that of its server's address, else None.
 
-    A global rank is the index of a worker only if no cluster has other roles, which ranks count, too, and
-    if the log states no other: a log of several processes does.
+    A global rank counts as the index of a worker only if all tasks of the clusters are workers (ranks count
+    every role), and if the logs state just one rank (the log of several processes states several).
     """
     facts = stated_by(group, stated)
     only_workers = all(cluster.keys() <= {"worker"} for cluster in clusters)

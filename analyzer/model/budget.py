@@ -54,7 +54,7 @@ class Budget:
             raise OverBudgetError(excess)
 
     def excess(self, *, unpacking: bool) -> str:
-        """Return in words which limit is reached, that on bytes for `unpacking` only; empty if none is."""
+        """Return which limit is exceeded, empty if none is; that on bytes holds only while `unpacking`."""
         seconds, gigabytes = self._limits
         if self._spent[0] > seconds * 1e9:
             return f"{BEYOND_BUDGET} {seconds:g} s of processor time"

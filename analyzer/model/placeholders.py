@@ -1,4 +1,4 @@
-"""Texts that replace omitted parts of quoted lines, and what shortens long ones."""
+"""Shortens texts, and recognizes the marks that stand for what was masked or cut."""
 
 import re
 

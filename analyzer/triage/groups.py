@@ -69,7 +69,7 @@ def _state(before: Sequence[int], tonight: int | None, now: int) -> str:
 
 
 def _is_news(places: Sequence[int], absent: int) -> bool:
-    """Return True if so many nights without the group are improbable, given those on which it occurred."""
+    """Return True if `absent` nights without the group are improbable, given those on which it occurred."""
     if absent < GONE_AFTER_NIGHTS:
         return False
     again, without = len(places) - 1, places[-1] - places[0] - (len(places) - 1)

@@ -78,7 +78,7 @@ class StoredTree:
         """Files and directories of each directory that was listed by itself, by URL."""
 
     def settled(self, place: str) -> list[StoredRun]:
-        """Return the known runs at or below a place that was not listed and need not be."""
+        """Return the stored runs at or below a place that need not be listed; empty once it was."""
         return self._known.at(place) if self._listed(place) is None else []
 
     def listing(self, place: str) -> Listing:

@@ -58,7 +58,7 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 
 
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
-    """Return a sentence on the nights whose runs came in now, or on the last one with runs if all are old."""
+    """Return a sentence on runs filed under earlier nights; if none came in, on the last night with runs."""
     filed = [each for each in summary.nights if each.date in context.filed]
     if filed:
         shown = "; ".join(map(_counts, filed[: -_MAX_ITEMS - 1 : -1]))
