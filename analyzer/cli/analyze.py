@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analyzer.cli import targets
 from analyzer.cli.entrypoint import run_command, write_stdout
-from analyzer.cli.inputs import local_paths
+from analyzer.cli.inputs import local_paths, rule_directory
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.cli.polars_threads import limit_polars_threads
@@ -192,7 +192,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
     limit_polars_threads([*paths, *([arguments.against] if arguments.against else [])])
     with ProgressBar() as progress:
         options = AnalysisOptions(
-            rules=tuple(_directory(name) for name in arguments.rules),
+            rules=tuple(map(rule_directory, arguments.rules)),
             packs=arguments.packs,
             redaction=arguments.redact,
             budget=_limits(arguments.budget),
@@ -228,14 +228,6 @@ def _limits(text: str) -> Limits:
         raise UsageError(f"--budget {text}: is neither none nor limits like {Limits()}")
     given = zip(match.groups(), Limits(), strict=True)
     return Limits(*(default if part is None else float(part) for part, default in given))
-
-
-def _directory(name: str) -> Path:
-    if not Path(name).is_dir():
-        raise UsageError(f"--rules {name}: no such directory")
-    if not any(Path(name).rglob("*.yaml")):
-        raise UsageError(f"--rules {name}: holds no rule (*.yaml)")
-    return Path(name)
 
 
 def _print(text: str) -> None:

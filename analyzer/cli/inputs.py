@@ -1,4 +1,4 @@
-"""Makes local paths of what a command is given: standard input and runs in object stores are copied."""
+"""Makes paths of what a command is given: rules and runs; standard input and remote runs are copied."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,6 +26,20 @@ def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
 
     with ScratchDirectory() as folder:
         yield [_local_path(name, Path(folder)) for name in names]
+
+
+def rule_directory(name: str, option: str = "--rules ") -> Path:
+    """Return the directory of rules that a command is given.
+
+    Raises:
+        UsageError: there is no such directory, or no rule in it.
+
+    """
+    if not Path(name).is_dir():
+        raise UsageError(f"{option}{name}: no such directory")
+    if not any(Path(name).rglob("*.yaml")):
+        raise UsageError(f"{option}{name}: holds no rule (*.yaml)")
+    return Path(name)
 
 
 def _is_url(name: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.discover import discover, installed_readers
@@ -202,12 +203,8 @@ def _new(arguments: argparse.Namespace) -> int:
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
     """Return the rule directories given on the command line, else the package's `rules` directory."""
-    for name in arguments.rules:
-        if not Path(name).is_dir():
-            raise UsageError(f"{name}: no such directory")
-        if not any(Path(name).rglob("*.yaml")):
-            raise UsageError(f"{name}: there is no file *.yaml in it")
-    return [Path(name).resolve() for name in arguments.rules] or [resource("rules")]
+    named = [rule_directory(name, option="") for name in arguments.rules]
+    return [folder.resolve() for folder in named] or [resource("rules")]
 
 
 def _cached_rules(arguments: argparse.Namespace) -> RulePack:

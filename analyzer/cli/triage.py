@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
@@ -48,7 +49,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     from analyzer.triage.notify.delivery import channels
 
     now = timestamp("--now", arguments.now) if arguments.now else time.time()
-    rules = tuple(str(_directory(name).resolve()) for name in arguments.rules)
+    rules = tuple(str(rule_directory(name).resolve()) for name in arguments.rules)
     order = TriageOptions(
         roots=arguments.roots,
         folder=arguments.output,
@@ -131,12 +132,6 @@ def _status(night: TriageResult, fail_on: str) -> int:
 def _require_modules(extra: str, *modules: str) -> None:
     if missing := [each for each in modules if find_spec(each) is None]:
         raise UsageError(missing_extra(missing[0], extra))
-
-
-def _directory(name: str) -> Path:
-    if not Path(name).is_dir():
-        raise UsageError(f"--rules {name}: no such directory")
-    return Path(name)
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def test_a_directory_without_rules_is_an_error(tmp_path: Path, capsys: Said) -> 
     """A mistyped path must not look like a proof."""
     for command in ("lint", "test"):
         assert main([command, str(tmp_path)]) == 2
-        assert "there is no file *.yaml in it" in capsys.readouterr().err
+        assert "holds no rule (*.yaml)" in capsys.readouterr().err
     (tmp_path / "overlay.yaml").write_text("switch_off: [plateau]\n", encoding="utf-8")
     assert main(["lint", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "0 rules, no faults\n"
