@@ -1,9 +1,11 @@
-"""Exports of log services: one JSON array, or one entry per line, often newest first.
+"""Exports of log services: one JSON array, one entry per line, or CSV, often newest first.
 
-`gcloud logging read --format=json` and `aws logs filter-log-events` write JSON, not lines of text. Their
-entries are rewritten one per line, oldest first, and read as a log; line numbers then count entries.
+`gcloud logging read --format=json` and `aws logs filter-log-events` write JSON, the consoles of CloudWatch,
+Splunk and Azure also CSV. The entries are rewritten one per line, oldest first, and read as a log; line
+numbers then count entries.
 """
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collector_timestamps import entry_time
+from analyzer.ingest.logs.structured import unwrapped
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
@@ -28,12 +31,22 @@ MAX_YAML_EVENTS = 200_000
 
 _OPENING_BYTES = 4_000
 _ENTRY = lazy_regex(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
-_ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries)"\s*:\s*\[)')
+_ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries|data)"\s*:\s*\[)')
 _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
 _LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
 """Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
-_LIST_KEYS = ("events", "entries")
+_LIST_KEYS = ("events", "entries", "data")
+_CSV_COLUMNS = {
+    "message": (
+        "@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content",
+    ),
+    "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]"),
+    "logStreamName": (
+        "@logstream", "logstreamname", "pod_name", "podname", "pod", "host", "hostname", "computer",
+    ),
+}  # fmt: skip
+"""Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
 
 Entry = dict[str, Any]
 
@@ -80,6 +93,8 @@ def entries_of(path: Path) -> Export:
     is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
+    if b"," in opening.partition(b"\n")[0] and (rows := _csv_rows(path)):
+        return _oldest_first(rows)
     is_loki = _LOKI.match(opening)
     if not (is_loki or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return Export()
@@ -127,7 +142,7 @@ def _entries(path: Path) -> list[Entry] | None:
         return list(_of_loki(whole["data"].get("result"))) or None
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
-    return [entry for entry in found if isinstance(entry, dict)] or None
+    return [unwrapped(entry) for entry in found if isinstance(entry, dict)] or None
 
 
 def _of_loki(streams: object) -> Iterator[Entry]:
@@ -157,6 +172,22 @@ def _documents(path: Path) -> list[Entry] | None:
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return [entry for entry in documents if isinstance(entry, dict)] or None
+
+
+def _csv_rows(path: Path) -> list[Entry]:
+    """Return the rows of a CSV file as entries; none unless its header names a message and a time."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        header = [name.strip().lower() for name in next(csv.reader([file.readline(_OPENING_BYTES)]), [])]
+        columns = {
+            field: next((header.index(name) for name in names if name in header), None)
+            for field, names in _CSV_COLUMNS.items()
+        }
+        is_export = None not in (columns["message"], columns["timestamp"])
+        if not is_export or path.stat().st_size > MAX_BYTES:
+            return []
+        used = {field: at for field, at in columns.items() if at is not None}
+        rows = (row for row in csv.reader(file, strict=False) if len(row) >= len(header))
+        return [{field: row[at] for field, at in used.items()} for row in rows]
 
 
 def _oldest_first(entries: Sequence[Entry]) -> Export:

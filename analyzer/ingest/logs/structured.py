@@ -49,7 +49,18 @@ def parse(line: str) -> Entry | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return entry if isinstance(entry, dict) else None
+    return unwrapped(entry) if isinstance(entry, dict) else None
+
+
+def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return message, time and pod or host of an event in an answer of Datadog, or any other entry itself."""
+    event = entry.get("attributes")
+    if not (isinstance(event, dict) and isinstance(event.get("message"), str)):
+        return entry
+    tags = event.get("tags")
+    named = dict(str(tag).split(":", 1) for tag in tags if ":" in str(tag)) if isinstance(tags, list) else {}
+    origin = named.get("pod_name") or event.get("host")
+    return {"message": event["message"], "timestamp": event.get("timestamp"), "logStreamName": origin}
 
 
 def is_log_entry(entry: Entry) -> bool:

@@ -65,6 +65,54 @@ def test_streams_of_loki_are_read(tmp_path: Path) -> None:
     assert {*found["scalars"]["worker"]} == {"worker:0", "worker:1"}
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "@timestamp,@message,@logStream",
+        '"_time","_raw","host"',
+        "\ufeffDate,Content,Host",
+        "TimeGenerated [UTC],LogMessage,PodName",
+    ],
+)
+def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:
+    """As the consoles of CloudWatch, Splunk, Datadog and Azure write them; a text may have several lines."""
+    rows = [
+        f'"2026-11-21 01:40:3{n}.000","step {n} loss 0.{n}\nbehind it",mnist-worker-{n % 2}'
+        for n in range(6, 0, -1)
+    ]
+    tables = read(tmp_path, "\n".join([header, *rows]) + "\n", "results.csv")
+    assert sorted(steps(tables)) == list(range(1, 7))
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+    assert tables["scalars"]["time"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    "header", ["epoch,loss,time", "timestamp, name, index, utilization.gpu [%]", "message,label"]
+)
+def test_a_csv_file_without_a_message_and_its_time_is_no_log(header: str, tmp_path: Path) -> None:
+    """As what `CSVLogger` or nvidia-smi writes, or a data set."""
+    (tmp_path / "results.csv").write_text(f"{header}\n1,2,3\n", encoding="utf-8")
+    (source,) = discover([tmp_path]).sources
+    assert source.kind is not Kind.LOG
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda events: json.dumps({"data": events}), lambda events: "\n".join(map(json.dumps, events))]
+)
+def test_events_of_datadog_are_read(wrap: Callable[[list[Any]], str], tmp_path: Path) -> None:
+    """The answer of its API, or an event a line; the pod is among the tags, and no field is put behind a message."""
+    events = [
+        {"id": str(n), "type": "log", "attributes": {
+            "timestamp": f"2026-11-21T01:40:3{n}Z", "message": f"step {n} loss 0.5", "host": "node-7",
+            "status": "info", "tags": ["env:prod", f"pod_name:mnist-worker-{n % 2}"]}}
+        for n in (4, 3, 2, 1)
+    ]  # fmt: skip
+    tables = read(tmp_path, wrap(events), "datadog.jsonl")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+    assert {*tables["scalars"]["tag"]} == {"step", "loss"}
+
+
 def test_a_broken_array_is_read_as_lines(tmp_path: Path) -> None:
     """It is no reason to read nothing."""
     (source,) = read(tmp_path, json.dumps(ENTRIES, indent=1)[:-9])["sources"].to_dicts()
