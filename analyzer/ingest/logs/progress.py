@@ -46,12 +46,26 @@ _LEADING_EPOCH = lazy_regex(
 _CHECKPOINT = lazy_regex(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = lazy_regex(r"Saving dict for global step (\d+): ")
 _HINT = lazy_regex(
-    rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|{_STEP_ABROAD}|{_EPOCH_WORDS}", re.IGNORECASE
+    rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|\bits?[\s:=#]|{_STEP_ABROAD}|{_EPOCH_WORDS}",
+    re.IGNORECASE,
 )
 _NOT_PROGRESS = lazy_regex(
     r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
     re.IGNORECASE,
 )
+_COUNTER = lazy_regex(
+    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?<![\w.-])"
+    r"(?!(?:attempts?|day|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
+    r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
+    r"(?P<name>[^\W\d]{2,24})[\s:=#]{1,3}(?P<count>\d+)"
+    r"(?![\w.%-]|[,:]\d| ?(?:[mu]?s|secs?|seconds|[kmg]i?b|bytes)\b)"
+    r"(?:\s*(?:/|of)\s*(?P<total>\d+))?(?=.*?[\s=:(][-+]?\d+\.\d)",
+    re.IGNORECASE,
+)
+"""Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`."""
+_RISES = 2
+"""How often a counter must have grown before its lines are progress."""
+_MAX_COUNTERS = 50
 _MAX_DIGITS = 25
 """Maximum length of a step count; longer ones are not converted."""
 _MAX_LINE_CHARS = 2_000
@@ -114,6 +128,18 @@ def _layout_of(shape: str) -> _Layout | None:
     return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))
 
 
+@lru_cache(maxsize=4096)
+def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
+    """Parse a line with a counter of a name that is not known; its words up to the counter are its key."""
+    match = None if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape) else _COUNTER.match(shape)
+    if match is None:
+        return None
+    key = shape[: match.start("count")].replace("0", "")
+    total = match.span("total") if match["total"] else None
+    values = tuple(metric for metric in metrics(shape) if metric.number != match.span("count"))
+    return key, _Layout("loop", (None, None, match.span("count"), total), values)
+
+
 def _bar_metrics(shape: str) -> Iterator[Metric]:
     for metric in _METRIC.finditer(shape):
         if metric[1] != "ETA" and not shape[metric.end() : metric.end() + 1].isalpha():
@@ -145,13 +171,18 @@ class ProgressReader:
         self.epochs: int | None = None
         self._heading: ProgressPoint | None = None
         """The step of a line without metrics, which may follow on the lines below."""
+        self._has_steps = False
+        self._counters: dict[str, tuple[int, int]] = {}
+        """Words before a counter → its last value, and how often it has grown in a row."""
+        self._counter = ""
+        """The first of them that has grown often enough; the others are ignored."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values of one progress line; empty for any other line."""
         layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
-        origin = layout.origin
+        origin, self._has_steps = layout.origin, True
         epoch, epochs, step, steps = (
             None if match is None else _count(text[slice(*match)]) for match in layout.position
         )
@@ -171,6 +202,31 @@ class ProgressReader:
         values = list(_values(text, layout, base))
         self._heading = None if values else base
         return [base, *values]
+
+    def points_counted(self, text: str) -> list[ProgressPoint]:
+        """Return the values of a line like `round 12: bce 0.31`, once its counter has grown twice in a row.
+
+        Empty if the log has steps or epochs by one of their usual names.
+        """
+        found = None if self._has_steps else _counter_layout(_zero_digits(text))
+        if found is None or self._counter not in {"", found[0]}:
+            return []
+        key, layout = found
+        step, steps = (match and _count(text[slice(*match)]) for match in layout.position[2:])
+        if not self._grows(key, step or 0):
+            return []
+        self._counter = key
+        base = ProgressPoint("step", None, None, step, steps, float(step or 0), "unknown", "loop")
+        return [base, *_values(text, layout, base)]
+
+    def _grows(self, key: str, count: int) -> bool:
+        """Return whether a counter has grown often enough; it may begin again at 0 or 1."""
+        if key not in self._counters and len(self._counters) >= _MAX_COUNTERS:
+            return False
+        last, rises = self._counters.get(key, (count, 0))
+        rises = rises + (count > last) if count >= last or count < 2 else 0
+        self._counters[key] = (count, rises)
+        return rises >= _RISES
 
     def points_below(self, text: str) -> list[ProgressPoint]:
         """Return the metrics in an indented line below one that only names its step."""

@@ -36,7 +36,7 @@ def read_stream(
         if record.cut:
             what = f"{record.cut} lines left out of the middle of a very long record"
             output.add_damage(what, line=record.line)
-        if record.kind in {"progress", "plain"}:
+        if record.kind in {"progress", "plain", "python"}:
             _read_progress(output, record, progress)
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
@@ -98,7 +98,7 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
 
 def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
     for body in record.bodies:
-        points = progress.points(body) if record.kind == "progress" else progress.points_below(body)
+        points = _points(record, body, progress)
         if points and _is_too_large(points[0]):
             output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue
@@ -108,6 +108,13 @@ def _read_progress(output: SourceRows, record: Record, progress: ProgressReader)
                 epochs=point.epochs, step=point.step, steps=point.steps, value=point.value, scope=point.scope,
                 origin=point.origin,
             )  # fmt: skip
+
+
+def _points(record: Record, body: str, progress: ProgressReader) -> list[ProgressPoint]:
+    if record.kind == "progress":
+        return progress.points(body)
+    below = progress.points_below(body) if record.kind == "plain" else []
+    return below or ([] if record.level in {"W", "E", "F"} else progress.points_counted(body))
 
 
 def _is_too_large(point: ProgressPoint) -> bool:

@@ -181,3 +181,48 @@ def test_a_fraction_before_a_metric_is_a_step_of_a_plan(text: str) -> None:
 def test_other_fractions_are_no_steps(text: str) -> None:
     """Dates, evaluation and what has no metric."""
     assert points(text) == []
+
+
+def counted(*texts: str) -> list[tuple[str, int | None, float]]:
+    """The values of lines with a counter of any name, read in order."""
+    reader = ProgressReader()
+    return [
+        (point.tag, point.step, point.value)
+        for text in texts
+        for point in (reader.points(text) or reader.points_counted(text))
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["round {}: bce 0.31 (lr 0.003)", "tick {}    kimg 1.2  D 0.7", "[vae] minute {} | elbo -91.5"]
+)
+def test_a_counter_of_any_name_that_grew_twice_is_a_step(line: str) -> None:
+    """Not before: a line seen twice may count anything."""
+    assert counted(line.format(3), line.format(4)) == []
+    assert counted(*map(line.format, (3, 4, 5, 6)))[-1][1] == 6
+    assert ("step", 1, 1.0) in counted(*map(line.format, (7, 8, 9, 1)))
+
+
+def test_the_counter_itself_is_no_metric() -> None:
+    """What stands behind it is."""
+    assert counted(*(f"frames={n} psnr=20.5" for n in (64, 128, 192))) == [
+        ("step", 192, 192.0),
+        ("psnr", 192, 20.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "retrying, attempt {} in 2.5 s",
+        "waited {} s of 300.0",
+        "worker {} reports 0.5",
+        "read {}.5 MB",
+        "listening on port {} (0.1)",
+    ],
+)
+def test_what_counts_no_progress_is_no_step(line: str) -> None:
+    """Attempts, durations and names; nor is it where the log has steps or epochs by their usual names."""
+    reader = ProgressReader()
+    assert not [point for n in range(3, 9) for point in reader.points_counted(line.format(n))]
+    assert counted("step 1 loss 0.5", *(f"round {n}: bce 0.31" for n in range(9)))[2:] == []
