@@ -158,6 +158,8 @@ _NAMED_WRITER = (
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
 )
 """Regex for `2026-03-04T09:12:44Z worker-1 text`: syslog servers, `aws logs tail`."""
+_AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$"
+"""Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
 _rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _replica_exit = _regex_style(
@@ -171,9 +173,10 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
         r"(?P<text>.*)$"
     ),
     _regex_style(_TASK_IN_BRACKETS),
+    _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"),
     _replica_exit,
 )
-"""Styles that only some lines have: Ray, mpirun, tasks in brackets, AI Platform."""
+"""Styles that only some lines have: Ray, mpirun, tasks in brackets, Airflow, AI Platform."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,

@@ -234,3 +234,14 @@ def test_a_task_in_brackets_behind_a_time() -> None:
     }
     threads = [line.replace("worker", "Thread").replace("chief", "pool") for line in lines]
     assert detect_style(threads) is None
+
+
+@pytest.mark.parametrize("time", ["2026-11-21T01:35:58.252+0000", "2026-11-21, 01:35:58 UTC"])
+def test_the_lines_of_a_pod_that_airflow_follows(time: str) -> None:
+    """A status of several lines is one record again; what Airflow adds below has no prefix."""
+    pod = f"[{time}] {{pod_manager.py:471}} INFO - [base] "
+    lines = [f"{pod}{text}" for text in ("E a.cc:1] these tasks are unhealthy:", "/job:worker/task:3")]
+    (stream,) = split_streams(list(enumerate([*lines, "  raise X"])), detect_style(lines))
+    assert [line.removeprefix(f"{time} ") for _, line in stream.lines] == [
+        "E a.cc:1] these tasks are unhealthy:", "/job:worker/task:3", "  raise X",
+    ]  # fmt: skip
