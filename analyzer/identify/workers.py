@@ -181,7 +181,7 @@ def _numbered_roles(
     Returns (source → worker, worker by name → worker); both are empty if the names hold the task's index. If
     a file that is no log names worker 0, those files count from 0, and only the logs are renumbered.
     """
-    named = [each for each in sources if each.worker and not is_numbered(each.name.rpartition("#")[2])]
+    named = [each for each in sources if each.worker and not _is_numbered(each.name)]
     logs: dict[str, list[str]] = {}
     for source in named:
         if source.is_log and source.worker:
@@ -192,7 +192,8 @@ def _numbered_roles(
     if ranked:
         moved = [each for each in named if each.is_log or "chief:0" not in others]
         return _renamed(moved, ranked)
-    if not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
+    ranks = any(is_numbered(each.name.rpartition("#")[2]) for each in named)
+    if ranks or not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
         return {}, {}
     kind, shifted = _by_numbers(logs, stated, clusters, remote)
     if kind is Numbering.INDEX:

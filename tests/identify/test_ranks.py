@@ -42,3 +42,16 @@ def test_names_may_count_the_chief(
     assert [found[each] for each in files] == expected
     codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
     assert codes["worker"].to_list() == expected[2:]
+
+
+def test_ranks_before_lines_may_count_the_chief(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """As `srun --label` puts them: rank 0 is the chief where every task says so."""
+    tasks = (("chief", 0), ("worker", 0), ("worker", 1))
+    lines = [
+        f"{rank}: {line}"
+        for rank, task in enumerate(tasks)
+        for line in (WITH_CHIEF.format(*task) + LINE).splitlines()
+    ]
+    tables = load_tables(discover([make_run({"slurm-7.out": "\n".join(lines) + "\n"})]), our_rules())
+    found = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert [found[f"slurm-7.out#{rank}"] for rank in range(3)] == ["chief:0", "worker:0", "worker:1"]
