@@ -4,14 +4,14 @@ The plan is its numbers of epochs and steps; the wording of completion lines is 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.training.ordering import LastProgress, comes_after
+from analyzer.derive.training.ordering import LastProgress, Row, comes_after
 from analyzer.derive.training.others import range_of_others
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
@@ -20,6 +20,7 @@ from analyzer.tables.clock_alignment import CommonClock
 _LONGEST = 300
 """Maximum length in characters of a completion line."""
 _SENTENCE_END = re.compile(r"[.!;]+ +")
+_NAMES_EPOCH = re.compile(r"(?i)epoch")
 
 
 class Place(NamedTuple):
@@ -128,25 +129,36 @@ def completion_lines(
     """Return (worker, attempt) → the completion line that follows its last step.
 
     Without a known step, only a line about the training itself counts: others tell of its preparation.
+    A line that also names the last step, as `step 500 | finished`, counts if it is the only one of its kind.
     """
     plain = records.filter(
-        pl.col("kind").is_in(["plain", "python"])
+        pl.col("kind").is_in(["plain", "python", "progress"])
         & (pl.col("level").is_null() | (pl.col("level") == "I"))
         & (pl.col("text").str.len_chars() < _LONGEST)
     )
     done, not_done = messages.wording("done"), messages.wording("not_done")
     trained = messages.wording("training_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
+    with_step: Counter[tuple[str, int]] = Counter()
     for row in plain.iter_rows(named=True):
         whole, sentences = row["text"], _SENTENCE_END.split(row["text"])
         if (done.is_in(whole) and not not_done.is_in(whole)) or any(
             trained.is_in(sentence) and not not_done.is_in(sentence) for sentence in sentences
         ):
             life = row["worker"], row["attempt"]
-            order = {comes_after(row, step) for step in progress.get(life, ())}
+            with_step[life] += row["kind"] == "progress"
+            if row["kind"] == "progress" and _NAMES_EPOCH.search(whole):
+                continue
+            order = {_is_last(row, step) for step in progress.get(life, ())}
             if order == {True} or (not order and trained.is_in(row["text"])):
                 found[life] = row | {"of_training": trained.is_in(whole)}
-    return found
+    return {life: row for life, row in found.items() if row["kind"] != "progress" or with_step[life] == 1}
+
+
+def _is_last(row: Row, step: Row) -> bool | None:
+    """Return whether a completion line follows the last step, or names it itself."""
+    names_step = row["kind"] == "progress" and (row["source"], row["line"]) == (step["source"], step["line"])
+    return names_step or comes_after(row, step)
 
 
 def last_attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:

@@ -55,6 +55,9 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("completed with errors")], None, "unknown"),
         ([fit(7), says("upload finished")], None, "unknown"),
         ([fit(7), DONE], None, "finished"),
+        ([*STEPS, says("train | step: 3 | finished.")], None, "finished"),
+        ([says("step 1 | finished"), says("step 2 | finished")], None, "unknown"),
+        ([*STEPS, says("step 3, epoch 1 finished")], None, "unknown"),
     ],
 )
 def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> None:
