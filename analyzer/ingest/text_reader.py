@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, whole_text
+from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 
 MAX_EXCERPT_CHARS = 2_000
 
@@ -49,6 +50,16 @@ def report_unread_lines(output: SourceRows, numbers: list[int], what: str) -> No
     if numbers:
         several = f"{len(numbers)} lines that are" if len(numbers) > 1 else "a line that is"
         output.add_damage(f"{several} {what}", line=numbers[0])
+
+
+def parsed_json(output: SourceRows, text: str, writer: str) -> Any:  # noqa: ANN401 - JSON
+    """Return the value of a JSON text that a program writes; None, and damage, if it is broken."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        what = f"is no JSON as {writer} writes it: {why_no_json(error)}"[:200]
+        output.add_damage(what, line=getattr(error, "lineno", None))
+        return None
 
 
 class LineFinder:

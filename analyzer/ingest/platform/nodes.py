@@ -4,15 +4,14 @@ Only nodes that were not usable when the files were collected become facts, in w
 `gpu21 NotReady: Kubelet stopped posting node status. (since 2026-11-21T02:08:30Z)`.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from analyzer.ingest.matcher import Matcher
-from analyzer.ingest.reader_output import SourceRows, why_no_json
-from analyzer.ingest.text_reader import LineFinder, searched_text
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import LineFinder, parsed_json, searched_text
 
 _MAX_CHARS = 300
 _BAD_CONDITIONS = frozenset(
@@ -78,10 +77,7 @@ def _slurm_reason(part: str) -> str:
 
 
 def _of_kubernetes(output: SourceRows, text: str) -> Iterator[Problem]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        output.add_damage(f"is no JSON: {why_no_json(error)}", line=getattr(error, "lineno", None))
+    if (found := parsed_json(output, text, "kubectl")) is None:
         return
     finder = LineFinder(text)
     for node in _mappings(found.get("items") if "items" in found else [found]):

@@ -3,13 +3,12 @@
 For a package installed from a URL only the version or commit is kept: the URL may contain a password.
 """
 
-import json
 import re
 from functools import partial
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import LineFinder, read_lines
+from analyzer.ingest.text_reader import LineFinder, parsed_json, read_lines
 
 KEY = "package:"
 """Prefix of the fact's key, followed by the package's name."""
@@ -83,11 +82,7 @@ def _version_in_url(url: str) -> str:
 
 
 def _read_json(output: SourceRows, text: str) -> None:
-    try:
-        entries = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        what = f"is no JSON as pip or conda writes it: {error}"[:200]
-        output.add_damage(what, line=getattr(error, "lineno", None))
+    if (entries := parsed_json(output, text, "pip or conda")) is None:
         return
     finder, invalid = LineFinder(text), 0
     for entry in entries:

@@ -5,7 +5,6 @@ value. A step usually covers all tasks, so its state and exit code are assigned 
 steps are named after workers.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -15,7 +14,7 @@ from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, LineFinder, read_lines, searched_text
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, LineFinder, parsed_json, read_lines, searched_text
 from analyzer.model.task_names import worker_of
 
 _STATES = (
@@ -215,11 +214,7 @@ def _states(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _from_json(output: SourceRows, text: str) -> list[Row]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        output.add_damage(f"is no JSON as sacct writes it: {error}"[:200], line=line)
+    if (found := parsed_json(output, text, "sacct")) is None:
         return []
     jobs = found.get("jobs")
     if not isinstance(jobs, list):
