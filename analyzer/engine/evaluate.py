@@ -1,6 +1,6 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import islice
@@ -97,7 +97,7 @@ def evaluate(
         return _finding(
             rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_missing_signal(rule, truths)
         )
-    return _fired(rule, fired, truths, seen, roster)
+    return _Firing(rule, fired, truths, seen, roster).finding()
 
 
 def _in_order(
@@ -126,31 +126,67 @@ def _roster(tables: Tables) -> Roster:
     )
 
 
-def _fired(
-    rule: Rule,
-    subjects: Sequence[str],
-    truths: Mapping[str, Mapping[str, bool]],
-    seen: Mapping[str, Mapping[str, RowsByWorker]],
-    roster: Roster,
-) -> Finding:
-    values = _values(rule, subjects, truths, seen[subjects[0]], roster)
-    workers = tuple(subject for subject in subjects if subject)
-    culprits, suspects = _blamed(rule, workers, roster)
-    surest = max((truths[subject] for subject in subjects), key=partial(_confidence, rule))
-    return _finding(
-        rule,
-        Outcome.FIRED,
-        confidence=_confidence(rule, surest),
-        confidence_trace=_confidence_trace(rule, surest),
-        culprits=culprits,
-        suspects=suspects,
-        about=workers,
-        summary=headline(rule.summary, values),
-        why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
-        collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
-        next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
-        evidence=tuple(_evidence(rule, subjects, truths, seen, values, roster)),
-    )
+class _Firing(NamedTuple):
+    """A rule that holds for some subjects; by subject, the truth of its signals and the rows they saw."""
+
+    rule: Rule
+    subjects: Sequence[str]
+    truths: Mapping[str, Mapping[str, bool]]
+    seen: Mapping[str, Mapping[str, RowsByWorker]]
+    roster: Roster
+
+    def finding(self) -> Finding:
+        """Return the finding, with its texts filled in."""
+        rule, values = self.rule, self._values()
+        workers = tuple(subject for subject in self.subjects if subject)
+        culprits, suspects = _blamed(rule, workers, self.roster)
+        surest = max((self.truths[subject] for subject in self.subjects), key=partial(_confidence, rule))
+        return _finding(
+            rule,
+            Outcome.FIRED,
+            confidence=_confidence(rule, surest),
+            confidence_trace=_confidence_trace(rule, surest),
+            culprits=culprits,
+            suspects=suspects,
+            about=workers,
+            summary=headline(rule.summary, values),
+            why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
+            collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
+            next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
+            evidence=tuple(dict.fromkeys(self._evidence(values))),
+        )
+
+    def _values(self) -> dict[str, Mapping[str, object] | str]:
+        """Return placeholder → value; signals and lives are those of the first subject."""
+        rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
+        others = [worker for worker in roster.training if worker not in bound]
+        values: dict[str, Mapping[str, object] | str] = {
+            "subject": listed([subject for subject in self.subjects if subject])
+            or ("one of the workers" if rule.binds else ""),
+            "subjects": {"count": len(self.subjects)},
+            "others": listed(others),
+            "victims": listed([each for each in others if roster.lives[each]["ended"] == "aborted_by_peer"]),
+            "life": roster.lives.get(first, {}),
+            "job": roster.job(),
+        }
+        for name, signal in rule.signals.items():
+            own = list(self._rows(signal, first)) if self.truths[first][name] else []
+            values[name] = {**(own[0] if own else {}), "count": len(own)}
+        return values
+
+    def _rows(self, signal: Signal, subject: str) -> Iterable[Row]:
+        return rows_of_scope(signal, self.seen[subject][signal.name], subject, self.roster.leader)
+
+    def _evidence(self, values: Values) -> Iterator[Evidence]:
+        for subject in self.subjects:
+            truth, life = self.truths[subject], self.roster.lives.get(subject, {})
+            idle = self.rule.when.wanted - self.rule.when.supporting(truth)
+            about = {"subject": subject or values["subject"], "subjects": {"count": 1}, "life": life}
+            for name, signal in self.rule.signals.items():
+                if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
+                    for row in islice(self._rows(signal, subject), MOST_EVIDENCE):
+                        place = _place(signal, row, fill(signal.says, {**values, **about, name: row}))
+                        yield place._replace(signals=(name,))
 
 
 def _step(step: Step, values: Values) -> Step:
@@ -231,58 +267,6 @@ def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> Mis
             lacking = next(signal for name, signal in rule.signals.items() if name in missed)
             found.append(MissingSignal(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
     return max(found, key=lambda near: len(near.held), default=None)
-
-
-def _values(
-    rule: Rule,
-    subjects: Sequence[str],
-    truths: Mapping[str, Mapping[str, bool]],
-    rows: Mapping[str, RowsByWorker],
-    roster: Roster,
-) -> dict[str, Mapping[str, object] | str]:
-    first, bound = subjects[0], set(subjects)
-    others = [worker for worker in roster.training if worker not in bound]
-    values: dict[str, Mapping[str, object] | str] = {
-        "subject": listed([subject for subject in subjects if subject])
-        or ("one of the workers" if rule.binds else ""),
-        "subjects": {"count": len(subjects)},
-        "others": listed(others),
-        "victims": listed([each for each in others if roster.lives[each]["ended"] == "aborted_by_peer"]),
-        "life": roster.lives.get(first, {}),
-        "job": roster.job(),
-    }
-    for name, signal in rule.signals.items():
-        scope = rows_of_scope(signal, rows[name], first, roster.leader)
-        own = list(scope) if truths[first][name] else []
-        values[name] = {**(own[0] if own else {}), "count": len(own)}
-    return values
-
-
-def _evidence(
-    rule: Rule,
-    subjects: Sequence[str],
-    truths: Mapping[str, Mapping[str, bool]],
-    seen: Mapping[str, Mapping[str, RowsByWorker]],
-    values: Mapping[str, Mapping[str, object] | str],
-    roster: Roster,
-) -> list[Evidence]:
-    found: dict[Evidence, None] = {}
-    for subject in subjects:
-        idle = rule.when.wanted - rule.when.supporting(truths[subject])
-        for name, signal in rule.signals.items():
-            if truths[subject][name] and name not in idle and (signal.says or name in rule.when.names):
-                shown = rows_of_scope(signal, seen[subject][name], subject, roster.leader)
-                for row in islice(shown, MOST_EVIDENCE):
-                    said = {
-                        **values,
-                        "subject": subject or values["subject"],
-                        "subjects": {"count": 1},
-                        name: row,
-                        "life": roster.lives.get(subject, {}),
-                    }
-                    place = _place(signal, row, fill(signal.says, said))
-                    found[place._replace(signals=(signal.name,))] = None
-    return list(found)
 
 
 def _place(signal: Signal, row: Row, says: str) -> Evidence:
