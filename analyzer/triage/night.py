@@ -119,8 +119,8 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
         history.exclusive(order.wait),
         as_usage_errors(),
     ):
-        touched = _examine_all(order, roots, engine, outputs, history, result, pack)
-        _publish(order, outputs, history, result, touched, pack)
+        call = _Call(order, roots, pack, outputs, history, result)
+        call.publish(call.examine(engine))
         result.unreported = _unreported(history, order.layout, result.date)
         history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
     if not result.found:
@@ -139,83 +139,95 @@ def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedR
     ]
 
 
-def _examine_all(
-    order: TriageOptions,
-    roots: Sequence[str],
-    engine: RunExaminer,
-    outputs: Outputs,
-    history: History,
-    result: TriageResult,
-    pack: RulePack,
-) -> set[str]:
-    """Examine and record all runs, and return the nights that got a run."""
-    touched = {result.date}
-    own_nights = order.backfill or history.is_first_call()
-    history.begin(result.date, order.now)
-    tasks = _tasks(order, roots, history, result, pack)
-    for batch in _batches_by_time(engine.examined(tasks), _COMMIT_SECONDS):
-        by_night: dict[str, list[tuple[ExaminedRun, str | None]]] = defaultdict(list)
-        for each in batch:
-            if each.outcome == "written":
-                result.waiting += 1
-                continue
-            night = each.task.night or (night_of(each, order.now) if own_nights else result.date)
-            by_night[night].append((each, _write_report(outputs, each)))
-        for night, runs in by_night.items():
-            history.begin(night, min(order.now, midnight(night)))
-            history.record(night, runs, order.reports_url)
-        touched |= {*by_night}
-    return touched
+class _Call(NamedTuple):
+    """A call of mwms-triage: what it is asked for, what it reads and writes, and its result so far."""
 
+    order: TriageOptions
+    roots: Sequence[str]
+    pack: RulePack
+    outputs: Outputs
+    history: History
+    result: TriageResult
 
-def _tasks(
-    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult, pack: RulePack
-) -> Iterator[Task]:
-    """Yield a task for each run to examine: new, changed or affected by new rules, and within `--limit`."""
-    since = max(order.since, order.now - (order.keep_history or math.inf))
-    for batch in _batches(_found_runs(order, roots, history, result), _QUERY_SIZE):
-        result.found += len(batch)
-        known = history.known([each.place for _, each in batch])
-        settle(history, dict(_newly_settled((run for _, run in batch), known)))
-        for root, each in batch:
-            before = known.get(each.place)
-            again = bool(before and before.is_current(each.stamp))
-            if (again and not (before and before.is_outdated(pack))) or order.now - each.age < since:
-                continue
-            if each.age < order.settle:
-                result.waiting += 1
-            elif order.limit is not None and result.examined >= order.limit:
-                result.left += 1
-            else:
-                result.examined += 1
-                yield Task(
-                    each.place,
-                    each.path,
-                    each.stamp,
-                    before.content if before and not before.tries and not again else "",
-                    order.rules,
-                    pack.digest,
-                    root,
-                    each.written,
-                    before.night if before and again else "",
-                    order.packs,
-                    each.files if _is_settled(each) else None,
-                )
+    def examine(self, engine: RunExaminer) -> set[str]:
+        """Examine and record all runs, and return the nights that got a run."""
+        order, history, result = self.order, self.history, self.result
+        touched = {result.date}
+        own_nights = order.backfill or history.is_first_call()
+        history.begin(result.date, order.now)
+        for batch in _batches_by_time(engine.examined(self._tasks()), _COMMIT_SECONDS):
+            by_night: dict[str, list[tuple[ExaminedRun, str | None]]] = defaultdict(list)
+            for each in batch:
+                if each.outcome == "written":
+                    result.waiting += 1
+                    continue
+                night = each.task.night or (night_of(each, order.now) if own_nights else result.date)
+                by_night[night].append((each, _write_report(self.outputs, each)))
+            for night, runs in by_night.items():
+                history.begin(night, min(order.now, midnight(night)))
+                history.record(night, runs, order.reports_url)
+            touched |= {*by_night}
+        return touched
 
+    def _tasks(self) -> Iterator[Task]:
+        """Yield a task for each run to examine: new, changed or affected by new rules, within `--limit`."""
+        order, history, result, pack = self.order, self.history, self.result, self.pack
+        since = max(order.since, order.now - (order.keep_history or math.inf))
+        for batch in _batches(self._found_runs(), _QUERY_SIZE):
+            result.found += len(batch)
+            known = history.known([each.place for _, each in batch])
+            settle(history, dict(_newly_settled((run for _, run in batch), known)))
+            for root, each in batch:
+                before = known.get(each.place)
+                again = bool(before and before.is_current(each.stamp))
+                if (again and not (before and before.is_outdated(pack))) or order.now - each.age < since:
+                    continue
+                if each.age < order.settle:
+                    result.waiting += 1
+                elif order.limit is not None and result.examined >= order.limit:
+                    result.left += 1
+                else:
+                    result.examined += 1
+                    yield Task(
+                        each.place,
+                        each.path,
+                        each.stamp,
+                        before.content if before and not before.tries and not again else "",
+                        order.rules,
+                        pack.digest,
+                        root,
+                        each.written,
+                        before.night if before and again else "",
+                        order.packs,
+                        each.files if _is_settled(each) else None,
+                    )
 
-def _found_runs(
-    order: TriageOptions, roots: Sequence[str], history: History, result: TriageResult
-) -> Iterator[tuple[str, FoundRun]]:
-    """Yield every run with its root; once a week, or with `--relist`, stores are listed in full."""
-    out, week_ago = os.path.realpath(order.folder), date_of(order.now - _RELIST_SECONDS)
-    full = order.relist or not is_listed(history, week_ago)
-    for root in roots:
-        stored = stored_runs(history, root) if is_url(root) and not full else []
-        known = SettledRuns(stored, order.now)
-        for run in find_runs(root, order.now, result.unlisted.append, order.pattern, out, known):
-            yield root, run
-    if full and not result.unlisted and order.pattern is None:
-        mark_listed(history, result.date)
+    def _found_runs(self) -> Iterator[tuple[str, FoundRun]]:
+        """Yield every run with its root; once a week, or with `--relist`, stores are listed in full."""
+        order, history, result = self.order, self.history, self.result
+        out, week_ago = os.path.realpath(order.folder), date_of(order.now - _RELIST_SECONDS)
+        full = order.relist or not is_listed(history, week_ago)
+        for root in self.roots:
+            stored = stored_runs(history, root) if is_url(root) and not full else []
+            known = SettledRuns(stored, order.now)
+            for run in find_runs(root, order.now, result.unlisted.append, order.pattern, out, known):
+                yield root, run
+        if full and not result.unlisted and order.pattern is None:
+            mark_listed(history, result.date)
+
+    def publish(self, touched: set[str]) -> None:
+        """Remove what is too old, and write the outputs of the call and the pages of the touched nights."""
+        order, outputs, history, result = self.order, self.outputs, self.history, self.result
+        kept_since = order.now - order.keep
+        nights = remove_reports(outputs, history.forget_reports(date_of(kept_since)))
+        remove_orphans(outputs, history.reports(), kept_since)
+        if order.keep_history is not None:
+            history.forget_runs(date_of(order.now - order.keep_history))
+        counts = result.date, result.found, result.waiting, tuple(result.unlisted)
+        filed = frozenset(touched - {result.date})
+        call = Publication(*counts, self.pack, order.layout, order.reports_url, order.digest_by, filed)
+        publish(outputs, history, call, touched | nights)
+        deliver(history, order.channels, result.date, order.now, order.wait.notify)
 
 
 def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:
@@ -249,27 +261,6 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
             batch, last = [], time.monotonic()
     if batch:
         yield batch
-
-
-def _publish(
-    order: TriageOptions,
-    outputs: Outputs,
-    history: History,
-    result: TriageResult,
-    touched: set[str],
-    pack: RulePack,
-) -> None:
-    """Remove what is too old, and write the outputs of the call and the pages of the touched nights."""
-    kept_since = order.now - order.keep
-    nights = remove_reports(outputs, history.forget_reports(date_of(kept_since)))
-    remove_orphans(outputs, history.reports(), kept_since)
-    if order.keep_history is not None:
-        history.forget_runs(date_of(order.now - order.keep_history))
-    counts = result.date, result.found, result.waiting, tuple(result.unlisted)
-    filed = frozenset(touched - {result.date})
-    call = Publication(*counts, pack, order.layout, order.reports_url, order.digest_by, filed)
-    publish(outputs, history, call, touched | nights)
-    deliver(history, order.channels, result.date, order.now, order.wait.notify)
 
 
 def _check_output_folder(folder: Path | str, root: str) -> None:
