@@ -116,7 +116,7 @@ def _summary_line(night: TriageResult) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
     said = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
     said += f", {failed} newly failed or degraded"
-    more = [f"{night.waiting} still being written"] * (night.waiting > 0)
+    more = [f"{night.waiting} still being written (--settle)"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
     return ", ".join([said, *more]) + "\n"
 

@@ -19,6 +19,7 @@ from analyzer.triage.database.acknowledgements import (
     withdraw,
 )
 from analyzer.triage.database.history import History, as_usage_errors, default_history_url, open_history
+from analyzer.triage.dates import date_of
 from analyzer.triage.publish.phrasing import acknowledged
 
 
@@ -33,6 +34,8 @@ def acknowledge_group(argv: Sequence[str]) -> str:
     if given.print_config:
         return as_toml("triage", settings)
     until = day("--until", given.until) if given.until else None
+    if until and until < date_of(time.time()):
+        raise UsageError(f"--until {until}: this date has passed")
     if given.ticket and not re.match(r"https?://", given.ticket):
         raise UsageError(f"--ticket {given.ticket}: give a URL")
     with open_history(_history(given)) as history, as_usage_errors():
@@ -44,8 +47,15 @@ def _store(history: History, given: argparse.Namespace, until: str | None) -> st
     if given.clear:
         withdraw(history, group)
         return f"{group}: no longer acknowledged\n"
-    ticket = given.ticket or acknowledgements(history).get(group, Acknowledgement(group)).ticket
-    said = Acknowledgement(group, until, given.note, ticket, given.mute, time.time())
+    known = acknowledgements(history).get(group, Acknowledgement(group))
+    said = Acknowledgement(
+        group,
+        until or known.until,
+        given.note or known.note,
+        given.ticket or known.ticket,
+        given.mute or known.muted,
+        time.time(),
+    )
     acknowledge(history, said)
     return f"{group}: {acknowledged(said, until or '')}; the pages show it from the next call on\n"
 
@@ -55,14 +65,17 @@ def _parser() -> argparse.ArgumentParser:
         "mwms-triage ack 3f2a -o /srv/triage --until 2026-12-01 --note 'waits for new disks'",
         "mwms-triage ack 3f2a -o /srv/triage --clear",
     )
-    told = "Acknowledges a group: it is no longer notified, and no longer sets the exit status."
+    told = (
+        "Acknowledges a group: it is no longer notified, and no longer sets the exit status. "
+        "A second call keeps what it does not name."
+    )
     made = command_parser("mwms-triage ack", told, shown)
     add = made.add_argument
     named = "the group's identifier on the index page, or its first characters"
     add("group", nargs="?", default="", metavar="GROUP", help=named)
     add("-o", "--output", metavar="DIR", help="output directory of mwms-triage")
     add("--history", metavar="URL", help="the database, if it is not DIR/history.sqlite")
-    add("--until", metavar="DATE", help="last night for which this holds (default: no end)")
+    add("--until", metavar="DATE", help="last night for which this holds (default: as before, else no end)")
     add("--note", default="", metavar="TEXT", help="why, shown beside the group")
     add("--ticket", metavar="URL", help="link to a ticket, shown beside the group")
     add("--mute", action="store_true", help="also leave the group out of the digests")

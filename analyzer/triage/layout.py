@@ -17,7 +17,8 @@ _CONTAINERS = frozenset(
 _HOMES = frozenset({"home", "homes", "users", "user"})
 """Names of roots whose directories belong to one person each."""
 _NUMBERED = re.compile(
-    r"(?:(?:run|job|exp|trial|version|v|slurm)?[-_.]?\d+(?:[-_.t]\d+)*z?|(?=.*\d)[0-9a-f]{6,})", re.IGNORECASE
+    r"(?:(?:r|run|job|exp|trial|version|v|slurm)?[-_.]?\d+(?:[-_.t]\d+)*z?|(?=.*\d)[0-9a-f]{6,})",
+    re.IGNORECASE,
 )
 """Matches names that only tell runs of one job apart: numbers, dates, hashes."""
 

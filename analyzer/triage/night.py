@@ -227,7 +227,7 @@ class _Call(NamedTuple):
         filed = frozenset(touched - {result.date})
         call = Publication(*counts, self.pack, order.layout, order.reports_url, order.digest_by, filed)
         publish(outputs, history, call, touched | nights)
-        deliver(history, order.channels, result.date, order.now, order.wait.notify)
+        deliver(history, order.channels, result.date, order.now, order.wait.notify, order.layout)
 
 
 def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:

@@ -171,19 +171,20 @@ def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.Cap
     desk.write("bad", "KeyError: 1")
     desk.call()
     group = json.loads((desk.out / "groups.json").read_text())["groups"][0]["group"]
-    ack = ["ack", group[:6], "-o", str(desk.out), "--until", "2026-12-01", "--note", "driver", "--mute"]
+    ack = ["ack", group[:6], "-o", str(desk.out), "--until", "2099-12-01", "--note", "driver"]
     assert main([*ack, "--ticket", "https://tickets/7"]) == 0
-    assert f"{group}: muted until 2026-12-01: driver; ticket https://tickets/7" in capsys.readouterr().out
+    assert main(["ack", group, "-o", str(desk.out), "--mute"]) == 0
+    assert f"{group}: muted until 2099-12-01: driver; ticket https://tickets/7" in capsys.readouterr().out
     to = ["--notify", f"http://{hook}/"]
     desk.write("bad-2", "KeyError: 1")
     assert desk.call(*to, now="2026-11-22T06:00:00") == 0
     assert Hook.posted == []
-    assert "muted until 2026-12-01: driver" in (desk.out / "index.html").read_text(encoding="utf-8")
+    assert "muted until 2099-12-01: driver" in (desk.out / "index.html").read_text(encoding="utf-8")
     said = (desk.out / "digest.md").read_text(encoding="utf-8")
     assert "user.exception" not in said
     assert "- and 1 muted" in said
     desk.write("bad-3", "KeyError: 1")
-    assert desk.call(now="2026-12-02T06:00:00") == 1
+    assert desk.call(now="2099-12-02T06:00:00") == 1
     config = desk.out.parent / "triage.toml"
     config.write_text(f'roots = ["runs"]\noutput = "{desk.out}"\n[owners]\n"nlp/*" = "nlp"\n')
     assert main(["ack", "--config", str(config), "--print-config"]) == 0
@@ -191,6 +192,7 @@ def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.Cap
     assert main(["ack", group, "--config", str(config), "--clear"]) == 0
     assert main(["ack", "ffffffff", "-o", str(desk.out)]) == 2
     assert main(["ack", group, "-o", str(desk.out), "--until", "soon"]) == 2
+    assert main(["ack", group, "-o", str(desk.out), "--until", "2020-01-01"]) == 2
 
 
 def test_the_first_failure_of_a_job_is_news(desk: Desk, hook: str) -> None:
@@ -212,6 +214,7 @@ def test_muted_jobs_are_quiet(desk: Desk, hook: str, capsys: pytest.CaptureFixtu
     config.write_text('[muted]\n"nlp/bert/*" = "2026-11-22"\n', encoding="utf-8")
     options = ["--config", str(config), "--notify", f"http://{hook}/"]
     desk.write("nlp/bert/1", "KeyError: 1")
+    assert desk.call() == 1
     assert desk.call(*options) == 0
     assert "user.exception" not in (desk.out / "digest.md").read_text(encoding="utf-8")
     assert "user.exception" in (desk.out / "index.html").read_text(encoding="utf-8")

@@ -3,15 +3,18 @@
 import hashlib
 import smtplib
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import date, timedelta
+from functools import cache
 from time import sleep
 from typing import NamedTuple
 
 from analyzer.triage.database.acknowledgements import acknowledgements, link_ticket
 from analyzer.triage.database.events import has_deliveries, record_delivery, undelivered
 from analyzer.triage.database.history import History
+from analyzer.triage.layout import Layout
 from analyzer.triage.notify.senders import Event, Send, command_sender, printable, sender
+from analyzer.triage.publish.context import groups_of_muted_jobs
 
 MAX_EVENTS_PER_CALL = 20
 """Maximum number of events that one call sends to a channel; the next call sends the rest."""
@@ -44,18 +47,35 @@ def channels(urls: Sequence[str], commands: Sequence[str]) -> list[Channel]:
 
 
 def deliver(
-    history: History, to: Sequence[Channel], night: str, now: float, warn: Callable[[str], None]
+    history: History,
+    to: Sequence[Channel],
+    night: str,
+    now: float,
+    warn: Callable[[str], None],
+    layout: Layout,
 ) -> None:
-    """Send each channel the events of the last 7 days that it has not received, unless acknowledged.
+    """Send each channel the events of the last 7 days that it has not received.
 
-    A new channel begins with the events of this night. `warn` gets a line for each channel that fails.
+    Acknowledged groups, and those with runs of muted jobs only, are left out. A new channel begins with the
+    events of this night. `warn` gets a line for each channel that fails.
     """
     held = {name for name, said in acknowledgements(history).items() if said.holds(night)}
+
+    @cache
+    def muted(date: str) -> Container[str]:
+        return groups_of_muted_jobs(history, layout, date, night)
+
     oldest = (date.fromisoformat(night) - timedelta(days=_MAX_AGE_DAYS)).isoformat()
     for channel in to:
         since = oldest if has_deliveries(history, channel.key) else night
         waiting = undelivered(history, channel.key, since)
-        wanted = [each for each in waiting if each["kind"] in channel.kinds and each["group"] not in held]
+        wanted = [
+            each
+            for each in waiting
+            if each["kind"] in channel.kinds
+            and each["group"] not in held
+            and each["group"] not in muted(each["night"])
+        ]
         for event in wanted[:MAX_EVENTS_PER_CALL]:
             problem = _deliver_one(history, channel, event)
             record_delivery(history, event["id"], channel.key, problem, now)

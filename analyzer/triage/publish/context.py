@@ -69,13 +69,15 @@ def context_of(
         layout,
         group_details(history, groups, summary.date),
         acknowledgements(history),
-        _of_muted_jobs(history, layout, summary.date, today) if layout.muted else (),
+        groups_of_muted_jobs(history, layout, summary.date, today),
         tuple(run for run in first if not layout.is_muted(run.place, run.root, today)),
     )
 
 
-def _of_muted_jobs(history: History, layout: Layout, night: str, today: str) -> Container[str]:
-    """Return the groups of a night that have runs of muted jobs only."""
+def groups_of_muted_jobs(history: History, layout: Layout, night: str, today: str) -> Container[str]:
+    """Return the groups of a night that have runs of muted jobs only; `today` is the date of the call."""
+    if not layout.muted:
+        return ()
     columns = (RUNS.c.fingerprint, RUNS.c.place, RUNS.c.root)
     rows = history.rows(select(*columns).where(RUNS.c.latest, RUNS.c.night == night))
     others = {row["fingerprint"] for row in rows if not layout.is_muted(row["place"], row["root"], today)}
