@@ -12,7 +12,7 @@ from analyzer.engine.order import Order
 from analyzer.engine.placeholder_texts import Values, fill, headline, is_known, listed
 from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
-from analyzer.engine.truth import distinct, rows_of_scope, truths_of
+from analyzer.engine.truth import Truths, distinct, rows_of_scope, truths_of
 from analyzer.model.confidence import LEVELS, level
 from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
 from analyzer.model.run import Tables
@@ -83,19 +83,20 @@ def evaluate(
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     none = dict.fromkeys(rule.signals, False)
     if not any(rows.values()) and not rule.holds(none):  # the usual case
-        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, {_NOBODY: none}))
+        return _finding(rule, Outcome.QUIET, reason=_why_quiet(rule, [(_NOBODY, none)]))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
     ordered = any(signal.after or signal.before for signal in rule.signals.values())
     seen = {
         subject: _in_order(rule, rows, subject, roster, order) if ordered else rows for subject in subjects
     }
     truths = truths_of(rule.signals, seen, roster.training, roster.leader)
-    holds = {id(truth): rule.holds(truth) for _, truth in distinct(truths)}
+    different = distinct(truths)
+    holds = {id(truth): rule.holds(truth) for _, truth in different}
     holding = [subject for subject in subjects if holds[id(truths[subject])]]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
         return _finding(
-            rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=_missing_signal(rule, truths)
+            rule, Outcome.QUIET, reason=_why_quiet(rule, different), near=_missing_signal(rule, different)
         )
     return _Firing(rule, fired, truths, seen, roster).finding()
 
@@ -255,13 +256,13 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _missing_signal(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> MissingSignal | None:
+def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
     """Return the signal missing for the worker with most signals; None if no worker lacks just one.
 
     Of several each of which would do, it is the one that the rule states first.
     """
     found = []
-    for subject, truth in distinct(truths):
+    for subject, truth in truths:
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
         if len(held) > 1 and (missed := rule.when.missed(truth)):
             lacking = next(signal for name, signal in rule.signals.items() if name in missed)
@@ -280,8 +281,8 @@ def _place(signal: Signal, row: Row, says: str) -> Evidence:
     return Evidence(says, kind, worker, source, line, words[:2_000] if source else "", marks, row.get("time"))
 
 
-def _why_quiet(rule: Rule, truths: Mapping[str, Mapping[str, bool]]) -> str:
-    each = [truth for _, truth in distinct(truths)]
+def _why_quiet(rule: Rule, truths: Truths) -> str:
+    each = [truth for _, truth in truths]
     asked = [truth for truth in each if rule.when.holds(truth)]
     if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:
         return f"refuted by: {', '.join(_plain(name) for name in refuting)}"

@@ -7,6 +7,9 @@ from itertools import chain
 from analyzer.engine.rule_types import Signal
 from analyzer.engine.select import Row, RowsByWorker
 
+Truths = Sequence[tuple[str, Mapping[str, bool]]]
+"""(subject, signal → whether it holds), of subjects that differ in them."""
+
 
 class Tally:
     """Numbers of the rows that satisfy one signal, by worker."""
@@ -82,7 +85,7 @@ def truths_of(
     return truths
 
 
-def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Sequence[tuple[str, Mapping[str, bool]]]:
+def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Truths:
     """Return the first subject of each mapping that `truths_of` returned, in order."""
     first: dict[int, tuple[str, Mapping[str, bool]]] = {}
     for subject, truth in truths.items():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import hyperscan
 
+from analyzer.ingest.logs.records import Wording, wording
 from analyzer.ingest.scan.prefilter import Prefilter, load_database
 from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
@@ -77,6 +78,11 @@ class Matcher:
     def prefilter(self) -> Prefilter:
         """Return the prefilter for large logs, compiled on first use."""
         return Prefilter(self.literals)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """Return the prefixes of continuation lines, for all files."""
+        return wording(self.messages)
 
     @cached_property
     def _pickled(self) -> Mapping[str, bytes]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 from math import isfinite
 from typing import Any
 
@@ -48,8 +48,8 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
 
     """
     held = [(usual, rows) for usual, rows in groups if rows]
-    used = {name for usual, rows in held for name in {*usual, *chain.from_iterable(rows)}}
-    _expect_declared(table, used)
+    defaults, cells = (usual for usual, _ in held), chain.from_iterable(rows for _, rows in held)
+    _expect_declared(table, set[str]().union(*defaults, *cells))
     if not held:
         return pl.DataFrame([{}], schema=_dtypes(table)).clear()  # a fifth of the time without a row
     few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _MAX_ROWWISE else None
@@ -94,10 +94,11 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
     """Build the frame column by column, replacing cells that do not fit."""
     cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
     for usual, rows in groups:
-        used = set(chain.from_iterable(rows))
-        for name, own in cells.items():
-            else_ = usual.get(name)
-            own += [row.get(name, else_) for row in rows] if name in used else [else_] * len(rows)
+        for names, alike in groupby(rows, tuple):
+            values = [row.values() for row in alike]
+            columns = dict(zip(names, zip(*values, strict=True), strict=True))
+            for name, own in cells.items():
+                own += columns.get(name) or [usual.get(name)] * len(values)
     return pl.DataFrame([_series(column, cells[column.name]) for column in TABLES[table]])
 
 

@@ -51,7 +51,7 @@ def gauges(text: str) -> Iterator[Gauge]:
     if len(text) > _MAX_LINE_CHARS:
         return
     lower = text.lower()
-    if not any(hint in lower for hint in _HINTS) or not _UNIT.search(lower):
+    if not any(map(lower.__contains__, _HINTS)) or not _UNIT.search(lower):
         return
     numbered = ""
     for found in _READING.finditer(lower):

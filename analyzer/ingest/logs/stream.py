@@ -2,14 +2,12 @@
 
 import json
 import re
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
 
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
-from analyzer.ingest.logs.records import Record, records, wording
+from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.reader_output import SourceRows
@@ -20,7 +18,7 @@ from analyzer.model.task_names import listed_workers
 EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""
 
-Wanted = list[tuple[int, set[str]]]
+Wanted = deque[tuple[int, set[str]]]
 """(line number, ids of the patterns with a literal in that line), in order."""
 
 
@@ -29,8 +27,8 @@ def read_stream(
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
     progress = ProgressReader()
-    wanted: Wanted = []
-    found = records(_lines(output, stretches, wanted, matcher), year, wording(matcher.messages))
+    wanted: Wanted = deque()
+    found = records(_lines(output, stretches, wanted, matcher), year, matcher.wording)
     for record, is_edge in _with_edges(found):
         output.observe_time(record.time)
         if record.cut:
@@ -89,10 +87,12 @@ def _with_edges(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
 
 def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
     ids: set[str] = set()
-    for at in range(bisect_left(wanted, record.line, key=itemgetter(0)), len(wanted)):
-        if wanted[at][0] > record.last_line:
+    while wanted and wanted[0][0] < record.line:
+        wanted.popleft()
+    for line, found in wanted:
+        if line > record.last_line:
             break
-        ids |= wanted[at][1]
+        ids |= found
     return matcher.confirm(ids, record.text, record.level) if ids else []
 
 
