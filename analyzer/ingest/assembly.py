@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from analyzer.ingest.missing_years import complete_years
@@ -12,7 +11,7 @@ from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source, Tables
 from analyzer.model.schema import READ
-from analyzer.tables.builders import frame, frame_of_columns, frame_of_groups, joined
+from analyzer.tables.builders import frame, frame_of_groups
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,15 +28,8 @@ def _table(table: str, outputs: Sequence[SourceRows]) -> pl.DataFrame:
     """Build one table from the rows of all sources, in their order."""
     if table == "sources":
         return frame(table, map(_source_row, outputs))
-    frames: list[pl.DataFrame] = []
-    for in_columns, group in groupby(outputs, lambda output: table in output.columns):
-        named = [({"source": each.source.name}, each) for each in group]
-        if in_columns:
-            frames += [frame_of_columns(table, each.columns[table], name) for name, each in named]
-        else:
-            rows = ((name, each.rows[table]) for name, each in named if table in each.rows)
-            frames.append(frame_of_groups(table, rows))
-    return joined(table, frames)
+    held = ((each, each.columns.get(table) or each.rows.get(table, [])) for each in outputs)
+    return frame_of_groups(table, (({"source": each.source.name}, rows) for each, rows in held))
 
 
 def _source_row(output: SourceRows) -> dict[str, Any]:

@@ -45,6 +45,8 @@ def _read(output: SourceRows, matcher: Matcher, scan: ScanLog | None) -> list[So
     module = import_module(source.reader or f"analyzer.ingest.{source.kind.reader}")
     if source.kind is Kind.LOG:
         outputs: list[SourceRows] = module.read(source, matcher, scan)
+        for each in outputs:
+            each.hold_in_columns(output.share * len(outputs))
         return outputs
     module.read(output, matcher)
     return [output]

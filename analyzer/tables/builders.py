@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -31,8 +31,9 @@ _CELLS: Mapping[str, frozenset[type]] = {
 _MAX_ROWWISE = 1_000
 """Number of rows up to which a frame is built row by row, which is faster for few rows."""
 
-Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]
-"""Default cells of a group of rows, and the rows."""
+Columns = Mapping[str, Sequence[Any]]
+Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]] | Columns]
+"""Default cells of a group of rows, and the rows, or their columns of one length."""
 
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -41,18 +42,20 @@ def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
-    """Build the frame of a table from groups of default cells and rows.
+    """Build the frame of a table from groups of default cells and rows; missing cells are null.
 
     Raises:
         KeyError: a row or a default names a column that is not declared.
 
     """
     held = [(usual, rows) for usual, rows in groups if rows]
-    defaults, cells = (usual for usual, _ in held), chain.from_iterable(rows for _, rows in held)
-    _expect_declared(table, set[str]().union(*defaults, *cells))
+    in_rows = [(usual, rows) for usual, rows in held if not isinstance(rows, Mapping)]
+    names = chain.from_iterable([rows] if isinstance(rows, Mapping) else rows for _, rows in held)
+    _expect_declared(table, set[str]().union(*(usual for usual, _ in held), *names))
     if not held:
         return pl.DataFrame([{}], schema=_dtypes(table)).clear()  # a fifth of the time without a row
-    few = _of_rows(table, held) if sum(len(rows) for _, rows in held) <= _MAX_ROWWISE else None
+    is_small = len(in_rows) == len(held) and sum(len(rows) for _, rows in held) <= _MAX_ROWWISE
+    few = _of_rows(table, in_rows) if is_small else None
     return _of_cells(table, held) if few is None else few
 
 
@@ -76,7 +79,9 @@ def _times(table: str) -> Sequence[str]:
     return [column.name for column in TABLES[table] if column.type == "time"]
 
 
-def _of_rows(table: str, groups: Sequence[Group]) -> pl.DataFrame | None:
+def _of_rows(
+    table: str, groups: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
+) -> pl.DataFrame | None:
     """Build the frame row by row; None if a cell does not fit its column."""
     fits = _fits(table)
     rows = [{**usual, **row} for usual, own in groups for row in own]
@@ -94,32 +99,16 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
     """Build the frame column by column, replacing cells that do not fit."""
     cells: dict[str, list[Any]] = {column.name: [] for column in TABLES[table]}
     for usual, rows in groups:
-        for names, alike in groupby(rows, tuple):
-            values = [row.values() for row in alike]
-            columns = dict(zip(names, zip(*values, strict=True), strict=True))
-            for name, own in cells.items():
-                own += columns.get(name) or [usual.get(name)] * len(values)
+        columns = rows if isinstance(rows, Mapping) else _columns_of(rows, usual)
+        height = len(next(iter(columns.values()))) if isinstance(rows, Mapping) else len(rows)
+        for name, own in cells.items():
+            own += columns[name] if name in columns else [usual.get(name)] * height
     return pl.DataFrame([_series(column, cells[column.name]) for column in TABLES[table]])
 
 
-def frame_of_columns(
-    table: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]
-) -> pl.DataFrame:
-    """Build the frame of a table from columns of one length and constants; others are null.
-
-    Raises:
-        KeyError: a column is not declared.
-
-    """
-    _expect_declared(table, columns.keys())
-    height = max(map(len, columns.values()), default=0)
-    made = [
-        _series(column, columns[column.name])
-        if column.name in columns
-        else _series(column, [constants.get(column.name)]).new_from_index(0, height)
-        for column in TABLES[table]
-    ]
-    return pl.DataFrame(made)
+def _columns_of(rows: Sequence[Mapping[str, Any]], usual: Mapping[str, Any]) -> Columns:
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name, usual.get(name)) for row in rows] for name in names}
 
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

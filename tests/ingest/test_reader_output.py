@@ -22,7 +22,7 @@ def output(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
     output.add("scalars", tag="loss", step=2, value=0.4)
     output.add("damage", line=9, what="a line without end")
     if request.param == "columns":
-        output.hold_in_columns("scalars")
+        output.hold_in_columns(1)
     return output
 
 
@@ -55,5 +55,5 @@ def test_few_rows_stay_rows() -> None:
     """A frame for each of many small logs takes longer than one of all their rows."""
     output = SourceRows(Source("x.log", Path("x.log"), Kind.LOG))
     output.add("scalars", line=1, tag="loss", value=0.5)
-    output.hold_in_columns("scalars")
+    output.hold_in_columns(1)
     assert not output.columns

@@ -71,7 +71,6 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     for key, chunks in sorted(by_origin.items(), key=lambda stream: natural_order(stream[0] or "")):
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
         read_stream(output, chunks, year, matcher)
-        output.hold_in_columns("scalars")
         outputs.append(output)
     if len(outputs) == 1:
         outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
