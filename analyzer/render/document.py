@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from functools import cache
-from io import StringIO
 from typing import Any
 
 from analyzer.render.formatting import worker_key
@@ -13,6 +12,8 @@ Schema = Mapping[str, Any]
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 """Scalar types, tested first because most values are scalars."""
 _LISTS = (list, tuple)
+_NUMBERS = frozenset({int, float, type(None)})
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
@@ -22,9 +23,21 @@ def render(diagnosis: Mapping[str, Any]) -> str:
         ValueError: a number is NaN or infinite, which JSON cannot express.
 
     """
-    text = StringIO()  # joining the pieces of a large document would take five times its size
-    json.dump(in_schema_order(diagnosis), text, indent=2, ensure_ascii=False, allow_nan=False)
-    return text.getvalue() + "\n"
+    return _text(in_schema_order(diagnosis), "\n") + "\n"
+
+
+def _text(value: Any, line: str) -> str:  # noqa: ANN401  (JSON)
+    """Return the JSON text of a value, a list of numbers on one line; `line` breaks and indents lines."""
+    in_braces = isinstance(value, dict)
+    if not value or not (in_braces or (isinstance(value, _LISTS) and not {*map(type, value)} <= _NUMBERS)):
+        return _ENCODER.encode(value)
+    deeper = f"{line}  "
+    if in_braces:
+        parts = [f"{_ENCODER.encode(key)}: {_text(item, deeper)}" for key, item in value.items()]
+    else:
+        parts = [_text(item, deeper) for item in value]
+    opening, closing = "{}" if in_braces else "[]"
+    return f"{opening}{deeper}{f',{deeper}'.join(parts)}{line}{closing}"
 
 
 def in_schema_order(diagnosis: Mapping[str, Any]) -> Any:  # noqa: ANN401  (JSON)
