@@ -1,7 +1,8 @@
 """Inputs of a stated size, the same bytes on every machine: logs, event files, traces.
 
 Logs come in the styles of benchmarks/styles.py, and *interleaved*: one file that a launcher marked. Each ends
-with what a failure leaves: worker 0 raises, and the others are told of it.
+with what a failure leaves: worker 0 raises, and the others are told of it. Worker 0 alone names the whole
+cluster, so that the bytes of a run do not grow with the square of its workers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ RECORDED = ROOT / "sample_runs" / "collective-stalled" / "run"
 _HEAD = (
     "2026-11-21 01:00:00.000000: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:447] "
     "Started server with target: grpc://host-{worker}:1234\n"
+)
+_CLUSTER = (
     "INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {{'worker': {hosts}}}, "
     "task_type = 'worker', task_id = {worker}, num_workers = {workers}, "
     "local_devices = ('/job:worker/replica:0/task:{worker}/device:CPU:0',), "
@@ -71,9 +74,10 @@ class _Log:
 
 
 def _log(style: Lines, worker: int, workers: int) -> _Log:
+    if worker:
+        return _Log(_HEAD.format(worker=worker), style(worker), _TOLD)
     hosts = [f"host-{each}:1234" for each in range(workers)]
-    head = _HEAD.format(worker=worker, workers=workers, hosts=hosts)
-    return _Log(head, style(worker), _TOLD if worker else _RAISES)
+    return _Log((_HEAD + _CLUSTER).format(worker=0, workers=workers, hosts=hosts), style(0), _RAISES)
 
 
 def _marked(workers: int) -> _Log:
