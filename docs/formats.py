@@ -34,6 +34,7 @@ from analyzer.pipeline import load_rules
 from analyzer.render.formatting import instant
 from analyzer.storage.archives import MAX_MEMBERS
 from analyzer.storage.decompress import MAX_RATIO, MAX_WHOLE_BYTES, MIN_LIMIT_BYTES
+from tests.hostile.test_bounds import FAST, SLOW
 
 HERE = Path(__file__).resolve().parent
 OPENING = """\
@@ -66,7 +67,8 @@ Example = Mapping[str, Any]
 def formats() -> str:
     """All formats, by section."""
     sections = yaml.safe_load((HERE / "formats.yaml").read_text(encoding="utf-8"))
-    return OPENING + "\n".join([*(line for section in sections for line in _section(section)), *_limits()])
+    read = (line for section in sections for line in _section(section))
+    return OPENING + "\n".join([*read, *_limits(), *_attacks()])
 
 
 def _limits() -> Iterator[str]:
@@ -92,6 +94,16 @@ def _limits() -> Iterator[str]:
     yield from ("## Limits", "", "What exceeds a limit is left out, and the report names the file.", "")
     yield from ("| of | limit |", "|---|---|")
     yield from (f"| {what} | {limit} |" for what, limit in limits.items())
+    yield ""
+
+
+def _attacks() -> Iterator[str]:
+    """The bounds that tests hold for runs made to cost much."""
+    yield from ("## Runs made to cost much", "", "A test analyzes each of these within its bounds.", "")
+    yield from ("| run | `--budget` | processor time | memory |", "|---|---|---:|---:|")
+    for case in (*FAST, *SLOW):
+        made = str(case.attack.__doc__).removesuffix(".")
+        yield f"| {made} | {case.budget} | {case.seconds:g} s | {case.megabytes} MB |"
     yield ""
 
 

@@ -79,7 +79,7 @@ def many_tags(run: Path) -> None:
 
 
 def large_event_file(run: Path) -> None:
-    """5 million values of 5 tags, 300 MB."""
+    """An event file of 300 MB: 5 million values of 5 tags."""
     block = b"".join(event(step // 5, f"epoch_metric_{step % 5}", 1 / (1 + step)) for step in range(50_000))
     beside_a_log(run, EVENTS, [VERSION, *(block for _ in range(100))])
 
@@ -100,7 +100,7 @@ def many_values_in_one_event(run: Path) -> None:
 
 
 def false_headers(run: Path) -> None:
-    """Plausible lengths with wrong checksums, one each 13 bytes, for 200 MB."""
+    """An event file of 200 MB of plausible lengths with wrong checksums, one each 13 bytes."""
     beside_a_log(run, EVENTS, [VERSION, *(b"AAA\0\0\0\0\0BBBB\t" * 80_000 for _ in range(200))])
 
 
@@ -192,7 +192,7 @@ def tar_of_long_names(run: Path) -> None:
 
 
 def tar_of_gnu_names(run: Path) -> None:
-    """The same as a long name of GNU tar."""
+    """A tar of 700 kB with a name of 600 MB, as GNU tar writes long names."""
     _write_tar(run, tarfile.GNU_FORMAT, 600)
 
 
@@ -262,7 +262,7 @@ def tf_config_of_10_000(run: Path) -> None:
 
 
 def logs_of_10_000(run: Path) -> None:
-    """A log of 6 kB of each of 10,000 workers; one raises, the others are told of it."""
+    """A log of 2 kB of each of 10,000 workers; one raises, the others are told of it."""
     run.mkdir(parents=True)
     raised = b'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nValueError: bad\n'
     told = b"2026-11-21 01:02:00.000000: E ring_alg.cc:290] Aborting RingReduce with UNAVAILABLE: Connection reset by peer\n"
