@@ -66,10 +66,10 @@ complete -c mwms-train -n '_shtab_mwms_train_using run' -s h -l help -d 'show th
 complete -c mwms-train -n '_shtab_mwms_train_using run' -s o -l output -xka "(__fish_complete_directories)" -d 'the run directory (default: ./SCENARIO)'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l program -x -d 'break this program of yours'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l directory -xka "(__fish_complete_directories)" -d 'where it starts; copied for each worker'
-complete -c mwms-train -n '_shtab_mwms_train_using run' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l guilty-python -xka "(__fish_complete_path (commandline -ct))" -d 'another Python for the guilty worker'
-complete -c mwms-train -n '_shtab_mwms_train_using run' -l workers -x -d 'another number of workers'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l recorder -d 'run the workers under mwms-recorder'
+complete -c mwms-train -n '_shtab_mwms_train_using run' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
+complete -c mwms-train -n '_shtab_mwms_train_using run' -l workers -x -d 'another number of workers'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l keep-going -d 'a scenario that fails ends nothing'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l guilty -x -d 'make another worker guilty'
 complete -c mwms-train -n '_shtab_mwms_train_using run' -l after -x -d 'strike then, not at a step of the log'
@@ -79,10 +79,10 @@ complete -c mwms-train -n '_shtab_mwms_train_using; and test $_shtab_mwms_train_
 complete -c mwms-train -n '_shtab_mwms_train_using record' -s h -l help -d 'show this help message and exit'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -s o -l output -xka "(__fish_complete_directories)" -d 'keep them there instead'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l name -x -d 'call the recording so, not like its scenario'
-complete -c mwms-train -n '_shtab_mwms_train_using record' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l guilty-python -xka "(__fish_complete_path (commandline -ct))" -d 'another Python for the guilty worker'
-complete -c mwms-train -n '_shtab_mwms_train_using record' -l workers -x -d 'another number of workers'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l recorder -d 'run the workers under mwms-recorder'
+complete -c mwms-train -n '_shtab_mwms_train_using record' -l python -xka "(__fish_complete_path (commandline -ct))" -d PATH
+complete -c mwms-train -n '_shtab_mwms_train_using record' -l workers -x -d 'another number of workers'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l keep-going -d 'a scenario that fails ends nothing'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l guilty -x -d 'make another worker guilty'
 complete -c mwms-train -n '_shtab_mwms_train_using record' -l after -x -d 'strike then, not at a step of the log'
@@ -109,6 +109,8 @@ complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l python -xka "(__fi
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l state -xka "(__fish_complete_path (commandline -ct))" -d 'what became of each recording (default: DIR/matrix.csv)'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l only-missing -d 'leave out what that file names, even if it was refused'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l gpu -d 'the scenarios that need GPUs, not the others'
+complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l guilty-python -xka "(__fish_complete_path (commandline -ct))" -d 'another Python for the guilty worker'
+complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l recorder -d 'run the workers under mwms-recorder'
 complete -c mwms-train -n '_shtab_mwms_train_using matrix' -l stall-timeout -x -d 'how long silence may last (default: 20, more with many workers or other load)'
 complete -c mwms-train -n '_shtab_mwms_train_using; and test $_shtab_mwms_train_npos -eq 0' -a score -d 'how the analyzer does on recordings'
 complete -c mwms-train -n '_shtab_mwms_train_using score' -s h -l help -d 'show this help message and exit'
