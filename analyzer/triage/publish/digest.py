@@ -4,10 +4,10 @@ from collections.abc import Container, Iterator
 
 from analyzer.render.formatting import plural
 from analyzer.render.markdown import code, prose
-from analyzer.triage.night_summary import Group, NightCounts, NightSummary
+from analyzer.triage.night_summary import Group, NightSummary
 from analyzer.triage.publish.context import NO_CONTEXT, PageContext
 from analyzer.triage.publish.links import absolute
-from analyzer.triage.publish.phrasing import STATES, acknowledged, guilt, headline, when
+from analyzer.triage.publish.phrasing import STATES, acknowledged, counts, filed, guilt, headline, when
 
 _MAX_ITEMS = 10
 
@@ -59,18 +59,11 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
     """Return a sentence on runs filed under earlier nights; if none came in, on the last night with runs."""
-    filed = [each for each in summary.nights if each.date in context.filed]
-    if filed:
-        shown = "; ".join(map(_counts, filed[: -_MAX_ITEMS - 1 : -1]))
-        more = f"; and {plural(len(filed) - _MAX_ITEMS, 'more night')}" if len(filed) > _MAX_ITEMS else ""
-        return f" Runs that came in now and ended earlier are filed under their dates: {shown}{more}."
+    if said := filed(summary, context.filed):
+        return f" {said}"
     if summary.tonight.runs or not summary.nights:
         return ""
-    return f" The last night with runs was {_counts(summary.nights[-1])}."
-
-
-def _counts(night: NightCounts) -> str:
-    return f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded"
+    return f" The last night with runs was {counts(summary.nights[-1])}."
 
 
 def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:

@@ -6,7 +6,17 @@ from analyzer.render.page.template import fill
 from analyzer.triage.night_summary import TREND_NIGHTS, NightSummary
 from analyzer.triage.publish.calendar import calendar, spark, weeks
 from analyzer.triage.publish.context import NO_CONTEXT, PageContext
-from analyzer.triage.publish.phrasing import STATES, acknowledged, chance, drain, guilt, headline, rate, when
+from analyzer.triage.publish.phrasing import (
+    STATES,
+    acknowledged,
+    chance,
+    drain,
+    filed,
+    guilt,
+    headline,
+    rate,
+    when,
+)
 
 
 def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
@@ -22,6 +32,7 @@ def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
             "t": summary,
             "worst": worst,
             "headline": headline(summary),
+            "filed": filed(summary, context.filed),
             "verdicts": wording()["verdicts"],
             "states": STATES,
             "c": context,

@@ -1,12 +1,13 @@
 """Builds the sentences that index page, digest and terminal share."""
 
 import shlex
+from collections.abc import Container
 
 from analyzer.render.formatting import plural
 from analyzer.render.sanitize import one_line
 from analyzer.triage.database.acknowledgements import Acknowledgement
 from analyzer.triage.hosts import HostRate
-from analyzer.triage.night_summary import AccusedHost, Group, NightSummary
+from analyzer.triage.night_summary import AccusedHost, Group, NightCounts, NightSummary
 
 STATES = {
     "new": ("✚", "new"),
@@ -15,6 +16,7 @@ STATES = {
     "gone": ("✓", "resolved"),
 }
 """Symbol and displayed name of each state of a group."""
+_MAX_NIGHTS = 10
 
 
 def headline(summary: NightSummary) -> str:
@@ -26,6 +28,21 @@ def headline(summary: NightSummary) -> str:
     if not night.bad:
         said = f"{plural(night.runs, 'run')}, and none of them failed"
     return said + "".join(f"; {part}" for part in (_news(summary), _guilt(summary)) if part)
+
+
+def filed(summary: NightSummary, nights: Container[str]) -> str:
+    """Return a sentence on the earlier `nights` to which the call added runs; empty if there are none."""
+    found = [each for each in reversed(summary.nights) if each.date in nights and summary.date not in nights]
+    if not found:
+        return ""
+    shown = "; ".join(map(counts, found[:_MAX_NIGHTS]))
+    more = f"; and {plural(len(found) - _MAX_NIGHTS, 'more night')}" if len(found) > _MAX_NIGHTS else ""
+    return f"Runs that came in now and ended earlier are filed under their dates: {shown}{more}."
+
+
+def counts(night: NightCounts) -> str:
+    """Return a night and how many of its runs failed or degraded, as part of a sentence."""
+    return f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded"
 
 
 def _news(summary: NightSummary) -> str:
