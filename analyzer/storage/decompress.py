@@ -117,7 +117,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
         try:
             yield from _expand(member, packed)
         except Exception as error:  # each of the libraries has errors of its own
-            raise OSError(f"is compressed, and broken: {error}") from error
+            raise OSError(f"its compressed data is damaged ({error})") from error
         packed = b""
         if member.eof:
             packed = _next_member(member.unused_data, file)

@@ -160,7 +160,7 @@ def test_what_a_worker_did_not_leave_is_shown() -> None:
     assert rows["worker:1"][0] == 0
     assert rows["worker:0"][0] > 0
     assert "Trace" in made["absent"]
-    assert "of no worker:" in render(told, "html")
+    assert "missing for all:" in render(told, "html")
 
 
 def test_a_healthy_page_is_shorter_than_a_failed_one() -> None:

@@ -29,7 +29,7 @@ def resource_plots(diagnosis: Json) -> list[dict[str, Any]]:
         (title, [_series(w, each, begin, by) for w in workers for each in _of_tag(w, tag)])
         for tag, (title, by) in _TITLES.items()
     ]
-    axis = f"seconds since {instant(begin, date=False)}"
+    axis = f"seconds since {instant(begin, date=False)} UTC"
     return [drawn_plot(title, series, {}) | {"axis": axis} for title, series in made if series]
 
 
