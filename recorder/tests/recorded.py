@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Callable, Dict, Sequence
 
@@ -22,6 +23,12 @@ def rows(path: Path) -> list[Event]:
     """Return the events of a file of JSON lines; a last line that was cut is left out."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [json.loads(line) for line in lines]
+
+
+@lru_cache(None)
+def validator(event: str) -> jsonschema.Draft202012Validator:
+    """Return what checks the events of a name; `jsonschema.validate` would check the schema for each."""
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/events/{event}", "$defs": SCHEMA["$defs"]})
 
 
 def output(process: subprocess.Popen[bytes]) -> IO[bytes]:
@@ -45,7 +52,7 @@ class Recording:
         """Hold each line against the schema."""
         for path in self.path.glob("*.jsonl"):
             for row in [] if path.name.endswith(".index.jsonl") else rows(path):
-                jsonschema.validate(row, {"$ref": f"#/$defs/events/{row['event']}", "$defs": SCHEMA["$defs"]})
+                validator(row["event"]).validate(row)
 
     def last(self, name: str) -> Event:
         """Return the last event of a name."""
