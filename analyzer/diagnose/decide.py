@@ -58,7 +58,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
             (f, _why_rejected(f, chosen, tables)) for f in sorted(causes, key=_rank) if f is not chosen
         )
         return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
-    rejected = tuple((f, _why_rejected(f, None, tables)) for f in causes)
+    rejected = tuple((f, _why_rejected(f, None, tables)) for f in sorted(causes, key=_rank))
     return _without_cause(tables, findings, rejected)
 
 
@@ -123,10 +123,10 @@ def beyond_budget(tables: Tables) -> pl.DataFrame:
 
 
 def _stands(finding: Finding, tables: Tables) -> bool:
-    return not (finding.explained_by or finding.contradicted_by) and not _overtaken(finding, tables)
+    return not (finding.explained_by or finding.contradicted_by) and not overtaken(finding, tables)
 
 
-def _overtaken(finding: Finding, tables: Tables) -> bool:
+def overtaken(finding: Finding, tables: Tables) -> bool:
     """Return True if the finding claims a failure, but all training workers finished afterwards.
 
     Findings about nothing but evaluators stand, because these take no part in the training.
@@ -143,7 +143,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
-    if _overtaken(finding, tables):
+    if overtaken(finding, tables):
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:
         return f"It follows from what {' and '.join(finding.explained_by[:2])} found."

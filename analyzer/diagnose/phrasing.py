@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analyzer.diagnose.decide import Decision, beyond_budget
+from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.model.findings import Step, Verdict
@@ -21,15 +21,26 @@ def summary(decision: Decision, tables: Tables) -> str:
     if decision.chosen:
         return decision.chosen.summary
     if decision.verdict is Verdict.HEALTHY:
-        workers = job["trainers"]
-        many = "both" if workers == 2 else f"all {workers}"
-        whose = "the only training worker" if workers == 1 else f"{many} training workers"
-        return f"Nothing failed: {whose} reached the planned end."
+        return _healthy(decision, tables)
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
         return "The job still ran when its files were collected, and no recording notes a stall."
     return "The collected files do not show how the job ended."
+
+
+def _healthy(decision: Decision, tables: Tables) -> str:
+    """Return that the training workers finished, and what had ended an earlier attempt if there was one."""
+    lives = tables["lifetimes"].filter("trains")
+    many = "both" if lives.height == 2 else f"all {lives.height}"
+    whose = "the only training worker" if lives.height == 1 else f"{many} training workers"
+    ended = f"{whose} reached the planned end."
+    if lives["attempts"].max() == 1:
+        return f"Nothing failed: {ended}"
+    failed = (each for each, _ in decision.rejected if not each.explained_by and overtaken(each, tables))
+    if failure := next(failed, None):
+        return f"An earlier attempt failed ({failure.summary}), and the last one ended well: {ended}"
+    return f"After a restart, {ended}"
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:

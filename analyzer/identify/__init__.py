@@ -36,8 +36,9 @@ def identify(read: Tables, messages: Messages) -> Tables:
     placed = {
         name: _with_identity(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns
     }
-    last = _last_attempts(told["facts"], placed["facts"], when, begun)
-    facts = joined("facts", [placed["facts"].with_columns(last), _identity_facts(own, found, when)])
+    facts = _counted_on(told["facts"], placed["facts"], identity, when)
+    last = _last_attempts(told["facts"], facts, when, begun)
+    facts = joined("facts", [facts.with_columns(last), _identity_facts(own, found, when)])
     return {
         **read,
         **placed,
@@ -152,6 +153,20 @@ def _last_attempts(
     unsaid = (pl.col("key") == "exit_code") & told["attempt"].is_null() & ~pl.col("source").is_in(counted)
     of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
+
+
+def _counted_on(
+    told: pl.DataFrame, placed: pl.DataFrame, identity: pl.DataFrame, when: Attempts
+) -> pl.DataFrame:
+    """Return the facts; what a file states of an attempt of others is about the last that their logs hold."""
+    if all(len(counts) < 2 for counts in when.held.values()):
+        return placed
+    general = identity.filter(pl.col("own_worker").is_null())["source"]
+    of_others = told["attempt"].is_not_null() | told["source"].is_in(general.to_list())
+    last = [when.last(*place) for place in placed.select("worker", "attempt").iter_rows()]
+    return placed.with_columns(
+        attempt=pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
+    )
 
 
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:

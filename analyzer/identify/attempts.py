@@ -3,6 +3,8 @@
 Some schedulers count attempts from 0, and a log can hold several attempts if a restarted worker appends to
 it.
 
+An attempt as file names number it may hold several: those of later files are counted after all of them.
+
 A process starts one gRPC server, so the second `Started server` marks the second attempt; it begins at the
 preceding TensorFlow start-up banner, or where Slurm reports a requeue. The worker's other logs, e.g. stdout,
 are split at the same times, or where their own content restarts. Each attempt writes its own event files.
@@ -38,6 +40,18 @@ class Attempts(NamedTuple):
     """Source → the lines at which further attempts begin, in order; 0 where one began in an older part."""
     unparted: dict[str, str]
     """Source → why the attempts in it cannot be separated."""
+    held: dict[str, dict[int, int]]
+    """Worker → attempt in the names of its logs → how many attempts those logs hold."""
+
+    def before(self, worker: str | None, attempt: int | None) -> int:
+        """Return how many more attempts the logs of earlier attempts hold than their names say."""
+        own = self.held.get(worker or "", {})
+        return sum(count - 1 for each, count in own.items() if each < (attempt or 0))
+
+    def last(self, worker: str | None, attempt: int | None) -> int | None:
+        """Return the number of the last attempt that the logs named for an attempt hold."""
+        several = len(self.held.get(worker or "", {})) > 1
+        return attempt + self.before(worker, attempt + 1) if attempt and several else attempt
 
 
 class _Log(NamedTuple):
@@ -72,9 +86,11 @@ class _Log(NamedTuple):
 
 def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
     """Return the attempts of all sources, whose workers must be known; does not split event files."""
-    found = Attempts(_named_attempts(sources, stated), {}, {})
-    for logs in _by_attempt(sources, found.named, stated, tables).values():
-        _split(logs, found)
+    found = Attempts(_named_attempts(sources, stated), {}, {}, {})
+    for (worker, attempt), logs in _by_attempt(sources, found.named, stated, tables).items():
+        found.held.setdefault(worker, {})[attempt] = 1 + _split(logs, found)
+    for source in sources:
+        found.named[source.name] += found.before(source.worker, found.named[source.name])
     return found
 
 
@@ -118,7 +134,7 @@ def _restarts(stated: Statements) -> dict[str, int]:
 
 def _by_attempt(
     sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
-) -> Mapping[object, list[_Log]]:
+) -> Mapping[tuple[str, int], list[_Log]]:
     """Return (worker, attempt) → its logs; `named` is source → attempt."""
     parts: dict[tuple[str, int, str], list[str]] = {}
     requeued: dict[str, list[int]] = {}
@@ -128,7 +144,7 @@ def _by_attempt(
         for source in sources_of_worker:
             name = log_of(source.name)
             parts.setdefault((worker, named[source.name], name), []).append(source.name)
-    found: dict[object, list[_Log]] = {}
+    found: dict[tuple[str, int], list[_Log]] = {}
     for (worker, attempt, _), log in parts.items():
         places = sorted((n, line) for n, part in enumerate(log) for line in requeued.get(_file(part), ()))
         found.setdefault((worker, attempt), []).append(
@@ -142,15 +158,19 @@ def _file(name: str) -> str:
     return name.partition("#")[0]
 
 
-def _split(logs: Sequence[_Log], found: Attempts) -> None:
-    """Add to `found` where further attempts begin in one worker's logs, by the log with the most starts."""
+def _split(logs: Sequence[_Log], found: Attempts) -> int:
+    """Add to `found` where further attempts begin in one worker's logs, and return how many.
+
+    The log with the most starts decides.
+    """
     starts = [_starts(log) for log in logs]
     most = max(starts, key=len)
     if not most:
-        return
+        return 0
     times = _times(logs[starts.index(most)], most)
     for log, own in zip(logs, starts, strict=True):
         _note_starts(log, own if len(own) == len(most) else _starts_from_other_log(log, times, found), found)
+    return len(most)
 
 
 def _note_starts(log: _Log, starts: Sequence[Place], found: Attempts) -> None:

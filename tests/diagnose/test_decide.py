@@ -7,6 +7,7 @@ from typing import Any
 
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.explanations import relate
+from analyzer.diagnose.phrasing import summary
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
@@ -54,6 +55,22 @@ def test_a_job_that_reached_its_end_did_not_fail(tables_of: TablesOf) -> None:
     tables = tables_of({"worker-0.log": STEPS + "training finished\n"})
     assert decide([fired("killed", 0.9)], tables).verdict is Verdict.HEALTHY
     assert decide([fired("nan", 0.9, despite_finish=True)], tables).verdict is Verdict.FAILED
+
+
+def test_a_healthy_summary_tells_of_an_attempt_that_failed(tables_of: TablesOf) -> None:
+    """Only of a job that needed one attempt is it said that nothing failed."""
+    done = STEPS + "training finished\n"
+    once, again = (
+        tables_of({"worker-0.log": done}),
+        tables_of({"worker-0-attempt-1.log": STEPS, "worker-0-attempt-2.log": done}),
+    )
+    killed = fired("killed", 0.9, summary="worker:0 was killed")
+    ended = "the only training worker reached the planned end."
+    assert summary(decide([killed], once), once) == f"Nothing failed: {ended}"
+    assert summary(decide([], again), again) == f"After a restart, {ended}"
+    assert summary(decide([killed], again), again) == (
+        f"An earlier attempt failed (worker:0 was killed), and the last one ended well: {ended}"
+    )
 
 
 def test_what_befell_an_evaluator_stands_though_training_ended_well(tables_of: TablesOf) -> None:
