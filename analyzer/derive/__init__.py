@@ -1,7 +1,5 @@
 """Derives tables from tables: one module per table, each a pure function of the tables passed here."""
 
-from functools import cache
-
 import polars as pl
 
 from analyzer.derive.cluster.exceptions import exceptions
@@ -42,42 +40,39 @@ def derive(read: Tables, messages: Messages) -> Tables:
     training = scalars.filter(pl.col("origin") != GAUGE)
     trained = {**read, "scalars": training}
 
-    @cache
-    def clock() -> CommonClock:
-        return CommonClock(tables["clocks"], sources)
-
-    def of_job() -> pl.DataFrame:
+    def of_job(t: Tables) -> pl.DataFrame:
         goes_on = in_progress(facts, sources, read["stalls"])
-        quiet, accused = tables["silences"], tables["accusations"]
-        return job(tables["workers"], tables["lifetimes"], quiet, records, facts, accused, goes_on)
+        quiet, accused = t["silences"], t["accusations"]
+        return job(t["workers"], t["lifetimes"], quiet, records, facts, accused, goes_on)
 
-    tables = LazyTables(
+    return LazyTables(
         read,
         {
-            "workers": lambda: workers(sources, facts, records, {task for task, _ in stepped(training)}),
-            "clocks": lambda: clocks(sources, training, facts, tables["workers"]),
-            "exceptions": lambda: exceptions(records, training, facts, sources, messages),
-            "lifetimes": lambda: lifetimes(
-                trained, tables["workers"], tables["exceptions"], clock(), messages
-            ),
-            "silences": lambda: silences(tables["lifetimes"], training, clock(), scheduler_stop(facts)),
-            "barriers": lambda: barriers(tables["lifetimes"], training, facts, clock()),
-            "matches": lambda: matches(read["matches"], tables["lifetimes"], tables["workers"], training),
-            "accusations": lambda: accusations(records, facts, tables["lifetimes"], messages),
-            "series": lambda: series(scalars),
-            "curves": lambda: curves(scalars, tables["workers"], tables["series"]),
-            "paces": lambda: paces(training, sources),
-            "pauses": lambda: pauses(read, clock()),
-            "phases": lambda: phases(training),
-            "collectives": lambda: collectives(read["spans"]),
-            "steps": lambda: steps(read["spans"]),
-            "waits": lambda: waits(trained, tables["collectives"], tables["steps"], tables["paces"], clock()),
-            "replicas": lambda: replicas(read["checksums"]),
-            "stalls": lambda: with_whole_stalls(read["stalls"], sources),
-            "resources": lambda: resources(scalars),
-            "reachability": lambda: reachability(read["reach"]),
-            "cluster": lambda: cluster(facts, tables["workers"]),
+            "workers": lambda _: workers(sources, facts, records, {task for task, _ in stepped(training)}),
+            "clocks": lambda t: clocks(sources, training, facts, t["workers"]),
+            "exceptions": lambda _: exceptions(records, training, facts, sources, messages),
+            "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
+            "silences": lambda t: silences(t["lifetimes"], training, _clock(t), scheduler_stop(facts)),
+            "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
+            "matches": lambda t: matches(read["matches"], t["lifetimes"], t["workers"], training),
+            "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
+            "series": lambda _: series(scalars),
+            "curves": lambda t: curves(scalars, t["workers"], t["series"]),
+            "paces": lambda _: paces(training, sources),
+            "pauses": lambda t: pauses(read, _clock(t)),
+            "phases": lambda _: phases(training),
+            "collectives": lambda _: collectives(read["spans"]),
+            "steps": lambda _: steps(read["spans"]),
+            "waits": lambda t: waits(trained, t["collectives"], t["steps"], t["paces"], _clock(t)),
+            "replicas": lambda _: replicas(read["checksums"]),
+            "stalls": lambda _: with_whole_stalls(read["stalls"], sources),
+            "resources": lambda _: resources(scalars),
+            "reachability": lambda _: reachability(read["reach"]),
+            "cluster": lambda t: cluster(facts, t["workers"]),
             "job": of_job,
         },
     )
-    return tables
+
+
+def _clock(tables: Tables) -> CommonClock:
+    return CommonClock(tables["clocks"], tables["sources"])

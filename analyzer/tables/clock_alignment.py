@@ -7,9 +7,9 @@ class CommonClock:
     """Applies the shifts of the table `clocks`; times of a worker whose clock is unknown stay as they are."""
 
     def __init__(self, clocks: pl.DataFrame, sources: pl.DataFrame) -> None:
-        rows = clocks.select("worker", "kind", "shift").iter_rows()
+        rows = clocks[["worker", "kind", "shift"]].iter_rows()
         self._shifts: dict[tuple[str, str], float | None] = {(w, kind): shift for w, kind, shift in rows}
-        self._kinds: dict[str, str] = dict(sources.select("source", "kind").iter_rows())
+        self._kinds: dict[str, str] = dict(sources[["source", "kind"]].iter_rows())
 
     def knows(self, worker: str) -> bool:
         """Return whether times of a worker can be compared with those of its peers."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 import pytest
 
@@ -12,7 +14,7 @@ def test_a_derived_table_is_computed_once_and_only_when_asked_for() -> None:
     """Reading another table, or listing the names, computes nothing."""
     asked: list[str] = []
 
-    def steps() -> pl.DataFrame:
+    def steps(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         asked.append("steps")
         return tables["spans"].head(1)
 
@@ -26,7 +28,7 @@ def test_a_derived_table_is_computed_once_and_only_when_asked_for() -> None:
 def test_a_derived_table_replaces_a_read_one() -> None:
     """Its function is what is asked, whatever was read."""
     whole = pl.DataFrame({"seconds": [9]})
-    tables = LazyTables({"stalls": pl.DataFrame()}, {"stalls": lambda: whole})
+    tables = LazyTables({"stalls": pl.DataFrame()}, {"stalls": lambda _: whole})
     assert tables["stalls"] is whole
     assert dict(tables) == {"stalls": whole}
 
