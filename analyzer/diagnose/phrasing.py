@@ -118,6 +118,6 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
         yield steps["whole_log"]
     elif deciding != Kind.EXIT_CODES.value and lives["exit_code"].null_count():
         yield steps["exit_codes"]
-    if lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
+    if deciding != Kind.LOG.value and lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield steps["unbuffered"]
     yield steps["new_rule"]

@@ -67,6 +67,8 @@ def job(
     }
     if row["stalled"] or row["never_assembled"]:
         row |= _latest_line(training)
+    if row["never_assembled"]:
+        row |= _server_line(training, facts)
     return frame("job", [row])
 
 
@@ -75,6 +77,14 @@ def _latest_line(training: Sequence[Row]) -> dict[str, Any]:
     cited = [life for life in training if life["line"] is not None]
     last = max(cited, key=lambda life: (life["step"] or 0, life["last_seen"] or 0.0), default={})
     return {key: last.get(key) for key in ("source", "line", "time")}
+
+
+def _server_line(training: Sequence[Row], facts: pl.DataFrame) -> dict[str, Any]:
+    """Return source, line and time of the start of a server that waits for the cluster; empty without one."""
+    waiting = [life["worker"] for life in training if life["phase"] == "server_up"]
+    started = facts.filter((pl.col("key") == "server_address") & pl.col("worker").is_in(waiting))
+    rows = started.select("source", "line", "time").drop_nulls("line").tail(1).to_dicts()
+    return rows[0] if rows else {}
 
 
 def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object) -> str | None:
