@@ -175,7 +175,7 @@ def _numbers(least: int) -> Callable[[str], list[int]]:
 
 def _list(_: argparse.Namespace) -> int:
     for scenario in catalogue.all_scenarios():
-        needs = "  (needs a GPU)" if scenario.needs_gpu else ""
+        needs = "  (needs a GPU)" if scenario.needs_gpu else "  (needs Slurm)" if scenario.needs_slurm else ""
         print(f"{scenario.name:28} {scenario.workers} workers  {scenario.expect['cause']}{needs}")
     return 0
 
@@ -240,7 +240,8 @@ def _matrix(args: argparse.Namespace) -> int:
     for python in pythons:
         python.require_import()
     every = catalogue.all_scenarios()
-    names = args.scenarios or [scenario.name for scenario in every if scenario.needs_gpu == args.gpu]
+    here = [one.name for one in every if one.needs_gpu == args.gpu and not one.needs_slurm]
+    names = args.scenarios or here
     wanted = cells(names, pythons, args.guilty, args.workers)
     remove_leftovers()
     state = args.state or args.output / matrix_results.NAME

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults import EXTERNAL
-from analyzer.trainer.gpus.shares import GpuShares
+from analyzer.trainer.gpus.shares import GpuShares, MachineError
 from analyzer.trainer.handover import HandoverError, check_target, check_writable, hand_over
 from analyzer.trainer.jobs.job import run_job
 from analyzer.trainer.jobs.leftovers import job_prefix
@@ -73,6 +73,10 @@ class Recorder:
     def run(self, scenario: Scenario, target: Path) -> Outcome:
         """Run one scenario, write its run directory to `target`, and return the outcome."""
         check_target(target)
+        if scenario.needs_slurm:
+            raise MachineError(
+                f"{scenario.name}: Slurm itself does this, to a job of deploy/trainer/job.sbatch"
+            )
         GpuShares.of(scenario)
         for interpreter in filter(None, (self.interpreter, self.other)):
             interpreter.require(*LOGGING.get(scenario.log_style, ()))

@@ -36,6 +36,7 @@ KEYS: dict[str, Check] = {
     "job": text,
     "job_id": whole(1),
     "needs_gpu": flag,
+    "needs_slurm": flag,
     "gpus_per_worker": whole(1),
     "hosts": flag,
     "host_names": several(),
@@ -106,6 +107,8 @@ class Scenario:
     evaluator: bool = False
     """True if the last task is an evaluator that is listed in the cluster."""
     needs_gpu: bool = False
+    needs_slurm: bool = False
+    """True if Slurm itself does what the scenario says, to a job that `sbatch` started."""
     gpus_per_worker: int = 0
     """GPUs that each worker sees; 0 for all."""
     hosts: bool = False

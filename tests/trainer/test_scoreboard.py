@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from analyzer.cli.live_table import SilentObserver
 from analyzer.trainer.catalogue import all_scenarios
+from analyzer.trainer.gpus.shares import MachineError
 from analyzer.trainer.matrix import cells, missing
+from analyzer.trainer.record import Recorder
 from analyzer.trainer.scoring import matrix_results
 from analyzer.trainer.scoring.baselines import answers
 from analyzer.trainer.scoring.holdout_results import NAME, keep, load
@@ -25,6 +28,8 @@ from tests.recordings import Recordings, sample_run_named
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from analyzer.trainer.jobs.interpreter import Interpreter
 
 
 @dataclass
@@ -197,6 +202,15 @@ def test_the_table_of_a_matrix_names_what_has_not_run() -> None:
     assert "`gpu-ecc`" in never
     assert "`worker-killed`" in others
     assert "`frozen`" not in never + others
+
+
+def test_what_slurm_itself_does_is_left_to_sbatch(tmp_path: Path) -> None:
+    """The trainer refuses it in one line, and the fault is none of ours."""
+    slurm = [scenario for scenario in all_scenarios() if scenario.needs_slurm]
+    assert {"slurm-time-limit", "slurm-requeued"} <= {scenario.name for scenario in slurm}
+    recorder = Recorder(cast("Interpreter", None), "auto", SilentObserver())
+    with pytest.raises(MachineError, match=r"Slurm itself .*job\.sbatch"):
+        recorder.run(slurm[0], tmp_path / "run")
 
 
 def test_a_matrix_crosses_the_numbers_of_workers(tmp_path: Path) -> None:
