@@ -130,8 +130,9 @@ class Trimmed:
         return shown, [[a, b] for a, b in moved if a < b]
 
     def _text(self, text: str, limit: int, length: int | None = None) -> str:
-        if len(text) > limit:
-            self.shortened.append(length or len(text))
+        if len(text) <= limit:  # as nearly all are
+            return text
+        self.shortened.append(length or len(text))
         return shorten(text, limit)
 
     def _drop(self, key: str, count: int) -> None:

@@ -56,7 +56,7 @@ def post(diagnosis: Json, markup: Markup) -> str:
 
 def units(text: str) -> int:
     """Return the number of UTF-16 code units, in which Slack and Jira measure length."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def headline(d: Json) -> tuple[str, str]:
