@@ -9,6 +9,7 @@ Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -46,6 +47,7 @@ from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbere
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
 
+_HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -66,6 +68,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     clusters = stated_clusters(stated)
     sources = _without_common_numbers(sources, stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
+    sources = _without_host_numbers(sources, stated, clusters, remote)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
     claims, renumbered = _numbered(sources, stated, clusters, remote)
     if not claims:
@@ -122,6 +125,29 @@ def _without_common_numbers(
         else source
         for source in sources
     ]
+
+
+def _without_host_numbers(
+    sources: Sequence[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
+) -> list[NamedSource]:
+    """Return the sources without the numbers in logs' names if these are of hosts, as in `node21.log`.
+
+    They are if the logs speak of as many tasks, counted from 0, and of none that has such a number.
+    """
+    logs = {
+        each.name: each.worker
+        for each in sources
+        if each.is_log and (_is_numbered(each.name) or _HOST.search(each.name.lower()))
+    }
+    numbers = {worker for worker in logs.values() if worker}
+    tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])
+    tasks |= {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
+    of_hosts = len(numbers) > 1 and tasks.isdisjoint(numbers) and tasks >= {*_first_tasks(len(numbers))}
+    return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]
+
+
+def _first_tasks(count: int) -> list[str]:
+    return [f"worker:{index}" for index in range(count)]
 
 
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
