@@ -12,19 +12,26 @@ import polars as pl
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
 from analyzer.identify.exit_codes import with_named_exit_codes
 from analyzer.identify.nodes import with_workers_on_nodes
+from analyzer.identify.recorded_attempts import (
+    Recording,
+    claims_of_further,
+    further_recordings,
+    is_among,
+    with_attempts,
+)
 from analyzer.identify.releases import with_releases
-from analyzer.identify.statements import NamedSource, named_sources, statements
+from analyzer.identify.statements import NamedSource, Statements, named_sources, statements
 from analyzer.identify.workers import Owners, owners
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.task_names import attempt_of
 from analyzer.tables.builders import frame, joined
 
 
 def identify(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables with worker and attempt filled in on every row."""
-    sources, stated = named_sources(read["sources"]), statements(read["facts"])
-    found = owners(sources, stated, read, messages)
+    further = further_recordings(read["sources"])
+    sources, stated = with_attempts(named_sources(read["sources"]), further), statements(read["facts"])
+    found = _owners(sources, stated, read, messages, further)
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
     told = _renumbered(read, found.renumbered, shift)
@@ -37,7 +44,7 @@ def identify(read: Tables, messages: Messages) -> Tables:
         name: _with_identity(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns
     }
     facts = _counted_on(told["facts"], placed["facts"], identity, when)
-    last = _last_attempts(told["facts"], facts, when, begun)
+    last = _last_attempts(told["facts"], facts, own, when, begun)
     facts = joined("facts", [facts.with_columns(last), _identity_facts(own, found, when)])
     return {
         **read,
@@ -48,10 +55,22 @@ def identify(read: Tables, messages: Messages) -> Tables:
     }
 
 
+def _owners(
+    sources: Sequence[NamedSource],
+    stated: Statements,
+    read: Tables,
+    messages: Messages,
+    further: Mapping[str, Recording],
+) -> Owners:
+    """Return the workers of sources; those of `further` recordings belong to the worker of the first."""
+    found = owners([each for each in sources if not is_among(each, further)], stated, read, messages)
+    return found._replace(claims={**found.claims, **claims_of_further(sources, found.claims, further)})
+
+
 def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
     """Return the source with its worker; adds `shift` to an attempt number taken from its name."""
     claim = found.claims.get(source.name)
-    counted = shift if attempt_of(source.name) is not None else 0
+    counted = shift if source.numbered else 0
     return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
 
 
@@ -139,7 +158,11 @@ def _attempt_starts(
 
 
 def _last_attempts(
-    told: pl.DataFrame, placed: pl.DataFrame, when: Attempts, begun: Mapping[str, Mapping[int, float]]
+    told: pl.DataFrame,
+    placed: pl.DataFrame,
+    sources: Sequence[NamedSource],
+    when: Attempts,
+    begun: Mapping[str, Mapping[int, float]],
 ) -> pl.Series:
     """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt.
 
@@ -148,7 +171,7 @@ def _last_attempts(
     if not begun:
         return placed["attempt"]
     last = {worker: max(numbers) for worker, numbers in begun.items()}
-    counted = [name for name in when.named if name in when.starts or attempt_of(name) is not None]
+    counted = [each.name for each in sources if each.name in when.starts or each.numbered]
     counted += told.filter(pl.col("key") == "recorded_end")["source"].to_list()
     unsaid = (pl.col("key") == "exit_code") & told["attempt"].is_null() & ~pl.col("source").is_in(counted)
     of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)

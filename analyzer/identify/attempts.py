@@ -22,7 +22,7 @@ import polars as pl
 from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements, with_rows
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import attempt_of, is_previous, log_of
+from analyzer.model.task_names import is_previous, log_of
 
 Place = tuple[int, float]
 """(number of a part of a rotated log, line in that part)."""
@@ -108,11 +108,11 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
     found = {source.name: source.attempt for source in sources}
     restarts = _restarts(stated)
     for worker, logs in _logs_of(sources).items():
-        named = [log.attempt for log in logs if attempt_of(log.name) is not None]
+        named = [log.attempt for log in logs if log.numbered]
         earlier = any(is_previous(log.name) for log in logs)
         before = restarts.get(worker, int(earlier)) if not named else max(named) if 1 in named else 0
         for log in logs:
-            if attempt_of(log.name) is None:
+            if not log.numbered:
                 found[log.name] = max(1, before + (not is_previous(log.name)))
     return found
 
@@ -284,6 +284,6 @@ def _places_among(made: Sequence[tuple[float, str]], starts: Sequence[float]) ->
 def _made_by(source: NamedSource) -> tuple[float, str] | None:
     """Return creation time and process of an event file; None if its name states an attempt."""
     found = _EVENTS.search(source.name) if source.kind == Kind.EVENT_FILE.value else None
-    if not found or attempt_of(source.name) is not None:
+    if not found or source.numbered:
         return None
     return float(found[1]), f"{found[2]}.{found[3]}"

@@ -7,6 +7,7 @@ import polars as pl
 
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import attempt_of
 
 SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
 """Keys of facts that a script logs at start-up; a repetition indicates a restart."""
@@ -23,6 +24,8 @@ class NamedSource(NamedTuple):
     kind: str
     worker: str | None
     attempt: int
+    numbered: bool = False
+    """Whether the name states the attempt."""
 
     @property
     def is_log(self) -> bool:
@@ -46,7 +49,10 @@ Statements = Mapping[str, Sequence[Statement]]
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     """Return the sources of a run, in table order."""
     columns = sources.select("source", "kind", "worker", "attempt")
-    return [NamedSource(*row) for row in columns.iter_rows()]
+    return [
+        NamedSource(name, kind, worker, attempt, numbered=attempt_of(name) is not None)
+        for name, kind, worker, attempt in columns.iter_rows()
+    ]
 
 
 def statements(facts: pl.DataFrame) -> Statements:

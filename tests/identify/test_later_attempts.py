@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import pytest
 
 from analyzer.discover import discover
 from analyzer.pipeline import load_tables
@@ -31,3 +34,24 @@ def test_attempts_are_counted_after_all_that_earlier_files_hold(
     assert tables["scalars"].filter(tables["scalars"]["tag"] == "loss")["attempt"].to_list() == [1, 2, 3, 4]
     codes = tables["facts"].filter(tables["facts"]["key"] == "exit_code")
     assert codes.select("attempt", "value").rows() == [(3, "1"), (4, "0")]
+
+
+def recorded(begin: float, text: str) -> tuple[str, str]:
+    """Return the events of a recording of a process without TF_CONFIG, 10 s long, and its output."""
+    told = {"event": "recording", "task": "vm", "task_from": "host", "host": "vm", "command": ["python"]}
+    events = [told | {"time": begin}, {"event": "end", "time": begin + 10, "exit_code": 0}]
+    return "".join(json.dumps(event) + "\n" for event in events), text
+
+
+@pytest.mark.parametrize(
+    ("begin", "lives"), [(1020.0, [("worker:0", 2)]), (1005.0, [("worker:0", 1), ("worker:1", 1)])]
+)
+def test_a_recording_after_another_of_its_name_is_an_attempt(
+    begin: float, lives: list[tuple[str, int]], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Named by their host, two processes at the same time are two workers."""
+    (one, said), (other, said_later) = recorded(1000.0, LINE), recorded(begin, LINE + "training finished\n")
+    run = {"vm/recording.jsonl": one, "vm/stdout.log": said}
+    run |= {"vm.2/recording.jsonl": other, "vm.2/stdout.log": said_later}
+    tables = load_tables(discover([make_run(run)]), our_rules())
+    assert tables["lifetimes"].select("worker", "attempts").rows() == lives
