@@ -118,7 +118,8 @@ def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
     from analyzer.diagnose import BaselineRun
     from analyzer.ingest.raw_lines import line_templates
 
-    return BaselineRun(run.name, tables, line_templates(run))
+    found = diagnose_tables(run.name, tables, pack).document
+    return BaselineRun(run.name, found["verdict"], found["cause"], tables, line_templates(run))
 
 
 def _texts(tables: Tables) -> Iterator[str]:

@@ -26,6 +26,7 @@ from analyzer.model.run import Diagnosis
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
 from analyzer.render.explain import explain
+from analyzer.render.phrasing import how_it_went
 from analyzer.render.text import terminal
 
 _EPILOG = """examples:
@@ -147,6 +148,7 @@ def _run(arguments: argparse.Namespace) -> int:
             where = targets.resolve_targets(arguments.output, formats, paths)
             diagnosis = _analyze(arguments, paths, (*formats, "text"))
             _report(diagnosis, written, where, arguments.color, explained=arguments.explain)
+    _print_poor_baseline(diagnosis)
     _print_rule_errors(diagnosis)
     if arguments.post:
         _post(arguments.post, diagnosis, formats[0])
@@ -248,6 +250,13 @@ def _report(
     if explained:
         write_stdout(explain(diagnosis.document, _width()) + "\n")
     write_stdout("".join(f"Report: {path}\n" for path in paths))
+
+
+def _print_poor_baseline(diagnosis: Diagnosis) -> None:
+    """Print that the run of `--against` did not end well itself."""
+    good = diagnosis.document.get("against")
+    if good and good.get("verdict") != Verdict.HEALTHY.value:
+        print(f"mwms-analyze: --against: compared with {good['run']}, {how_it_went(good)}", file=sys.stderr)
 
 
 def _print_rule_errors(diagnosis: Diagnosis) -> None:

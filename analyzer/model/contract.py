@@ -228,6 +228,8 @@ class BaselineDiff(TypedDict):
     """Differences from the good run of `--against`; null without one."""
 
     run: str
+    verdict: NotRequired[Literal["healthy", "failed", "degraded", "inconclusive"]]
+    cause: NotRequired[str | None]
     facts: list[FactDiff]
     step_time: StepTimes
     curves: list[CurveDiff]

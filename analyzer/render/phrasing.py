@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analyzer.render.formatting import as_text, duration, names, number, percent, plural
+from analyzer.render.sanitize import one_line
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Keys of facts that differ between all workers even in a healthy job."""
@@ -54,6 +55,21 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
                 holders.setdefault(as_text(value), []).append(worker)
             said.append(fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items()))
     return said
+
+
+_WENT = {
+    "healthy": "which went well",
+    "failed": "which failed itself",
+    "degraded": "which was degraded itself",
+    "inconclusive": "of which the files do not show how it ended",
+}
+
+
+def how_it_went(good: Mapping[str, Any]) -> str:
+    """Return how the run ended that this one is compared with: `which failed itself (user.exception)`."""
+    verdict = good.get("verdict", "healthy")
+    cause = f" ({one_line(good['cause'], 80)})" if verdict != "healthy" and good.get("cause") else ""
+    return _WENT.get(verdict, _WENT["inconclusive"]) + cause
 
 
 def against(good: Mapping[str, Any]) -> list[str]:

@@ -54,7 +54,9 @@ def sections(d: Json) -> list[Section]:
 def _against(good: Json | None) -> Iterator[Section]:
     if good:
         differences = phrasing.against(good) or ["No difference in facts, pace and curves."]
-        yield Section(f"Against {one_line(good['run'], 60)}, which went well", "bullets", differences)
+        yield Section(
+            f"Against {one_line(good['run'], 60)}, {phrasing.how_it_went(good)}", "bullets", differences
+        )
         yield Section("Lines that it does not have", "places", good["lines"])
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -20,17 +20,22 @@ _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
 
 
 class BaselineRun(NamedTuple):
-    """A run that succeeded: its name, its tables, and the templates of all its log lines."""
+    """A run to compare with, as a rule one that succeeded."""
 
     name: str
+    verdict: Literal["healthy", "degraded", "failed", "inconclusive"]
+    cause: str | None
     tables: Tables
     lines: frozenset[str]
+    """Templates of all its log lines."""
 
 
 def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
     """Return the differences from the good run, by section; a list is empty if nothing differs."""
     return {
         "run": good.name,
+        "verdict": good.verdict,
+        "cause": good.cause,
         "facts": list(_facts(tables, good.tables)),
         "step_time": {"here": _step_time(tables["paces"]), "there": _step_time(good.tables["paces"])},
         "curves": list(_curves(tables, good.tables))[:MOST_CURVES],

@@ -178,7 +178,12 @@ def _good(diagnosis: Json) -> dict[str, Any] | None:
     if good is None:
         return None
     lines = evidence.numbered(good["lines"])
-    return {**good, "lines": lines, "pace": phrasing.pace(good["step_time"])}
+    return {
+        **good,
+        "lines": lines,
+        "pace": phrasing.pace(good["step_time"]),
+        "went": phrasing.how_it_went(good),
+    }
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:

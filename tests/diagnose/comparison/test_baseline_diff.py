@@ -146,10 +146,20 @@ def test_the_culprits_own_words_come_before_those_of_its_witnesses() -> None:
 
 
 @pytest.mark.recordings
-@pytest.mark.parametrize("name", ["healthy-custom-loop", "worker-killed", "healthy-hosts"])
-def test_a_run_does_not_differ_from_itself(name: str) -> None:
-    """Every list is empty."""
-    found = analyze([sample(name)], AnalysisOptions(against=(sample(name),))).document["against"]
+@pytest.mark.parametrize(
+    ("name", "went"),
+    [
+        ("healthy-custom-loop", "which went well"),
+        ("worker-killed", "which failed itself (peer.killed)"),
+        ("healthy-hosts", "which went well"),
+    ],
+)
+def test_a_run_does_not_differ_from_itself(name: str, went: str) -> None:
+    """Every list is empty; how the run that is compared with ended is said."""
+    document = analyze([sample(name)], AnalysisOptions(against=(sample(name),))).document
+    found = document["against"]
+    assert f"Against {name}, {went}" in render(document, "text")
+    assert went in render(document, "html").partition('id="good-run-h"')[2].partition("</h2>")[0]
     assert (found["facts"], found["curves"], found["lines"]) == ([], [], [])
     assert found["step_time"]["here"] == found["step_time"]["there"]
 
