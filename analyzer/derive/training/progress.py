@@ -131,13 +131,15 @@ def completion_lines(
     Without a known step, only a line about the training itself counts: others tell of its preparation.
     A line that also names the last step, as `step 500 | finished`, counts if it is the only one of its kind.
     """
+    done, not_done = messages.wording("done"), messages.wording("not_done")
+    trained = messages.wording("training_done")
+    words = [word for each in (*done.messages, *trained.messages) for word in each.literals]
     plain = records.filter(
         pl.col("kind").is_in(["plain", "python", "progress"])
         & (pl.col("level").is_null() | (pl.col("level") == "I"))
         & (pl.col("text").str.len_chars() < _LONGEST)
+        & pl.col("text").str.contains(f"(?i){'|'.join(map(re.escape, words))}")
     )
-    done, not_done = messages.wording("done"), messages.wording("not_done")
-    trained = messages.wording("training_done")
     found: dict[tuple[str, int], dict[str, Any]] = {}
     with_step: Counter[tuple[str, int]] = Counter()
     for row in plain.iter_rows(named=True):
