@@ -65,6 +65,7 @@ def truths_of(
     """
     tallies: dict[tuple[str, int], Tally] = {}
     by_rows: dict[int, dict[str, Tally]] = {}
+    named: dict[int, set[str]] = {}
     known: dict[tuple[object, ...], Mapping[str, bool]] = {}
     shared: dict[tuple[bool, ...], Mapping[str, bool]] = {}
     truths: dict[str, Mapping[str, bool]] = {}
@@ -75,8 +76,9 @@ def truths_of(
                 place = name, id(rows[name])
                 tally = tallies.get(place) or tallies.setdefault(place, Tally(signal, rows[name], training))
                 by_rows[id(rows)][name] = tally
-        counted = by_rows[id(rows)]
-        numbers = tuple([tally.own.get(subject) for tally in counted.values()])
+            named[id(rows)] = set[str]().union(*(tally.own for tally in by_rows[id(rows)].values()))
+        counted, has_rows = by_rows[id(rows)], subject in named[id(rows)]
+        numbers = tuple([tally.own.get(subject) for tally in counted.values()]) if has_rows else ()
         key = id(rows), subject in training, not subject, numbers
         if key not in known:
             truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
