@@ -65,13 +65,15 @@ def _patterns(file: Path) -> Iterator[_Pattern]:
 
 
 _PATTERNS = tuple(_patterns(Path(__file__).with_name("places.tsv")))
+_LITERALS = frozenset(chain.from_iterable(pattern.literals for pattern in _PATTERNS))
 
 
 def find_places(text: str) -> Iterator[Place]:
     """Yield the names in a text; they may overlap."""
     lowered = text.lower()
+    found = {literal for literal in _LITERALS if literal in lowered}
     for pattern in _PATTERNS:
-        if any(literal in lowered for literal in pattern.literals):
+        if not found.isdisjoint(pattern.literals):
             for match in re.finditer(pattern.regex, text):
                 yield Place(*match.span("s"), pattern.kind)
     for match in find_addresses(text):
