@@ -40,7 +40,7 @@ mwms-collect sagemaker JOBNAME --region REGION -o run
 
 Without `mwms-collect`, what your tools print is read as well:
 `kubectl logs --prefix --timestamps`, `kubectl get pods -o json`, `docker compose logs`, `sacct`,
-exports of Cloud Logging and CloudWatch.
+exports of Cloud Logging, CloudWatch, Loki, Datadog and Splunk as JSON or CSV.
 Names tell whose file it is: a role and an index anywhere in the path
 (`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
 Names that count from 1 (`worker-1` to `worker-4`, `node01` to `node04`) are of the tasks 0 to 3

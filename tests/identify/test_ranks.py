@@ -55,3 +55,17 @@ def test_ranks_before_lines_may_count_the_chief(make_run: Callable[[Mapping[str,
     tables = load_tables(discover([make_run({"slurm-7.out": "\n".join(lines) + "\n"})]), our_rules())
     found = dict(tables["sources"].select("source", "worker").iter_rows())
     assert [found[f"slurm-7.out#{rank}"] for rank in range(3)] == ["chief:0", "worker:0", "worker:1"]
+
+
+JOINED = "/job:worker/replica:0/task:{} has connected to coordination service. Incarnation: 7\n"
+
+
+@pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1), True), ((0,), False), ((0, 1, 22), False)])
+def test_numbers_of_hosts_are_no_indices(
+    tasks: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Where the logs speak of as many tasks from 0, and of none by the number of a host."""
+    leader = "".join(f"I0000 00:00:1795224705.563885 6 x.cc:1] {JOINED.format(task)}" for task in tasks)
+    run = make_run({"node21.log": LINE, "node22.log": leader + LINE})
+    found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
+    assert found == (["worker:1", "worker:0"] if of_hosts else ["worker:21", "worker:22"])

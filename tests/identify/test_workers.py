@@ -67,18 +67,6 @@ def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str,
     assert dict(codes.select("worker", "value").iter_rows()) == {"worker:0": "0", "worker:1": "1"}
 
 
-@pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1), True), ((0,), False), ((0, 1, 22), False)])
-def test_numbers_of_hosts_are_no_indices(
-    tasks: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
-) -> None:
-    """Where the logs speak of as many tasks from 0, and of none by the number of a host."""
-    joined = "I0000 00:00:1795224705.563885 6 x.cc:1] /job:worker/replica:0/task:{} has connected to coordination service. Incarnation: 7\n"
-    leader = "".join(joined.format(task) for task in tasks)
-    run = make_run({"node21.log": LINE, "node22.log": leader + LINE})
-    expected = ["worker:1", "worker:0"] if of_hosts else ["worker:21", "worker:22"]
-    assert [*workers_of(run).values()] == expected
-
-
 def test_a_restart_is_no_second_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Its server has the address that it had; servers of two tasks in one file are two workers."""
     once = SERVER.format("b") + LINE
