@@ -111,7 +111,7 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     said = [f"no file of {names(sorted(absent))}"] * bool(absent)
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
-        said.append(f"cannot be read: {', '.join(unread[:_MAX_LOGS])}{more}")
+        said.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
     return [Answer("What is missing?", "; ".join(said), "")] if said else []
 
 

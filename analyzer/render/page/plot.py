@@ -12,7 +12,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.
 _FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
-_MAX_PLOTS, _MAX_LABELS, _LABEL_PITCH = 6, 10, 14.0
+_MAX_PLOTS, _MAX_LABELS, _MAX_ODD, _LABEL_PITCH = 6, 10, 20, 14.0
 
 
 class Series(NamedTuple):
@@ -155,7 +155,9 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     few = len(one.points) <= 40
     dots = tuple(p for run in runs if len(run) == 1 or few for p in run)
     end = next((run[-1][1] for run in reversed(runs) if run), None)
-    return one._replace(lines=lines, dots=dots, odd=tuple(odd[:12]), look=look % 5, label_y=end)
+    return one._replace(
+        lines=lines, dots=dots, odd=tuple(odd[:: len(odd) // _MAX_ODD + 1]), look=look % 5, label_y=end
+    )
 
 
 def _labelled(made: Sequence[Series]) -> list[Series]:
