@@ -95,7 +95,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="RUN",
         help="a run directory, an archive, log files, s3://… or gs://…, or - for standard input",
     )
-    add("-o", "--output", metavar="FILE|DIR|-", help="where the report goes; - is standard output")
+    created = "where the report goes, - is standard output; missing directories are created"
+    add("-o", "--output", metavar="FILE|DIR|-", help=created)
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
     sent = "send the report to a webhook, in the one format of --format (default: json); written only with -o"
     add("--post", metavar="URL", help=sent)

@@ -164,13 +164,20 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     commands = made(folder, partial(_print, folder, set()), timeout=seconds("--timeout", arguments.timeout))
     arguments.collect(commands, arguments)
     if not commands.saved or (arguments.dry_run and commands.unanswered):
-        with suppress(OSError):  # nothing was created, or something is in it
-            folder.rmdir()
+        if not arguments.dry_run:
+            _remove_empty(folder)
         raise NothingReadable("nothing could be collected")
     if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")
     return analyze.main([str(folder)])
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a directory and all below it that hold no file, so that the next try finds none."""
+    for each in [*sorted(folder.rglob("*"), reverse=True), folder]:
+        with suppress(OSError):  # it was never created, or something is in it
+            each.rmdir()
 
 
 def _print(folder: Path, told: set[str], outcome: Outcome) -> None:

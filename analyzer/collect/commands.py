@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from analyzer.redact import redact
 from analyzer.render.sanitize import one_line
 
 _MAX_ERROR = 300
+_ERROR_START = re.compile(r"(?!warning|notice|note|info)[\w.@-]+: ", re.IGNORECASE)
+"""Start of an error message: `ERROR: `, or the name of the tool that reports it, as in `ssh: `."""
 _NOT_FOUND = 127
 
 
@@ -75,8 +78,8 @@ class Commands:
         """Store what a command prints to standard output and standard error, in order."""
         with self._open(file) as target:
             status, _, _ = self._run(arguments, target, subprocess.STDOUT)
-        error = _error(status, (self.folder / file).read_bytes()[-2000:]) if status else ""
-        self._keep(file, arguments, error)
+        last = (self.folder / file).read_bytes()[-2000:].strip().rpartition(b"\n")[2] if status else b""
+        self._keep(file, arguments, _error(status, last))
 
     def save_tree(self, folder: str, *arguments: str) -> None:
         """Run a command that copies files, with a folder of the run as its last argument."""
@@ -176,9 +179,16 @@ class DryRun(Commands):
 
 
 def _error(status: int, errors: bytes) -> str:
-    """Return the last line that a failed command printed, secrets masked; empty if it succeeded."""
+    """Return the first error message that a failed command printed, secrets masked; empty if it succeeded.
+
+    A message reaches up to the next one. Without a line that begins one, it is the last line. What `rsync`
+    says about the end of its remote shell counts only if that printed nothing.
+    """
     if not status:
         return ""
     lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-    said = redact({"text": lines[-1]})["text"] if lines else f"exit status {status}"
-    return one_line(said, _MAX_ERROR)
+    lines = [line for line in lines if not line.startswith("rsync")] or lines
+    starts = [number for number, line in enumerate(lines) if _ERROR_START.match(line)]
+    first, end = [*starts, len(lines)][:2] if starts else (-1, None)
+    message = " ".join(lines[first:end]) or f"exit status {status}"
+    return one_line(redact({"text": message})["text"], _MAX_ERROR)

@@ -35,7 +35,7 @@ def load(directories: Sequence[Path]) -> RulePack:
         each
         for file, document in documents.items()
         if file.name not in _NO_RULES
-        for each in _parts(document)
+        for each in _parts(document, causes)
     ]
     ids = [str(document.data.get("id")) for document in written]
     rules = [rule for document in written if (rule := _checked(document, ids, causes))]
@@ -91,7 +91,7 @@ def _digest(files: Iterable[Path]) -> str:
     return whole.hexdigest()[:16]
 
 
-def _parts(document: Document) -> Iterator[Document]:
+def _parts(document: Document, causes: Mapping[str, str]) -> Iterator[Document]:
     """Yield the rule of a file, or each of its variants merged with the shared keys."""
     rule_validation.check_written(document)
     if document.check(file_schema("rule")):
@@ -102,6 +102,7 @@ def _parts(document: Document) -> Iterator[Document]:
         for name in document.data.get("variants", ()):
             yield _variant(document, name, shared)
     elif document.data:
+        rule_validation.check_cause(document, causes)
         variants = document.data.get("variants")
         for name in variants if isinstance(variants, dict) else [document.data.get("id")]:
             yield Document(document.file, {"id": name})

@@ -43,8 +43,7 @@ def check_ids(documents: Collection[Document]) -> None:
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
     """Add the faults of a schema-valid rule to its document; `rules` and `causes` are all known ids."""
-    if rule.role is Role.CAUSE and not str(rule.cause).startswith("TODO"):
-        document.known(("cause",), str(rule.cause), causes, "cause that `mwms-rules causes` lists")
+    check_cause(document, causes)
     if rule.blame != "none" and not rule.binds:
         document.fault(("blame",), "blames a subject, but no signal binds one with `of: subject`")
     if not {case.fires for case in rule.cases} >= {True, False}:
@@ -60,6 +59,13 @@ def check(document: Document, rule: Rule, rules: Collection[str], causes: Collec
     _check_explained(document, rule, (*rules, *causes))
     for path, text in _texts(document.data):
         _check_placeholders(document, path, rule, text)
+
+
+def check_cause(document: Document, causes: Collection[str]) -> None:
+    """Add a fault if a cause rule names a cause that does not exist; the rest of the file may be wrong."""
+    given = document.data
+    if given.get("role") == Role.CAUSE and "cause" in given and not str(given["cause"]).startswith("TODO"):
+        document.known(("cause",), str(given["cause"]), causes, "cause that `mwms-rules causes` lists")
 
 
 def check_written(document: Document) -> None:

@@ -5,6 +5,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
+from analyzer.model.errors import UsageError
+
 Diagnosis = Mapping[str, Any]
 _SINCE: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
 _OF_FINDINGS: Mapping[str, Any] = MappingProxyType({"lacks": None})
@@ -58,5 +60,12 @@ def _numbered(place: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word the command line uses)
-    """Return a diagnosis document in the given format, a key of `FORMATS`."""
+    """Return a diagnosis document in the given format, a key of `FORMATS`.
+
+    Raises:
+        UsageError: there is no such format.
+
+    """
+    if format not in FORMATS:
+        raise UsageError(f"no format {format}; choose from {', '.join(FORMATS)}")
     return FORMATS[format].render(diagnosis)

@@ -72,7 +72,7 @@ def unpack(archive: Path, scratch: Path, budget: Budget) -> list[Member]:
             if len(members) > MAX_MEMBERS:
                 break
     except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common base
-        broken.append(budget.excess(unpacking=True) or f"the archive is broken: {error}")
+        broken.append(budget.excess(unpacking=True) or f"damaged: {error}")
     return [*members, Member("", archive, "; ".join(broken[:3]))] if broken else members
 
 
@@ -146,7 +146,7 @@ class _StrictHeader(tarfile.TarInfo):
         except tarfile.HeaderError as error:
             if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # the end-of-archive marker
                 raise
-            what = f"a damaged header: {error}" if buf else "it is cut short"
+            what = f"a damaged header: {error}" if buf else "the archive is cut short"
             raise tarfile.ReadError(what) from error
         if header.type in _EXTENDED_HEADERS and header.size > _MAX_HEADER_BYTES:
             raise tarfile.ReadError(f"a header of {header.size} bytes")
@@ -196,7 +196,7 @@ class _DeferringStream:
             self._error = error
         found, self._held = self._held[:size], self._held[size:]
         if self._error and not found:
-            raise OSError(f"it {self._error}") from self._error
+            raise OSError(f"the archive {self._error}") from self._error
         return found
 
 

@@ -124,7 +124,7 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
             if not packed:
                 return
             if not packed.startswith(magic):
-                raise OSError("bytes that are not compressed follow the compressed ones")
+                raise OSError("holds bytes that are not compressed behind the compressed ones")
             member = _decompressor(magic)
     raise OSError(_CUT_SHORT)
 

@@ -41,7 +41,7 @@ _TYPES: Mapping[str, str] = {
 }
 _PROBLEMS = {
     "tab character": "indent with spaces: YAML allows no tab",
-    "cannot start any token": "put the text in quotes, and indent with spaces: YAML reads no text here",
+    "cannot start any token": "put the text in quotes: YAML reads no text here",
     "mapping values are not allowed": "put a text with `: ` in quotes, or indent this line as its neighbours",
     "expected <block end>": "indent this line as its neighbours",
     "while scanning a quoted": "close the quotes",
@@ -94,15 +94,18 @@ class Document:
 def read(path: File, name: str) -> Document:
     """Read a YAML file; if it cannot be read or parsed, the document is empty and has a fault."""
     document = Document(name)
+    text = ""
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+        text = path.read_text(encoding="utf-8")
+        root = yaml.compose(text, Loader=_Loader)
         data = _build(document, root, (), set()) if root else None
     except (OSError, UnicodeDecodeError) as error:
         document.fault((), f"cannot be read: {error}")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         document.lines[()] = mark.line + 1 if mark else 1
-        document.fault((), _in_words(str(getattr(error, "problem", None) or error)))
+        found = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
+        document.fault((), _in_words(f"{found}{getattr(error, 'problem', None) or error}"))
     except RecursionError:
         document.fault((), "is nested too deeply to be read")
     else:

@@ -109,6 +109,14 @@ def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> 
     assert any(line.startswith("my-rules/yours.yaml:3: `kause` is no role") for line in lines)
 
 
+def test_an_unknown_cause_is_named_beside_other_faults(mine: Path, capsys: Said) -> None:
+    """Though the file violates the schema, too."""
+    wrong = RULE.replace("of: subject", "of: object").replace("storage.unreachable", "storage.gone")
+    (mine / "mine.yaml").write_text(wrong, encoding="utf-8")
+    assert main(["lint", str(mine)]) == 2
+    assert "my-rules/mine.yaml:4: `storage.gone` is no cause" in capsys.readouterr().out
+
+
 def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
     """One's own rules, and those of the package when no directory is named."""
     assert main(["lint", str(mine)]) == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli.collect import main
+from analyzer.collect.commands import Commands, Outcome
 
 FATAL = "fatal: Could not reach the server"
 
@@ -33,3 +34,47 @@ def test_an_error_of_the_tool_is_told_once(
     told = capsys.readouterr().err.splitlines()
     assert [line.endswith(FATAL) for line in told] == [True, False]
     assert told[1] == "mwms-collect: nothing could be collected"
+
+
+@pytest.mark.processes
+def test_a_host_without_answer_leaves_no_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that the same command can be given again."""
+    for tool in ("rsync", "ssh"):
+        (tmp_path / tool).write_text("#!/bin/sh\nexit 255\n", encoding="utf-8")
+        (tmp_path / tool).chmod(0o755)
+    again = [main(["ssh", "gpu21", "--path", "/x", "-o", str(tmp_path / "run")]) for _ in range(2)]
+    assert again == [4, 4]
+    assert not (tmp_path / "run").exists()
+
+
+PROJECT = (
+    "Failed to find attribute [project]. It can be set in the following ways:",
+    "- provide the argument `--project`",
+    "- set the property `core/project`",
+)
+REFUSED = "ssh: connect to host gpu21 port 22: Connection refused"
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        (("Updating…", "ERROR: (gcloud.ai) No job.", *PROJECT), " ".join(("ERROR: (gcloud.ai) No job.", *PROJECT))),
+        ((REFUSED, "rsync: connection unexpectedly closed", "rsync error: code 255"), REFUSED),
+        (("Host key verification failed.", "rsync error: code 255"), "Host key verification failed."),
+        (("rsync: [sender] no file /x", "rsync error: code 23"), "rsync: [sender] no file /x rsync error: code 23"),
+        (("Warning: new host key", REFUSED), REFUSED),
+        (("E1123 1 memcache.go:265] refused", "The connection was refused"), "The connection was refused"),
+        ((), "exit status 9"),
+    ],
+)  # fmt: skip
+def test_the_message_of_a_tool_is_not_cut_to_its_last_line(
+    printed: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    """It reaches from the line that begins it up to the next one."""
+    script = 'printf "%s\\n" "$@" >&2; exit 9' if printed else "exit 9"
+    heard: list[Outcome] = []
+    Commands(tmp_path, heard.append, timeout=60).query("sh", "-c", script, "sh", *printed)
+    assert [outcome.error for outcome in heard] == [told]

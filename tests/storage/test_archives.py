@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import re
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -143,7 +144,7 @@ def test_a_compressed_tar_is_read_to_its_last_byte(suffix: str, tmp_path: Path) 
         archive.write_bytes(damaged)
         found = sources(archive)
         assert found["worker-0.log"] == ""
-        assert "compressed" in found[archive.name]
+        assert re.match("damaged: the archive (is|holds) .*compressed", found[archive.name])
 
 
 def test_a_small_archive_that_breaks_off_gives_what_stands_before(tmp_path: Path) -> None:

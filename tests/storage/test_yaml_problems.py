@@ -12,6 +12,8 @@ from analyzer.model.errors import RuleError
     ("text", "said"),
     [
         ("id: mine\n\ttitle: x\n", "mine.yaml:2: indent with spaces: YAML allows no tab"),
+        ("id: mine\nsignals:\n\ta: x\n", "mine.yaml:3: indent with spaces: YAML allows no tab"),
+        ("id: mine\ntitle: @a\n", "mine.yaml:2: put the text in quotes: YAML reads no text here"),
         (
             "id: mine\ntitle: a: b\n",
             "mine.yaml:2: put a text with `: ` in quotes, or indent this line as its neighbours",
