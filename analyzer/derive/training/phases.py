@@ -22,7 +22,7 @@ _NAMES: Mapping[str, str] = {
 }
 """Kind of phase → the words that name it; the first match counts."""
 _KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}
-_DURATION = r"(?:_seconds|_time|_secs?|_ms)$"
+_DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:

@@ -21,12 +21,13 @@ _READING = lazy_regex(
     (?:(?P<quantity>cpu|rss|v?ram|mem(?:ory)?|util(?:i[sz]ation)?|usage|load)(?![a-z]))?
     (?P<qualifier>(?:[ _-]?(?:util(?:i[sz]ation)?|usage|used?|percent(?:age)?|pct|load|allocated|available
         |avail        |free|total|limit|peak|rss|consumption)(?![a-z])){0,3})
+    (?:[ _-](?P<in>[kmgt]i?b)(?![a-z]))?
     ["']?\s{0,3}(?P<sign>\(?%\)?)?\s{0,3}(?:[:=]|\bis\b|\bat\b)?\s{0,3}["']?
     (?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|(?:[kmgtp]i?b?|bytes|b)(?!\w))?(?![\w.])
     (?:\s?(?:/|of|out[ ]of)\s?(?P<total>\d{1,18}(?:\.\d{1,9})?)\s?(?P<of>[kmgtp]i?b?|bytes|b)(?!\w))?""",
     re.VERBOSE,
 )
-_UNIT = lazy_regex(r"%|\d\s?[kmgtpb]|percent|pct")
+_UNIT = lazy_regex(r"%|\d\s?[kmgtpb]|percent|pct|[ _-][kmgt]i?b(?![a-z])")
 _MEMORY = frozenset({"rss", "ram", "vram", "mem", "memory"})
 _MAX_LINE_CHARS = 600
 """Longer lines are not searched for readings."""
@@ -65,7 +66,7 @@ def gauges(text: str) -> Iterator[Gauge]:
 
 def _gauges_of(device: str, found: re.Match[str]) -> Iterator[Gauge]:
     quantity, qualifier = found["quantity"] or "", f"{found['qualifier']} {found['before']}"
-    unit = found["unit"] or found["of"]
+    unit = found["unit"] or found["of"] or found["in"]
     if unit == "%" or (unit is None and (found["sign"] or re.search("percent|pct", qualifier))):
         yield from _share(device, quantity, qualifier, float(found["number"]))
     elif unit and quantity in _MEMORY:

@@ -1,6 +1,7 @@
 """Metrics in a progress line: `loss 0.5`, `psnr=28.1`, `host_s: 0.02`, `350ms/step`.
 
-Durations become seconds and their tags end with `_seconds`; the duration of a whole step is `step_seconds`.
+Durations become seconds: a tag that states seconds stays as it is (`host_s`), others end with `_seconds`; the
+duration of a whole step is `step_seconds`.
 """
 
 import re
@@ -71,7 +72,8 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
     if duration := _STEP_DURATION.match(name):
         return "step_seconds", _UNITS[unit or (duration["per"] or duration["unit"]).lower()]
     if duration := _DURATION.match(name):
-        return f"{duration['stem']}_seconds", _UNITS[unit or duration["unit"].lower()]
+        factor = _UNITS[unit or duration["unit"].lower()]
+        return (name if factor == 1.0 else f"{duration['stem']}_seconds"), factor
     if unit:
         return ("step" if name in {"it", "iter", "batch"} else name) + "_seconds", _UNITS[unit]
     return name, 1.0

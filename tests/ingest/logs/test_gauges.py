@@ -25,6 +25,8 @@ MIB, GIB = 1024.0**2, 1024.0**3
         ("cpu%: 93.2", {"cpu_percent": 93.2}),
         ("GPU utilization: 40 %", {"gpu/utilization_percent": 40}),
         ("RSS: 1234 MB", {"rss_bytes": 1234 * MIB}),
+        ("rss_mb=1159", {"rss_bytes": 1159 * MIB}),
+        ('"memory_used_gib": 3.5', {"memory_used_bytes": 3.5 * GIB}),
         ("peak RSS 3.5 GB", {"rss_peak_bytes": 3.5 * GIB}),
         ("memory: 5.5 GiB / 16 GiB", {"memory_used_bytes": 5.5 * GIB, "memory_total_bytes": 16 * GIB}),
         ("mem 3.5/16.0 GB", {"memory_used_bytes": 3.5 * GIB, "memory_total_bytes": 16 * GIB}),

@@ -111,7 +111,7 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     ("line", "values"),
     [
         ("progress epoch:1 step:7 loss:0.75 read_s:0.5 host_s:0.25 device_s:6.5",
-         {"loss": 0.75, "read_seconds": 0.5, "host_seconds": 0.25, "device_seconds": 6.5}),
+         {"loss": 0.75, "read_s": 0.5, "host_s": 0.25, "device_s": 6.5}),
         ("step 7 psnr=28.5 sec_per_step=0.25", {"psnr": 28.5, "step_seconds": 0.25}),
         ("step 7 loss 0.5 step_time: 250ms", {"loss": 0.5, "step_seconds": 0.25}),
         ("iteration: 7 x_logloss: 0.5, batch_time: 2.5", {"x_logloss": 0.5, "step_seconds": 2.5}),
