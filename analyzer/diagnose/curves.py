@@ -37,20 +37,22 @@ def _preferred(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]
     return [curve for curve in told if curve["origin"] != "event_file"] or told
 
 
-def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, list[Point]]]:
-    """Return (worker, tag, origin) → number of its values, and the points to draw."""
-    found: dict[tuple[str, ...], tuple[int, list[Point]]] = {}
-    kept = _downsampled(scalars).select(*_CURVE, "total", "epoch", "step", "steps", "value", "time")
-    for worker, tag, origin, total, *value in kept.iter_rows():
-        _, points = found.setdefault((worker, tag, origin), (total, []))
-        points.append(_point(origin, *value))
+def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, bool, list[Point]]]:
+    """Return (worker, tag, origin) → number of its values, whether they belong to epochs, points to draw."""
+    found: dict[tuple[str, ...], tuple[int, bool, list[Point]]] = {}
+    by_epoch = (pl.col("step").is_null() & pl.col("epoch").is_not_null()).all().over(_CURVE)
+    kept = _downsampled(scalars.with_columns(by_epoch=by_epoch))
+    columns = (*_CURVE, "total", "by_epoch", "epoch", "step", "steps", "value", "time")
+    for worker, tag, origin, total, epochs, epoch, step, *value in kept.select(columns).iter_rows():
+        _, _, points = found.setdefault((worker, tag, origin), (total, epochs, []))
+        points.append(_point(origin, epoch, epoch if epochs else step, *value))
     return found
 
 
 def _drawn(
-    curve: Mapping[str, Any], drawn_points: Mapping[tuple[str, ...], tuple[int, list[Point]]]
+    curve: Mapping[str, Any], drawn_points: Mapping[tuple[str, ...], tuple[int, bool, list[Point]]]
 ) -> DrawnCurve:
-    total, points = drawn_points[curve["worker"], curve["tag"], curve["origin"]]
+    total, by_epoch, points = drawn_points[curve["worker"], curve["tag"], curve["origin"]]
     made: DrawnCurve = {
         "tag": curve["tag"],
         "scope": curve["scope"],
@@ -58,6 +60,8 @@ def _drawn(
         "total": total,
         "points": points,
     }
+    if by_epoch:
+        made["axis"] = "epoch"
     if curve["exploded"] and curve["quantity"] == "training_loss" and not curve["nonfinite"]:
         epoch, step, steps = (curve[f"exploded_{key}"] for key in ("epoch", "step", "steps"))
         made["exploded_at"] = _point(curve["origin"], epoch, step, steps, math.inf, None)[0]

@@ -126,6 +126,7 @@ class DrawnCurve(TypedDict):
     scope: Literal["global", "local", "unknown"]
     kept: int
     total: int
+    axis: NotRequired[Literal["epoch"]]
     exploded_at: NotRequired[int]
     points: list[list[Any]]
 

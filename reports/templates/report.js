@@ -251,7 +251,7 @@
 
   const nearest = (points, step) => points.reduce((a, b) => (Math.abs(b[0] - step) < Math.abs(a[0] - step) ? b : a));
   for (const plot of document.querySelectorAll("[data-plot]")) {
-    const { plot: tag, left, right, first, last } = plot.dataset;
+    const { plot: tag, axis, left, right, first, last } = plot.dataset;
     const curves = diagnosis.workers.flatMap((w) => w.curves.filter((c) => c.tag === tag && c.points.length)
       .map((c) => [w.id, c.points]));
     const readout = [...document.querySelectorAll("[data-readout]")].find((r) => r.dataset.readout === tag);
@@ -267,7 +267,7 @@
       cursor.setAttribute("x1", at);
       cursor.setAttribute("x2", at);
       cursor.setAttribute("visibility", "visible");
-      readout.textContent = `Step ${step}`;
+      readout.textContent = `${axis} ${step}`;
       for (const [worker, points] of curves.slice(0, 12)) {
         const value = nearest(points, step)[1];
         const part = document.createElement("b");

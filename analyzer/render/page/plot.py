@@ -1,7 +1,7 @@
 """Computes the geometry of the curves: one plot per tag with all workers, non-finite values on top."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.render.decision import blamed_workers
@@ -63,20 +63,36 @@ class Scale(NamedTuple):
 
 
 def plots(diagnosis: Json) -> list[dict[str, Any]]:
-    """Return at most six plots for the template, in order: loss, step time, other losses, the rest."""
+    """Return at most six plots for the template: what the reasons name, loss, step time, the rest."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
         for curve in worker["curves"]:
             if curve["points"]:
                 tags.setdefault(curve["tag"], []).append(_series(worker, curve))
+    drawn = _in_order(tags, diagnosis)[:_MAX_PLOTS]
+    epochs = _tags_by_epoch(diagnosis)
     moments = _moments(diagnosis)
-    return [drawn_plot(tag, tags[tag], moments) for tag in sorted(tags, key=_rank)[:_MAX_PLOTS]]
+    made = {tag: drawn_plot(tag, tags[tag], {} if tag in epochs else moments) for tag in drawn}
+    return [plot | {"axis": "epoch"} if tag in epochs else plot for tag, plot in made.items()]
 
 
 def undrawn(diagnosis: Json) -> list[str]:
     """Return the tags of the curves that are not drawn, beyond the first six."""
     tags = {curve["tag"] for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]}
-    return sorted(tags, key=_rank)[_MAX_PLOTS:]
+    return _in_order(tags, diagnosis)[_MAX_PLOTS:]
+
+
+def _tags_by_epoch(diagnosis: Json) -> set[str]:
+    """Return the tags of which every curve has one value per epoch and no steps."""
+    curves = [curve for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]]
+    by_step = {curve["tag"] for curve in curves if curve.get("axis") != "epoch"}
+    return {curve["tag"] for curve in curves} - by_step
+
+
+def _in_order(tags: Iterable[str], diagnosis: Json) -> list[str]:
+    """Return the tags in the order of their plots: those that the reasons name come first."""
+    named = {word for reason in diagnosis["why"] for word in reason.split() if not word.isalpha()}
+    return sorted(tags, key=lambda tag: (tag not in named, *_rank(tag)))
 
 
 def _rank(tag: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ _SECTIONS = (
 )  # fmt: skip
 """Sections of every other report; each has a template of its name."""
 _LEADS = {"perf": "trace", "numeric": "curves", "resource": "resources"}
-"""Cause family → the section that decides it; of all others, the timeline."""
+"""Cause family → the section that decides it; of all others, the timeline. Without traces, curves decide."""
 _NAV = {
     "telling-lines": "Telling lines",
     "last-words": "Last words",
@@ -201,6 +201,7 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
 def section_order(diagnosis: Json) -> list[str]:
     """Return the ids of the report's sections in order: first the chart that decides the kind of failure."""
     lead = _LEADS.get(str(diagnosis["cause"]).partition(".")[0], "timeline")
+    lead = "curves" if lead == "trace" and not diagnosis.get("trace") else lead
     return [lead, *(id_ for id_ in _SECTIONS if id_ != lead)]
 
 
