@@ -63,6 +63,7 @@ def timeline(
         *_errors(tables, parts),
         *_accusations(tables),
         *_checkpoints(tables),
+        *_restarts(tables),
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
     events = [*_starts(tables), *aligned, *_ends(tables, parts, cause), *_compilations(paused)]
@@ -212,6 +213,15 @@ def _starts(tables: Tables) -> Iterator[Event]:
         source, line = first.get(life["worker"], (None, None))
         row = {"time": life["first_seen"], "worker": life["worker"], "source": source, "line": line}
         yield _event(row, "start", "first line")
+
+
+def _restarts(tables: Tables) -> Iterator[Event]:
+    """Yield the first dated line of each attempt of a worker but its first."""
+    dated = tables["records"].drop_nulls(["worker", "time"]).sort("time", maintain_order=True)
+    first = dated.unique(["worker", "attempt"], keep="first", maintain_order=True)
+    earlier = pl.col("attempt").min().over("worker")
+    for row in first.filter(pl.col("attempt") > earlier).iter_rows(named=True):
+        yield _event(row, "start", f"attempt {row['attempt']}: first line")
 
 
 def _edges(tables: Tables, column: Literal["first_time", "last_time"]) -> dict[str, tuple[str, int | None]]:

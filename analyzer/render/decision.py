@@ -122,8 +122,18 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
     moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
-    detail = f"all workers reached {reached}" if reached else ""
-    return [Answer("When and where?", where, detail)] if where else []
+    said = (attempts(diagnosis), f"all workers reached {reached}" if reached else "")
+    return [Answer("When and where?", where, "; ".join(filter(None, said)))] if where else []
+
+
+def attempts(diagnosis: Mapping[str, Any]) -> str:
+    """Return who started more than once: `all workers made 3 attempts`; empty if nobody did."""
+    made = {w["id"]: w["attempts"] for w in diagnosis["workers"] if w["attempts"] > 1}
+    if not made:
+        return ""
+    who = "all workers" if len(made) == len(diagnosis["workers"]) else names([*made])
+    most = max(made.values())
+    return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts"
 
 
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -179,7 +189,8 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
     steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
     took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else 0
-    answers = [Answer("Workers", workers_seen(run), "left files")]
+    detail = "; ".join(filter(None, ("left files", attempts(diagnosis))))
+    answers = [Answer("Workers", workers_seen(run), detail)]
     if steps:
         answers.append(Answer("Last step", f"{max(steps):,}", ""))
     if took:

@@ -46,6 +46,18 @@ def test_a_worker_starts_first_and_ends_last(tables_of: TablesOf) -> None:
         assert {"first_step", "end"} <= set(kinds)
 
 
+def test_each_further_attempt_has_a_start(tables_of: TablesOf) -> None:
+    """With its number and its first dated line."""
+    line = "2026-11-21 01:{}:00.0: I tensorflow/core/platform/cpu_feature_guard.cc:210] This binary\n"
+    logs = {f"attempt-{n}/worker-0.log": line.format(f"0{n}") for n in (1, 2)}
+    events, _ = timeline(tables_of(logs), {"worker:0": "culprit"})
+    starts = [(event["text"], event["source"]) for event in events if event["kind"] == "start"]
+    assert starts == [
+        ("first line", "attempt-1/worker-0.log"),
+        ("attempt 2: first line", "attempt-2/worker-0.log"),
+    ]
+
+
 def test_the_first_bad_loss_is_an_event_with_its_line(tables_of: TablesOf) -> None:
     """And only that of a loss: a metric may be undefined for a while."""
     log = "step 1 loss 0.5 auc nan\nstep 2 loss nan auc 0.5\nstep 3 loss nan auc 0.5\n"
