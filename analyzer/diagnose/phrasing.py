@@ -7,6 +7,7 @@ import polars as pl
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.diagnose.log_lines.telling_lines import without_start
+from analyzer.diagnose.restart import for_platform, platform_of
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
@@ -87,7 +88,8 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
     """Return the next steps for the user, without those that ask for the `deciding` kind of file."""
     if decision.chosen:
         later = [f"{text[:1].lower()}{text[1:]}" for text in decision.chosen.collect]
-        return [*decision.chosen.next, *(Step(f"Next time, collect {text}") for text in later)]
+        steps = (for_platform(step, platform_of(tables)) for step in decision.chosen.next)
+        return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
     if decision.verdict is Verdict.HEALTHY:
         return []
     return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables, deciding))]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analyzer.diagnose.restart import restart_elsewhere
+from analyzer.diagnose.restart import for_platform, restart_elsewhere
+from analyzer.model.findings import Step
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
 from analyzer.render import render
@@ -44,6 +46,23 @@ def test_nothing_is_guessed() -> None:
     assert restarted(["cn03"], ("a", "host", "cn03")) is None
     assert restarted(["cn03", "10.0.3.7"], ("a", "slurm", "srun")) is None
     assert restarted([], ("a", "slurm", "srun")) is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "command", "kept"),
+    [
+        ("kubernetes", "sacct -j 7; kubectl describe pod POD | grep -i limits; dmesg -T", "kubectl describe pod POD | grep -i limits; dmesg -T"),
+        ("slurm", "sacct -j 7; kubectl describe pod POD; dmesg -T", "sacct -j 7; dmesg -T"),
+        ("slurm", "kubectl get pods", "kubectl get pods"),
+        (None, "sacct -j 7; kubectl get pods", "sacct -j 7; kubectl get pods"),
+        ("slurm", None, None),
+    ],
+)  # fmt: skip
+def test_a_step_has_the_commands_of_its_platform(
+    platform: Any, command: str | None, kept: str | None
+) -> None:
+    """Without those of another one, unless nothing would be left."""
+    assert for_platform(Step("Look.", command), platform) == Step("Look.", kept)
 
 
 def test_reports_show_the_command(make_run: MakeRun) -> None:
