@@ -45,7 +45,7 @@ class Decision(NamedTuple):
     rejected: tuple[tuple[Finding, str], ...] = ()
     """Cause findings that were not chosen, each with the reason."""
     doubts: tuple[str, ...] = ()
-    """Sentences that contradict a verdict of healthy."""
+    """Sentences that contradict a verdict of healthy, except those of context findings, which are notes."""
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
@@ -162,22 +162,24 @@ def _without_cause(
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0]:
-        against = (*_refuting(findings), *_ended_badly(tables["lifetimes"]))
+        refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
+        against = [*refuting, *crashed]
         sure = 0.95 if all(lives["sure"].to_list()) else 0.75
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
-        return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, against)
+        doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
+        return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts)
     bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
     if bad_exit or any(end in _BROKEN for end in ends):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
 
 
-def _refuting(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the summaries of findings whose rules declare that they contradict `healthy`."""
+def _refuting(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings whose rules declare that they contradict `healthy`."""
     for finding in findings:
         fired = finding.outcome is Outcome.FIRED and finding.role is not Role.BENIGN
         if fired and any(fnmatchcase("healthy", pattern) for pattern in finding.contradicts):
-            yield finding.summary
+            yield finding
 
 
 def _ended_badly(lifetimes: pl.DataFrame) -> Iterator[str]:
