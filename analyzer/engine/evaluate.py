@@ -271,7 +271,8 @@ def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
 
 
 def _place(signal: Signal, row: Row, says: str) -> Evidence:
-    source, line = row.get("source"), row.get("line")
+    absent = signal.kind == "absence" and signal.table == "lifetimes"  # whose line is that of an exit code
+    source, line = (None, None) if absent else (row.get("source"), row.get("line"))
     words = next(
         (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
     )
