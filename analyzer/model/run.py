@@ -103,13 +103,18 @@ class Run(NamedTuple):
     def _repr_html_(self) -> str:
         """Return the decision for a notebook: verdict, summary, reasons, next steps, rows of each table."""
         from html import escape  # here, for nothing but a notebook needs it
+        from re import sub
 
         said, tables = self.document, {name: table.height for name, table in self.tables.items()}
         rows = ", ".join(f"{name} {height:,}" for name, height in sorted(tables.items()) if height)
+
+        def prose(text: str) -> str:
+            return sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
         lists = (("Why", said["why"]), ("Next", [step["text"] for step in said["next"]]))
-        parts = [f"<p><b>{escape(' · '.join(self._head()))}</b></p>", f"<p>{escape(said['summary'])}</p>"]
+        parts = [f"<p><b>{escape(' · '.join(self._head()))}</b></p>", f"<p>{prose(said['summary'])}</p>"]
         for title, texts in lists:
-            items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+            items = "".join(f"<li>{prose(text)}</li>" for text in texts)
             parts.append(f"<p>{title}</p><ol>{items}</ol>" if items else "")
         return "".join([*parts, f"<p>Rows in tables: {escape(rows)}</p>"])
 
