@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, cast
 
 from analyzer.diagnose.log_lines.lines import LineTexts
@@ -89,8 +90,10 @@ def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
 
 def _quoted_words(evidence: Evidence) -> Iterator[tuple[int, int]]:
     """Yield where the line has the words that `says` quotes behind a colon."""
-    for colon in re.finditer(": ", evidence.says):
-        words = evidence.says[colon.end() :].partition("; ")[0].rstrip(" …")
+    said = evidence.says
+    ends = [len(said), *(semicolon.start() for semicolon in reversed([*re.finditer("; ", said)]))]
+    for colon, end in product(re.finditer(": ", said), ends):
+        words = said[colon.end() : end].rstrip(" …")
         start = evidence.excerpt.find(words) if len(words) >= _SHORTEST_QUOTE else -1
         if start >= 0:
             yield start, start + len(words)
