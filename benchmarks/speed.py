@@ -108,7 +108,7 @@ def _logs(inputs: Path, largest: float) -> Iterator[Comparison]:
                 make, f"chatty loop, {_size(size)}", "size", int(size), run, goals.get(size, {}), memory
             )
     size = min(1e9, largest)
-    for workers in (2, 8, 64, 256):
+    for workers in (2, 8, 64, 512, 4_096):
         run = inputs / f"chatty-{workers}-{size:.0e}"
         make = partial(write_logs, run, "chatty", workers, int(size))
         goals_of_many = {"rg": 1.3} if workers == 64 else {}
