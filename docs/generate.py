@@ -118,10 +118,11 @@ run was refused, and what the analyzer said of it the first time.
 
 The runs of 2026-11-23 were made as root in a fresh environment with nothing but `pip install '.[trainer]'`
 (TensorFlow 2.21; Estimators with 2.15, three under the recorder also with `pip install ./recorder`),
-on two cores that had other work, with a load of up to 29; some of the refused runs failed for that alone,
-and the wrong answers on slow workers and slow networks are of such runs.
+on two cores that had other work, with a load of up to 29;
+the wrong answers on slow workers and slow networks are of such runs.
 What only Slurm itself does was run with `deploy/trainer/job.sbatch`, by a real Slurm.
-Older Pythons of TensorFlow 2.8 and 2.15 ran what needs them: `sigterm-dies`, and two versions in one job.
+`sigterm-dies` needs TensorFlow 2.10 or older, `version-mismatch` two that cannot talk to each other
+(2.4 and 2.21; 2.15 and 2.21 train together, as `healthy-mixed-versions` does).
 
 """
 
