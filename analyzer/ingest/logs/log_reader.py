@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 from analyzer.ingest.logs.collectors import detect_style, split_streams
 from analyzer.ingest.logs.stream import read_stream
+from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.scan.blocks import LogSlice
 from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.line_selection import Sampling, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
@@ -50,11 +52,20 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     for what, offset in flaws:
         if offset is not None:
             outputs[0].add_damage(what, offset=offset)
+    if (line := _line_of_cut_entry(selection.slices[-1])) is not None:
+        outputs[0].add_damage("ends within a JSON object, as a log does whose writer was stopped", line=line)
     for pattern in sorted(matcher.slow):
         rule, _, signal = pattern.partition("/")
         what = f"rule {rule}, signal {signal}: its regex took too long and was given up"
         outputs[0].add("damage", source=source.name, what=what)  # the file is read nevertheless
     return outputs
+
+
+def _line_of_cut_entry(end: LogSlice) -> int | None:
+    """Return the number of the last line of a log if a JSON object begins there and does not end."""
+    last = end.data[-MAX_LINE_CHARS:].rstrip().rpartition(b"\n")[2]
+    cut = last.startswith(b'{"') and not last.endswith(b"}")
+    return end.line + end.data.rstrip().count(b"\n") if cut else None
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
