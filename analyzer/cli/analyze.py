@@ -38,7 +38,7 @@ _EPILOG = """examples:
 
 exit status:
   0    healthy
-  1    failed or degraded, and the cause is known; with --verify, a quote is not in the files
+  1    failed or degraded, and a cause is named, however unsure; with --verify, a quote is not in the files
   2    wrong usage, a rule file is wrong, or --post failed
   3    failed with an unknown cause, or not enough data
   4    nothing could be read
