@@ -18,7 +18,8 @@ def wording() -> Mapping[str, Any]:
 
 def how_it_ended(life: Mapping[str, Any]) -> str:
     """Describe how a worker ended, e.g. `was ended by a signal (SIGKILL)`."""
-    text: str = wording()["ends"][life["ended"]]
+    goes_on = life["ended"] == "running" and not life.get("sure", True)
+    text: str = wording()["ends"]["goes_on" if goes_on else life["ended"]]
     if number := life["signal"]:
         text += f" ({Signals(number).name if number in {*Signals} else f'signal {number}'})"
     elif life["exit_code"] is not None and life["ended"] != "finished":

@@ -26,7 +26,7 @@ def summary(decision: Decision, tables: Tables) -> str:
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
-        return "The job still ran when its files were collected, and no recording notes a stall."
+        return "No end and no stall is recorded: the job still ran, or was killed as a whole."
     return "The collected files do not show how the job ended."
 
 

@@ -25,6 +25,16 @@ def test_a_signal_or_an_exit_code_is_named(
     assert how_it_ended({"ended": ended, "exit_code": code, "signal": signal}) == bare + with_what
 
 
+def test_that_a_worker_still_ran_is_told_as_a_fact_only_if_a_file_states_it() -> None:
+    """A recording without an end is also left by a kill of the recorder and its process."""
+    stated, implied = (
+        how_it_ended({"ended": "running", "exit_code": None, "signal": None, "sure": sure})
+        for sure in (True, False)
+    )
+    assert stated == "was still running when the files were collected"
+    assert "or was killed" in implied
+
+
 @pytest.mark.parametrize(
     ("ended", "part", "cause", "told"),
     [

@@ -188,7 +188,7 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
     if (code := life.exit_code) is not None:
         return ("signal" if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
-        return "running", True
+        return "running", life.facts["exit_code"][-1]["line"] is not None
     started = life.attempts or life.seen_by_peers or not life.absence_tells
     return ("unknown" if started else "never_started"), False
 
@@ -208,7 +208,7 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
     if life.place is not None and life.place.is_planned_end:
         return "finished", False
     if life.fact("exit_code") == "running":
-        return "running", True
+        return "running", life.facts["exit_code"][-1]["line"] is not None
     if any(life.facts[key] for key in _STACKS):
         return "running", False
     return ("stopped" if life.facts["sigterm"] else "unknown"), False
