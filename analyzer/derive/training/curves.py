@@ -6,7 +6,7 @@ where it left off, and logs that disagree with their event file.
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
@@ -24,6 +24,8 @@ _OVERFLOW = 1.8e19
 """Square root of the largest float32: from there on, the squares that Adam and clipping take overflow."""
 _FAR = 100
 """Factor over the first value from which on a loss has exploded; those of healthy runs reach 4.4."""
+_LOST = 3
+"""Minimum number of non-finite values at the end of a curve that is lost."""
 _LARGE = 500
 """Least value, and least factor, of an exploded loss: ratios of losses near zero mean nothing."""
 _ENOUGH = 20
@@ -54,6 +56,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
+    lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
     for row in rows:
         by_tag[row["tag"], row["origin"]].append(row)
     twins = _shared_with_events(series)
@@ -61,6 +64,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
         _first_nonfinite(group)
         for row in group:
+            row["lost_tags"] = lost[row["worker"], origin]
             row |= twins.get((row["worker"], tag, origin == "event_file"), {"both": 0, "apart": 0})
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
@@ -100,6 +104,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
+        lost=(bad.arg_max() > 0) & (bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
         first_value=numbers.first(),
         last_value=numbers.last(),
         max_value=numbers.max(),

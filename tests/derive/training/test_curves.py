@@ -65,6 +65,13 @@ def test_the_last_finite_value_before_the_first_that_is_none() -> None:
     assert found(curve([math.nan, 1.0]))["finite_step"] is None
 
 
+def test_a_curve_that_stays_without_finite_values_is_lost() -> None:
+    """After finite ones, to its end, and three times at least."""
+    assert found(curve([2.0, 1.5, math.nan, math.inf, math.nan]))["lost"]
+    for values in ([math.nan] * 5, [2.0, math.nan, math.nan], [2.0, *[math.nan] * 3, 1.5], LEARNS):
+        assert not found(curve(values))["lost"]
+
+
 def test_a_restart_is_held_against_what_it_left() -> None:
     """Against the same step, where that had been reached; else against the last one."""
     before = curve([4.0, 2.0, 1.0, 0.5])
