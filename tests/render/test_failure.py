@@ -19,7 +19,7 @@ def event(worker: str, kind: str, time: float | None) -> Json:
 def failed(cause: str, *events: Json, **more: Any) -> Json:
     """Make a failed run of two workers, of which the second is the culprit, on a host of its own."""
     workers = [
-        {"id": f"worker:{n}", "host": f"gpu-{n}", "last_step": {"epoch": None, "step": 40 - n}}
+        {"id": f"worker:{n}", "host": f"gpu-{n}", "attempts": 1, "last_step": {"epoch": None, "step": 40 - n}}
         for n in (0, 1)
     ]
     run = {"verdict": "failed", "cause": cause, "culprits": ["worker:1"], "suspects": [], "workers": workers}
@@ -111,3 +111,20 @@ def test_the_words_that_prove_it_are_shown_whole() -> None:
     assert said[start:end] in shown
     assert len(shown) < 80 + 40
     assert _marked_part({"excerpt": "a\n" + "b" * 200, "marks": []}, 80) == "a\n" + "b" * 77 + "…"
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ((1, 1), "all workers reached step 39"),
+        ((3, 3), "all workers made 3 attempts; all workers reached step 39"),
+        ((1, 2), "worker:1 made 2 attempts; all workers reached step 39"),
+        ((3, 2), "all workers made up to 3 attempts; all workers reached step 39"),
+    ],
+)
+def test_attempts_are_counted(made: tuple[int, int], said: str) -> None:
+    """The best reason not to start a job again is that this was tried."""
+    run = failed("user.exception", event("worker:1", "error", 60.0))
+    for worker, attempts in zip(run["workers"], made, strict=True):
+        worker["attempts"] = attempts
+    assert [answer.detail for answer in decision.failure(run)] == [said]

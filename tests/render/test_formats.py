@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from analyzer.model.errors import UsageError
 from analyzer.render import FORMATS, decision, formatting, render
 from analyzer.render.text import terminal
 from analyzer.storage.package_files import resource
@@ -204,6 +205,12 @@ def with_evidence(*leading_evidence: Json) -> Json:
     made = load("r101")
     made["findings"] = [made["findings"][0] | {"evidence": [*leading_evidence]}]
     return made
+
+
+def test_an_unknown_format_is_refused_by_name() -> None:
+    """With those that there are."""
+    with pytest.raises(UsageError, match="no format xls; choose from github, gitlab, html"):
+        render({}, "xls")
 
 
 def test_every_fact_is_told() -> None:

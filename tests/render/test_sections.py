@@ -76,6 +76,11 @@ def test_the_section_that_decides_stands_first(cause: str | None, first: str) ->
     assert places == sorted(places)
 
 
+def test_without_traces_the_curves_decide() -> None:
+    """Whatever the log timed stands first in the report of a slow worker."""
+    assert section_order(whole() | {"cause": "perf.input_bound", "trace": None})[0] == "curves"
+
+
 def test_nobody_is_blamed_where_all_wait_alike() -> None:
     """Nor where one alone was traced."""
     alike = with_trace(traced("worker:0", 0.9, 0.0, 0.01), traced("worker:1", 0.9, 0.0, 0.0))
