@@ -83,7 +83,7 @@ class CatalogueService(Fault):
         place = self.nowhere.removeprefix("http://").partition("/")[0]
         require(place and not answers(place), f"somebody answers at {place}")
         require(self.counts["answered"] <= (0 if self.everyone else count - 1), "every worker got its list")
-        return f"nobody answers at {place}; {evidence.require_ended_badly(self.guilty)}"
+        return f"nobody answers at {place}; {evidence.require_raised(self.guilty)}"
 
     def cleanup(self) -> None:
         """Stop the service."""

@@ -48,7 +48,7 @@ class DamagedSchedule(Fault):
         evidence.life(self.guilty)
         require(self.damaged, "the line has no comma")
         require(self.path and self.reads.saw(self.path), f"worker {self.guilty} never read its schedule")
-        ended = evidence.require_ended_badly(self.guilty)
+        ended = evidence.require_raised(self.guilty)
         return f"schedule read; {self.data.require() if self.data else ''}; {ended}"
 
     def cleanup(self) -> None:

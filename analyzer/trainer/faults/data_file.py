@@ -75,12 +75,12 @@ class DataFile(Fault):
         if self.happened == "lost":
             path = self._file(evidence.workspace, self.guilty)
             require(not path.exists(), f"{path.name} is there")
-            return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"
+            return f"no {path.name}; {evidence.require_raised(self.guilty)}"
         require(self.data, "no file was changed")
         told = "; ".join(data.require() for data in self.data)
         if self.happened == "shortened":
             return told
-        return f"{told}; {evidence.require_ended_badly(self.guilty)}"
+        return f"{told}; {evidence.require_raised(self.guilty)}"
 
     def cleanup(self) -> None:
         """Stop watching the changed files."""

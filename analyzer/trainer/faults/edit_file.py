@@ -57,7 +57,7 @@ class EditFile(Fault):
         for path in self.changed:
             require(self.reads.saw(path), f"{self.path} was never read after the change")
         told = f"{self.path} was read after the change"
-        return f"{told}; {evidence.require_ended_badly(self.guilty)}" if self.fails else told
+        return f"{told}; {evidence.require_raised(self.guilty)}" if self.fails else told
 
     def cleanup(self) -> None:
         """Stop watching the files."""

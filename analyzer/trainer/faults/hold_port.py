@@ -31,7 +31,7 @@ class HoldPort(Fault):
     def witness(self, evidence: Evidence) -> str:
         """Return proof that the trainer still holds the port, and that the guilty worker failed."""
         require(self.held_socket and self.held_socket.fileno() >= 0, "the port is held by nobody")
-        ended = evidence.require_ended_badly(self.guilty)
+        ended = evidence.require_raised(self.guilty)
         return f"the port is bound by the trainer; {ended}"
 
     def cleanup(self) -> None:

@@ -31,4 +31,4 @@ class MissingModule(Fault):
         """Return proof that the module is missing and that the guilty worker failed."""
         path = evidence.workspace.folder(self.guilty) / "windowing.py"
         require(not path.exists(), "the module is there")
-        return f"no {path.name}; {evidence.require_ended_badly(self.guilty)}"
+        return f"no {path.name}; {evidence.require_raised(self.guilty)}"

@@ -57,7 +57,7 @@ class OldCheckpoint(Fault):
         require(self.cut or self.earlier, "the checkpoint is whole and of the same model")
         opened = [path for path in self.parts if self.reads.saw(path)]
         require(opened, f"worker {self.guilty} never opened the checkpoint")
-        return f"worker {self.guilty} opened {opened[0].name}; {evidence.require_ended_badly(self.guilty)}"
+        return f"worker {self.guilty} opened {opened[0].name}; {evidence.require_raised(self.guilty)}"
 
     def cleanup(self) -> None:
         """Stop watching the checkpoint."""

@@ -64,7 +64,7 @@ class Owner(Fault):
         evidence.life(self.guilty)
         require(self.user == NOBODY, f"worker {self.guilty} ran as user {self.user}")
         require(self.taken and self.taken.stat().st_uid == 0, "root owns nothing of it")
-        return f"worker {self.guilty} ran as user {NOBODY}; {evidence.require_ended_badly(self.guilty)}"
+        return f"worker {self.guilty} ran as user {NOBODY}; {evidence.require_raised(self.guilty)}"
 
     def observe(self, workers: WorkerProcesses) -> None:
         """Record the user ID of the guilty worker from `/proc`."""

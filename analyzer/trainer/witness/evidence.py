@@ -110,6 +110,18 @@ class Evidence:
         self.require_nobody_ended_badly(before=life.ended - SAME_TIME, but=index)
         return f"worker {index} ended with {life.code}"
 
+    def require_raised(self, index: int) -> str:
+        """Return proof that an exception ended a worker, and that no other failed more than 5 s before it.
+
+        Raises:
+            FaultMissedError: the worker did not fail, a signal ended it, or another one failed first.
+
+        """
+        told = self.require_ended_badly(index)
+        code = self.life(index).code or 0
+        require(code > 0, f"worker {index} ended with {code}, by a signal and not by an exception")
+        return told
+
     def require_nobody_ended_badly(self, before: float, but: int) -> None:
         """Check that no worker except `but` failed before a monotonic time; -1 exempts none.
 
