@@ -348,7 +348,7 @@ def test_a_crash_of_an_innocent_worker_is_refused(
         evidence.require_no_foreign_crash()
 
 
-@pytest.mark.parametrize(("code", "reason"), [(1, None), (-11, "by a signal"), (0, "ended with 0")])
+@pytest.mark.parametrize(("code", "reason"), [(1, None), (-11, "crashed by itself"), (0, "ended with 0")])
 def test_a_crash_before_the_damage_is_no_proof(code: int, reason: str | None, tmp_path: Path) -> None:
     """TensorFlow's profiler crashed a worker that had opened a damaged file and not yet met the damage."""
     scenario = Scenario("one", tmp_path, "", 1, "fit", (), {"cause": "data.corrupt_record", "culprits": []})
