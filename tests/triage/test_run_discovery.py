@@ -51,6 +51,11 @@ LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
         [f"a/{task}/{name}" for task in ("worker-0", "gpu07") for name in ("recording.jsonl", "stdout.log")],
         ["a"],
     ),
+    "two attempts of a task that a host names": (
+        [f"a/{task}/{name}" for task in ("vm", "vm.2") for name in ("recording.jsonl", "stdout.log")],
+        ["a"],
+    ),
+    "versions of jobs": (["v1/x.log", "v1.2/x.log"], ["v1", "v1.2"]),
     "archives": (["a/worker-0.log", "b.tar.gz", "c.zip", "d.csv"], ["a", "b.tar.gz", "c.zip"]),
     "hidden": ([".git/x.log", "a/worker-0.log"], ["a"]),
     "what mwms-triage wrote": (

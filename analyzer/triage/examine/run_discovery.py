@@ -194,7 +194,7 @@ def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
         others = (folder for folder in listing.folders if not _is_part(folder) and tells(folder))
         return sum(1 for _, _ in zip(range(_MIN_PARTS), others, strict=False)) < _MIN_PARTS
     parts = {folder for folder in listing.folders if _is_part(folder)}
-    if parts:
+    if parts or any(map(_names_repeated_task, listing.folders)):
         parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
     if (
         len(parts) < _MIN_PARTS
@@ -293,6 +293,12 @@ def _is_recorded_task(storage: Storage, place: str, folder: str) -> bool:
     """Return True for a task's directory of mwms-recorder, which a host names where TF_CONFIG does not."""
     inside = _listing_or_none(storage, storage.below(place, folder))
     return inside is not None and "recording.jsonl" in inside.files
+
+
+def _names_repeated_task(folder: str) -> bool:
+    """Return True for `gpu07.2`, the second recording by mwms-recorder of a task that its host names."""
+    stem, _, number = folder.rpartition(".")
+    return bool(stem) and number.isdecimal()
 
 
 def _is_part(folder: str) -> bool:
