@@ -290,7 +290,7 @@ def _why_quiet(rule: Rule, truths: Truths) -> str:
     missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in each)]
     if missing:
         return "not seen: " + ", ".join(_plain(name) for name in missing[:3])
-    return "its conditions do not hold together"
+    return "its signals do not fit together"
 
 
 def _finding(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: ANN401 - fields of Finding

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from analyzer.model.errors import UsageError
-from analyzer.render import FORMATS, decision, formatting, render
+from analyzer.render import FORMATS, decision, render
 from analyzer.render.text import terminal
 from analyzer.storage.package_files import resource
 from tests.render.documents import ALL, document, load, long_line, rendered
@@ -346,11 +346,3 @@ def test_what_is_lost_comes_before_what_nobody_reads() -> None:
     )
     assert " ".join(" ".join(lines).split()).endswith(f"- {said}")
     assert ">0.bin, 1.bin, 2.bin and 6 more<" in render(told, "html")
-
-
-@pytest.mark.parametrize(
-    ("value", "word"), [(0.99, "certain"), (0.9, "strong"), (0.6, "possible"), (0.3, "weak")]
-)
-def test_certain_is_not_said_lightly(value: float, word: str) -> None:
-    """A sixth of such verdicts would be wrong."""
-    assert formatting.confidence(value) == word
