@@ -16,20 +16,20 @@ from benchmarks.measure import ratio, sample
 from benchmarks.speed import LITERALS, MEASURED
 
 MADE = {
-    "chatty": "db257a6a8d20",
-    "bars": "7f2356bc0c47",
-    "quiet": "9ae12304bfa0",
-    "cpp": "e55417132c6b",
-    "python logging": "cefacb0146b2",
-    "cloud": "c3d1c4977c55",
-    "structlog": "4b83719fc0a6",
-    "repeated error": "721d1cd9a4de",
-    "caught tracebacks": "deeb0ae3426f",
-    "absl": "a1a24686c512",
-    "tqdm": "15693a1aac01",
-    "non-ASCII": "62129548d06a",
-    "long lines": "86fa0b9a13be",
-    "interleaved": "d4597fe8589e",
+    "chatty": "5754d47d39c1",
+    "bars": "19783e73b66e",
+    "quiet": "38580585f644",
+    "cpp": "1b2e029a2ed8",
+    "python logging": "9355473ba5ed",
+    "cloud": "580d98fff48f",
+    "structlog": "329ff746e390",
+    "repeated error": "c225524c70a2",
+    "caught tracebacks": "f269a31e5fd0",
+    "absl": "c19be44e3777",
+    "tqdm": "e67ba60b5bae",
+    "non-ASCII": "b73ee1a80b78",
+    "long lines": "69f8083d66ff",
+    "interleaved": "fe6d3d616b1d",
 }
 """The first digits of the SHA-256 of logs of two workers and 100 kB."""
 
