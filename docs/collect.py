@@ -96,7 +96,7 @@ def _files(commands: Iterable[Command]) -> Iterator[str]:
 
 
 def _worker() -> Iterator[str]:
-    """The script that starts a worker and keeps what it leaves, and its files."""
+    """Yield the script that starts a worker and saves its output, and a table of the files that it saves."""
     before, start, after = _on_worker(*_BEFORE), _on_worker("log"), _on_worker(*_AFTER)
     commands = [*before, *start, *after]
     texts = (each.text.removeprefix(f"{WORKER}\n").replace(_EXIT, "") for each in commands)

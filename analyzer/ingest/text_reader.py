@@ -40,7 +40,7 @@ def searched_text(output: SourceRows, matcher: Matcher) -> str:
 
 
 def read_lines(output: SourceRows, text: str, read_line: Callable[[int, str], bool], what: str) -> None:
-    """Call `read_line` with each line that is not blank; report those for which it returns False."""
+    """Read a text line by line, without blank lines; report those that `read_line` could not read (False)."""
     lines = enumerate(text.split("\n"), 1)
     report_unread_lines(output, [n for n, line in lines if line.strip() and not read_line(n, line)], what)
 

@@ -183,7 +183,7 @@ def _guilty(file: ScenarioFile, values: dict[str, Any]) -> int:
 
 
 def _check_hosts(file: ScenarioFile, scenario: Scenario) -> None:
-    """Raise ScenarioError unless there is a name for each host, or none at all."""
+    """Raise ScenarioError if some hosts have names and others do not, or if the workers share a host."""
     if scenario.host_names and not (scenario.hosts and len(scenario.host_names) == scenario.workers):
         message = "host_names needs `hosts: true`, and one name for each worker"
         raise file.error(("host_names",), message)

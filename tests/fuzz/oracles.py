@@ -56,9 +56,10 @@ def forgotten(case: Case, tables: Tables) -> Iterator[str]:
     for table, columns in _COLUMNS.items():
         rows: list[tuple[Any, ...]] = [tuple(map(_bare, row)) for row in whole[table].select(columns).rows()]
         expected = [row for row in rows if row[1] <= last if table == "scalars" or row[:2] in lines]
-        found = {tuple(map(_bare, row)) for row in tables[table].select(columns).rows()}
-        if table == "records":  # a bare exception counts as one only where it is the last line
-            found |= {(*row[:2], "plain", None, row[4]) for row in found if row[2] == "traceback"}
+        found: set[tuple[Any, ...]] = {tuple(map(_bare, row)) for row in tables[table].select(columns).rows()}
+        if table == "records" and found:  # a bare exception counts as one only where it is the last line
+            final = max(found, key=lambda row: row[1])
+            found |= {(*final[:2], "plain", None, final[4])} if final[2] == "traceback" else set()
         if missing := [row for row in expected if row not in found]:
             yield f"{len(missing)} {table} before the cut are lost, first {missing[0]}"
 

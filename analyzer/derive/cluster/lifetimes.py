@@ -76,7 +76,7 @@ class Life:
 
     @property
     def exit_code(self) -> int | None:
-        """Return the exit code; None if it was not collected or the worker was still running."""
+        """Return the exit code; None if no file has it, or one says that the worker still ran."""
         code = self.fact("exit_code")
         return int(code) if code not in {None, "running"} else None
 

@@ -158,7 +158,7 @@ def completion_lines(
 
 
 def _is_last(row: Row, step: Row) -> bool | None:
-    """Return whether a completion line follows the last step, or names it itself."""
+    """Return True if a completion line comes after the line of the last step, or is that line itself."""
     names_step = row["kind"] == "progress" and (row["source"], row["line"]) == (step["source"], step["line"])
     return names_step or comes_after(row, step)
 

@@ -19,7 +19,7 @@ _LIMITS = {
 
 
 def resources(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker and tag of its dated readings, those of the last attempt only."""
+    """Return one row per worker and measured quantity, from the dated readings of its last attempt."""
     dated = (pl.col("origin") == GAUGE) & pl.col("worker").is_not_null() & pl.col("time").is_not_null()
     readings = scalars.filter(dated)
     if readings.is_empty():

@@ -91,7 +91,7 @@ def render(entry: Entry) -> str:
 
 
 def _is_captured(entry: Entry, own: Entry) -> bool:
-    """Return True if the message is one line of a process's output, to which the collector gave the level.
+    """Return True if the message is a line that a process printed, and the level comes from the collector.
 
     Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`.
     """

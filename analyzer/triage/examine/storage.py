@@ -50,7 +50,7 @@ class LocalStorage:
         return os.path.join(place, name)
 
     def opening(self, place: str, name: str, size: int) -> bytes:
-        """Return the first bytes of a file in a directory; none if it is no regular file."""
+        """Return the first `size` bytes of a file in a directory; none of a pipe, socket or device."""
         path = os.path.join(place, name)
         if not os.path.isfile(path):  # opening a pipe would block
             return b""
