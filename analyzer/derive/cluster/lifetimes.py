@@ -98,7 +98,7 @@ def lifetimes(
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_places(rows, lives)
-    table = with_short_epochs(frame("lifetimes", rows), tables["scalars"])
+    table = with_short_epochs(frame("lifetimes", rows), tables["scalars"], tables["facts"])
     return with_resumed_workers(table, tables["records"], steps, clock)
 
 

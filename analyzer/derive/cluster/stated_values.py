@@ -17,6 +17,7 @@ COMPARED = (
     "replicas",
     "num_workers",
     "communication",
+    "steps_per_epoch",
     "strategy",
     "host",
     "claims",

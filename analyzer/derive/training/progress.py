@@ -97,13 +97,16 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     }
 
 
-def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return lifetimes with `short_epoch`: under `fit`, fewer steps in an epoch than all others."""
-    planned = scalars.filter(
-        pl.col("epoch").is_not_null() & pl.col("steps").is_not_null() & pl.col("worker").is_not_null(),
-        origin="fit",
+def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
+
+    The steps are those that the bars of `fit` count, or else those that the worker states.
+    """
+    stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
+    counted = scalars.filter(pl.col("epoch").is_not_null() & pl.col("steps").is_not_null(), origin="fit")
+    of_job = pl.concat([counted.select("worker", "steps"), stated]).join(
+        lifetimes.filter("trains").select("worker"), on="worker", how="semi"
     )
-    of_job = planned.join(lifetimes.filter("trains").select("worker"), on="worker", how="semi")
     first = of_job.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
     steps = dict(first.iter_rows())
     short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
