@@ -14,7 +14,7 @@ from time import process_time
 from typing import NamedTuple
 
 from analyzer.engine import RulePack
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.model.log_template import template_of
 from analyzer.pipeline import analyze
 from analyzer.redact import redact

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from analyzer.diagnose.recipes import ON_WORKER, PLACES, WORKER, Command, Recipe, recipes
+from analyzer.diagnose.advice.recipes import ON_WORKER, PLACES, WORKER, Command, Recipe, recipes
 
 _OPENING = """\
 # Collect a run
@@ -11,7 +11,7 @@ The more of a run lies in one directory, the less has to be guessed.
 What matters most, in this order: **every** worker's complete output, how each process ended, TF_CONFIG,
 event files and traces.
 
-Generated from `analyzer/diagnose/recipes.yaml` by `python docs/generate.py`;
+Generated from `analyzer/diagnose/advice/recipes.yaml` by `python docs/generate.py`;
 a report holds the recipes of what its run lacks.
 Words in capitals stand for names of your own.
 

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from analyzer.engine.authoring import pages
-from analyzer.engine.load import load
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.load import load
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.messages import STATES
 from analyzer.model.schema import READ, TABLES
 from analyzer.trainer.catalogue import SAMPLE_RUNS
@@ -269,18 +269,12 @@ def messages() -> str:
     return MESSAGES + "\n".join(rows) + "\n"
 
 
-def contract() -> str:
-    """The types of a diagnosis, which follow from its JSON schema."""
-    return str(runpy.run_path(str(HERE / "contract.py"))["contract"]())
-
-
 def masking() -> str:
     """What is masked, and the share of an attacker's secrets."""
     return str(runpy.run_path(str(HERE / "masking.py"))["masking"]())
 
 
 DOCUMENTS = {
-    HERE.parent / "analyzer" / "model" / "contract.py": contract,
     HERE / "collect.md": collect,
     HERE / "formats.md": formats,
     HERE / "masking.md": masking,
@@ -302,9 +296,15 @@ def shared() -> dict[Path, str]:
     return made
 
 
+def contract() -> dict[Path, str]:
+    """The types of a diagnosis, which follow from its JSON schema."""
+    made: dict[str, str] = runpy.run_path(str(HERE / "contract.py"))["contract"]()
+    return {HERE.parent / "analyzer" / "model" / "contract" / name: text for name, text in made.items()}
+
+
 if __name__ == "__main__":
     for path, make in DOCUMENTS.items():
         path.write_text(make(), encoding="utf-8")
-    for path, text in shared().items():
+    for path, text in (shared() | contract()).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

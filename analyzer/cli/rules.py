@@ -19,8 +19,8 @@ from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, tried
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
-from analyzer.engine.load import load
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.load import load
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables

@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.model.contract import DrawnCurve
-from analyzer.model.numbers import json_number
+from analyzer.model.contract import DrawnCurve, JsonNumber
 from analyzer.model.schema import GAUGE, VALIDATION
 from analyzer.tables.step_times import step_times
 
@@ -117,3 +116,12 @@ def _point(
     """Return one point; under `fit`, steps are numbered across epochs."""
     done = ((epoch or 1) - 1) * (steps or 0) if origin == "fit" else 0
     return [done + (step or 0), json_number(value), time]
+
+
+def json_number(value: float) -> JsonNumber:
+    """Return the number, or "NaN", "Infinity" or "-Infinity" if JSON cannot represent it."""
+    if math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"

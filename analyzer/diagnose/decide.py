@@ -10,8 +10,7 @@ import polars as pl
 from analyzer.diagnose.endings import how_it_ended
 from analyzer.diagnose.explanations import precedence
 from analyzer.model.budget import BEYOND_BUDGET
-from analyzer.model.confidence import LEVELS
-from analyzer.model.findings import Finding, Outcome, Role, Verdict
+from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
 _DOUBTED = (0.78, 0.6)

@@ -2,31 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, cast
+from typing import cast
 
 import polars as pl
 
 from analyzer.diagnose import phrasing
-from analyzer.diagnose.checkpoints import last_checkpoint, steps_lost
+from analyzer.diagnose.advice.action import action_on_job
+from analyzer.diagnose.advice.recipes import recipes_for
 from analyzer.diagnose.comparison.baseline_diff import BaselineRun, against
 from analyzer.diagnose.comparison.fingerprint import fingerprint
-from analyzer.diagnose.curves import drawn
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.endings import end_of, wording
+from analyzer.diagnose.endings import wording
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
 from analyzer.diagnose.nearmisses import near_misses
-from analyzer.diagnose.readings import readings_by_worker
-from analyzer.diagnose.recipes import recipes
-from analyzer.diagnose.restart import restart_elsewhere
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
+from analyzer.diagnose.workers import worker_reports
 from analyzer.model import contract
-from analyzer.model.findings import Action, Finding, Outcome, Verdict
+from analyzer.model.findings import Finding, Outcome, Verdict
 from analyzer.model.run import Tables
-from analyzer.model.source_kinds import Kind
 
 UNSURE = 0.5
 """Confidence below which the document lists informative log lines and their possible causes."""
@@ -54,12 +51,9 @@ def document(
     called, calls_left_out = collectives(tables)
     unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
     told = telling_lines(tables, findings) if unsure else []
-    telling = described(told, meanings)
-    deciding = deciding_file(told, tables) if unsure else None
-    unexplained = decision.verdict is not Verdict.HEALTHY and decision.chosen is None
-    said = last_words(tables) if unexplained else []
-    context = {(each["source"], number) for each in said for number, _ in each["context"]}
-    shown = context | {(each["source"], each["line"]) for each in (*said, *(one["line"] for one in telling))}
+    telling, deciding = described(told, meanings), deciding_file(told, tables) if unsure else None
+    said, odd = _unexplained(decision, telling, tables)
+    steps = phrasing.next_steps(decision, tables, deciding and deciding["kind"])
     return {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
@@ -72,24 +66,21 @@ def document(
         "witnesses": [worker for worker, part in parts.items() if part == "witness"],
         "summary": phrasing.summary(decision, tables),
         "why": phrasing.why(decision, tables),
-        "next": [
-            {"text": step.text, "command": step.command}
-            for step in phrasing.next_steps(decision, tables, deciding and deciding["kind"])
-        ],
-        "action": _action(decision, tables),
+        "next": [cast(contract.NextStep, step._asdict()) for step in steps],
+        "action": action_on_job(decision, tables),
         "fingerprint": fingerprint(decision, tables, renamed),
-        "workers": _workers(tables, parts, paused, decision.cause),
+        "workers": worker_reports(tables, parts, paused, decision.cause),
         "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
         "barriers": _barriers(tables["barriers"]),
         "last_words": said,
-        "odd_lines": odd_lines(tables, told=shown) if unexplained else [],
+        "odd_lines": odd,
         "telling_lines": telling,
         "deciding_file": deciding,
         "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables),
-        "collect": _collect(findings, unsure, tables),
+        "collect": recipes_for(findings, unsure, tables),
         "timeline": events,
         "events_left_out": left_out,
         "trace": traced(tables),
@@ -100,6 +91,18 @@ def document(
         "damage": cast(list[contract.DamagedRange], tables["damage"].select(_DAMAGE).to_dicts()),
         "made_with": made_with,
     }
+
+
+def _unexplained(
+    decision: Decision, telling: Sequence[contract.TellingLine], tables: Tables
+) -> tuple[list[contract.EvidencePlace], list[contract.EvidencePlace]]:
+    """Return the last words of workers and odd log lines, if no rule explains the failure; each line once."""
+    if decision.verdict is Verdict.HEALTHY or decision.chosen:
+        return [], []
+    said = last_words(tables)
+    context = {(each["source"], number) for each in said for number, _ in each["context"]}
+    shown = context | {(each["source"], each["line"]) for each in (*said, *(one["line"] for one in telling))}
+    return said, odd_lines(tables, told=shown)
 
 
 def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
@@ -148,86 +151,6 @@ def _run(name: str, tables: Tables) -> contract.RunSummary:
     }
 
 
-def _node_is_down(decision: Decision, tables: Tables) -> bool:
-    """Return True if the scheduler describes the node of a culprit as unusable."""
-    culprits = decision.chosen.culprits if decision.chosen else ()
-    states = tables["facts"].filter(pl.col("worker").is_in(culprits) & (pl.col("key") == "node_problem"))
-    return states["value"].str.contains(r"^\S+ (?:NotReady|\S*(?:DOWN|NOT_RESPONDING))").any()
-
-
-def _action(decision: Decision, tables: Tables) -> contract.ActionTaken:
-    chosen = decision.chosen
-    action = (
-        chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
-    )
-    retry = "exclude_host" if action.retry == "as_is" and _node_is_down(decision, tables) else action.retry
-    culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
-    exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
-    resume_from = last_checkpoint(tables)
-    taken: contract.ActionTaken = {
-        "retry": cast(contract.Retry, retry),
-        "owner": cast(contract.Owner, action.owner),
-        "exclude": exclude,
-        "resume_from": resume_from,
-        "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
-    }
-    if decision.verdict is Verdict.FAILED and (restart := restart_elsewhere(culprits, exclude, tables)):
-        taken["restart"] = restart
-    if action.unless and retry == action.retry:
-        taken["unless"] = action.unless
-    if action.host:
-        taken["host"] = cast(Literal["watch"], action.host)
-    if action.checkpoint:
-        taken["checkpoint"] = cast(Literal["earlier"], action.checkpoint)
-    return taken
-
-
-def _workers(
-    tables: Tables,
-    parts: Mapping[str, str],
-    paused: Mapping[str, list[contract.PauseInterval]],
-    cause: str | None,
-) -> list[contract.WorkerReport]:
-    read = tables["sources"].filter(pl.col("read") != "skipped").select("worker", "source")
-    sources: dict[str | None, list[str]] = {}
-    for owner, source in read.iter_rows():
-        sources.setdefault(owner, []).append(source)
-    curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
-    readings = readings_by_worker(tables["scalars"])
-    lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
-    rows: list[contract.WorkerReport] = []
-    for worker in tables["workers"].iter_rows(named=True):
-        name, life = worker["worker"], lives[worker["worker"]]
-        rows.append(
-            {
-                "id": name,
-                "host": worker["host"],
-                "claimed": worker["claims"],
-                "part": cast(contract.Part, parts[name]),
-                "expected": worker["expected"],
-                "seen": worker["seen"],
-                "attempts": life["attempts"],
-                "ended": {
-                    "how": life["ended"],
-                    "exit_code": life["exit_code"],
-                    "sure": life["sure"],
-                    "says": end_of(life, parts[name], cause),
-                },
-                "last_step": {"epoch": life["epoch"], "step": life["step"]},
-                "last_seen": life["last_seen"],
-                "pauses": paused.get(name, []),
-                "sources": sources.get(name, []),
-                "readings": readings.get(name, []),
-                "curves": curves.get(name, []),
-            }
-        )
-        if life["place"] is None:
-            rows[-1]["startup_seen"] = False
-        if worker["guessed"]:
-            rows[-1]["guessed"] = worker["guessed"]
-    return rows
-
-
 def _alternatives(decision: Decision) -> list[contract.Alternative]:
     """Return the other possible causes, except effects of another cause and repetitions of the chosen one."""
     chosen = decision.chosen
@@ -257,30 +180,6 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
     return sorted(
         findings, key=lambda f: (f is not decision.chosen, outcomes.index(f.outcome), -f.confidence, f.rule)
     )
-
-
-def _collect(findings: Iterable[Finding], unsure: bool, tables: Tables) -> list[contract.CollectRecipe]:
-    """Return recipes for collecting the files that rules require and the run lacks.
-
-    A recording must be started with the job, so it is suggested only for an `unsure` diagnosis; traces, only
-    if a worker got past the start-up.
-    """
-    lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
-    started = tables["lifetimes"]["phase"].is_in(["joined", "training", "finished"]).any()
-    useful = {Kind.RECORDING.value: unsure, Kind.TRACE.value: started}
-    lacking = [kind for kind in lacks if useful.get(kind, True)]
-    return [
-        {
-            "kind": kind,
-            "what": recipe.what,
-            "tells": recipe.tells,
-            "how": recipe.how,
-            "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
-            "docs": recipe.docs,
-        }
-        for kind in lacking
-        if (recipe := recipes().get(kind))
-    ]
 
 
 def _facts(tables: Tables) -> list[contract.FactValues]:

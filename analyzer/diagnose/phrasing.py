@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from analyzer.diagnose.advice.restart import for_platform, platform_of
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.diagnose.log_lines.telling_lines import without_start
-from analyzer.diagnose.restart import for_platform, platform_of
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind

@@ -13,8 +13,17 @@ from analyzer.engine.placeholder_texts import Values, fill, headline, is_known, 
 from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.truth import Truths, distinct, rows_of_scope, truths_of
-from analyzer.model.confidence import LEVELS, level
-from analyzer.model.findings import Evidence, Finding, MissingSignal, Outcome, Role, Step, Verdict
+from analyzer.model.findings import (
+    LEVELS,
+    Evidence,
+    Finding,
+    MissingSignal,
+    Outcome,
+    Role,
+    Step,
+    Verdict,
+    level,
+)
 from analyzer.model.run import Tables
 from analyzer.tables.kinds_read import kinds_read
 

@@ -1,7 +1,19 @@
 """Findings: the results of rules on a run, with their evidence."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
+
+LEVELS: Mapping[str, float] = MappingProxyType(
+    {"weak": 0.4, "possible": 0.6, "likely": 0.78, "strong": 0.9, "certain": 0.97}
+)
+"""Confidence level → share of diagnoses at this level that should be right; see docs/scoreboard.md."""
+
+
+def level(name: str) -> str:
+    """Format a confidence level with its share: `strong 0.90`."""
+    return f"{name} {LEVELS[name]:.2f}"
 
 
 class Role(StrEnum):

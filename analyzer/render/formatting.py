@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
-from analyzer.model.confidence import LEVELS
+from analyzer.model.findings import LEVELS
 
 _UNSTATED_YEAR = 1970
 """Year of times in logs whose lines state day and month only."""

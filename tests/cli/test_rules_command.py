@@ -11,7 +11,7 @@ import yaml
 
 from analyzer.cli.analyze import main as analyze
 from analyzer.cli.rules import main
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.pipeline import load_rules
 from analyzer.storage.package_files import resource
 from tests.recordings import ROOT

@@ -15,7 +15,7 @@ from kubernetes_validate import validate
 
 from analyzer.cli.analyze import main
 from analyzer.cli.options.triage import parsed
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.render import FORMATS
 from tests.collect.conftest import needs
 from tests.collect.http_server import HttpServer

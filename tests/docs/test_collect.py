@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.diagnose.recipes import recipes
+from analyzer.diagnose.advice.recipes import recipes
 from analyzer.discover import discover
 from analyzer.pipeline import analyze
 from analyzer.render import render

@@ -13,7 +13,7 @@ import grimp
 import pytest
 
 from analyzer.engine.conditions import operators
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.schemas import file_schema
 from tests.recordings import ROOT
 
 DOCUMENTS = runpy.run_path(str(ROOT / "docs" / "generate.py"))["DOCUMENTS"]

@@ -9,7 +9,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.engine.evaluate import match
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Finding, Outcome
 from analyzer.pipeline import load_tables

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.model.errors import RuleError
 
 

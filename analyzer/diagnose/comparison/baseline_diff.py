@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from analyzer.diagnose.curves import json_number
 from analyzer.diagnose.endings import wording
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
-from analyzer.model.numbers import json_number
 from analyzer.model.run import Tables
 from analyzer.model.schema import POSITIONS
 

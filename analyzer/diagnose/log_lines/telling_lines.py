@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.diagnose.advice.recipes import recipes
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     SaidLine,
@@ -16,7 +17,6 @@ from analyzer.diagnose.log_lines.anomalous_lines import (
     odd_line,
 )
 from analyzer.diagnose.log_lines.lines import numbered
-from analyzer.diagnose.recipes import recipes
 from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
 from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of

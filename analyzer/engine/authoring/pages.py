@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader
 from analyzer.engine.expressions import Expression
 from analyzer.engine.placeholder_texts import numbered, substituted
 from analyzer.engine.rule_types import Rule, RulePack, Signal
-from analyzer.model.confidence import level
+from analyzer.model.findings import level
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached_yaml
 

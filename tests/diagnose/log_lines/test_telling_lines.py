@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.diagnose.advice.recipes import recipes
 from analyzer.diagnose.log_lines.telling_lines import FIRST, hints
-from analyzer.diagnose.recipes import recipes
 from analyzer.pipeline import analyze
 from analyzer.render import render
 from tests.recordings import ROOT
@@ -52,7 +52,7 @@ def test_a_healthy_run_and_one_that_is_explained_have_none() -> None:
 
 @pytest.mark.parametrize("hint", hints(), ids=lambda hint: hint.causes[0])
 def test_a_hint_speaks_for_known_causes_and_a_file_that_can_be_collected(hint: object) -> None:
-    """`rules/causes.yaml` and `analyzer/diagnose/recipes.yaml` have them."""
+    """`rules/causes.yaml` and `analyzer/diagnose/advice/recipes.yaml` have them."""
     causes = our_rules().causes
     assert set(hint.causes) <= set(causes)  # type: ignore[attr-defined]
     assert hint.decided_by in recipes()  # type: ignore[attr-defined]

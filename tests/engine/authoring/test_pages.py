@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.engine.authoring import pages
 from analyzer.engine.authoring.cases import is_recorded
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.engine.rule_types import Case, Rule
 from tests.rules import our_rules
 

@@ -1,6 +1,6 @@
 """Builds the JSON Schemas of rule files, for `load` and for editors, on top of `rule_files.schema.yaml`.
 
-`rule_validation` checks what a schema cannot: that an example matches its regex, that names exist.
+`validation` checks what a schema cannot: that an example matches its regex, that names exist.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.engine.conditions import VERSION, operators
-from analyzer.model.confidence import LEVELS
-from analyzer.model.findings import Role
+from analyzer.model.findings import LEVELS, Role
 from analyzer.model.messages import STATES
 from analyzer.model.schema import TABLES
 from analyzer.model.source_kinds import Kind

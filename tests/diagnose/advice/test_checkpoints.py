@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.diagnose.checkpoints import last_checkpoint
+from analyzer.diagnose.advice.checkpoints import last_checkpoint
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from tests.recordings import Recordings, sample_run_named

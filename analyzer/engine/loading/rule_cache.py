@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from analyzer import model
+from analyzer import engine, model
 from analyzer.engine.rule_types import RulePack
 from analyzer.storage.disk_cache import cached
 
@@ -24,7 +24,7 @@ def load_kept(directories: Sequence[Path]) -> RulePack:
 @lru_cache(maxsize=2)
 def _load(directories: Sequence[Path], key: str) -> RulePack:
     def make() -> RulePack:
-        from analyzer.engine.load import load
+        from analyzer.engine.loading.load import load
 
         return load(directories)
 
@@ -34,7 +34,7 @@ def _load(directories: Sequence[Path], key: str) -> RulePack:
 
 def _key(directories: Sequence[Path]) -> str:
     """Return a cache key that changes whenever a file of the rules or of the engine's code changes."""
-    code = (Path(__file__).parent, Path(model.__file__).parent)
+    code = (Path(engine.__file__).parent, Path(model.__file__).parent)
     states = (state for folder in (*directories, *code) for state in sorted(_states(folder)))
     return hashlib.sha256("\0".join(states).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analyzer.engine.load import load
-from tests.engine.test_load import CAUSES, RIGHT
+from analyzer.engine.loading.load import load
+from tests.engine.loading.test_load import CAUSES, RIGHT
 
 
 def test_a_text_may_be_given_once_and_named_again(tmp_path: Path) -> None:

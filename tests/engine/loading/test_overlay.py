@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer import __version__
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze

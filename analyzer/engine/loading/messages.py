@@ -6,7 +6,7 @@ from typing import Any
 
 import regex
 
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.messages import STATES, Message, Messages, expression
 from analyzer.storage.yaml_document import Document
 

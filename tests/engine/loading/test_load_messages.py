@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from yaml import safe_load
 
 from analyzer.discover import discover
-from analyzer.engine.load import load
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine.loading.load import load
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.errors import RuleError
 from analyzer.pipeline import load_tables
 from analyzer.storage.package_files import resource

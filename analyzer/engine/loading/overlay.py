@@ -9,7 +9,7 @@ except: {rule-id: {signal: {column: condition}}}   rows that do not count
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from analyzer.engine.rule_schema import file_schema, table_schema
+from analyzer.engine.loading.schemas import file_schema, table_schema
 from analyzer.engine.rule_types import Condition, Rule
 from analyzer.model.findings import Verdict
 from analyzer.storage.yaml_document import Document

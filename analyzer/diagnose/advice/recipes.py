@@ -1,11 +1,15 @@
 """Loads `recipes.yaml`: what each kind of source shows, and the commands that collect it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analyzer.model.contract import CollectRecipe
+from analyzer.model.findings import Finding
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
 
 PLACES = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
@@ -74,3 +78,27 @@ def _commands(written: list[dict[str, Any]]) -> Iterator[Command]:
         files = tuple(File(*file) for file in each.get("files", ()))
         named = f"{WORKER}\n" if "$WORKER" in each["text"] else ""
         yield Command(each["where"], named + each["text"], files)
+
+
+def recipes_for(findings: Iterable[Finding], unsure: bool, tables: Tables) -> list[CollectRecipe]:
+    """Return recipes for collecting the files that rules require and the run lacks.
+
+    A recording must be started with the job, so it is suggested only for an `unsure` diagnosis; traces, only
+    if a worker got past the start-up.
+    """
+    lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
+    started = tables["lifetimes"]["phase"].is_in(["joined", "training", "finished"]).any()
+    useful = {Kind.RECORDING.value: unsure, Kind.TRACE.value: started}
+    lacking = [kind for kind in lacks if useful.get(kind, True)]
+    return [
+        {
+            "kind": kind,
+            "what": recipe.what,
+            "tells": recipe.tells,
+            "how": recipe.how,
+            "commands": [{"where": each.where, "command": each.text} for each in recipe.commands],
+            "docs": recipe.docs,
+        }
+        for kind in lacking
+        if (recipe := recipes().get(kind))
+    ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analyzer.engine.rule_cache import load_kept
+from analyzer.engine.loading.rule_cache import load_kept
 from analyzer.engine.rule_types import Pack, RulePack
 from analyzer.model.errors import RuleError
 from analyzer.storage.extensions import RULES, Extension, extensions, package_folder

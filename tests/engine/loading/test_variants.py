@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.engine import Rule
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.model.errors import RuleError
 
 CAUSES = 'peer.killed: {means: "a worker was killed"}\n'

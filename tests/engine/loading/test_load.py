@@ -21,8 +21,8 @@ from analyzer.engine.authoring.cases import difference
 from analyzer.engine.conditions import expression, operators
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
-from analyzer.engine.load import load
-from analyzer.engine.rule_schema import table_schema
+from analyzer.engine.loading.load import load
+from analyzer.engine.loading.schemas import table_schema
 from analyzer.model.contract import MadeWith
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.diagnose.restart import for_platform, restart_elsewhere
+from analyzer.diagnose.advice.restart import for_platform, restart_elsewhere
 from analyzer.model.findings import Step
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze

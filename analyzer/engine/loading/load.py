@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analyzer.engine import expressions, load_messages, overlay, rule_validation
-from analyzer.engine.rule_schema import file_schema
+from analyzer.engine import expressions
+from analyzer.engine.loading import messages, overlay, validation
+from analyzer.engine.loading.schemas import file_schema
 from analyzer.engine.rule_types import Case, Confidence, Pack, Rule, RulePack, Signal, Within
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
@@ -28,7 +29,7 @@ def load(directories: Sequence[Path]) -> RulePack:
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     described = {file: read(file, _name(file, directories)) for file in files}
     documents, worded = _rules_and_messages(described)
-    messages = load_messages.messages(worded)
+    known = messages.messages(worded)
     stated = _causes(document for file, document in documents.items() if file.name == _CAUSES)
     causes = {cause: text["means"] for cause, text in stated.items()}
     written = [
@@ -45,17 +46,17 @@ def load(directories: Sequence[Path]) -> RulePack:
     packs = tuple(_pack(directory, described) for directory in directories)
     renamed = _renamed(described[each / _PACK] for each in directories if each / _PACK in described)
     machine = tuple(cause for cause, text in stated.items() if text.get("machine"))
-    rule_validation.check_ids(written)
+    validation.check_ids(written)
     if faults := [fault for document in (*described.values(), *written) for fault in document.faults]:
         raise RuleError("\n".join(dict.fromkeys(faults)))
     tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
     laid_over = ", ".join(each.file for each in overlays)
-    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, messages, machine, renamed)
+    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, known, machine, renamed)
 
 
 def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
     """Return (file → document without the message files, message documents)."""
-    worded = {file for file in documents if file.parent.name == load_messages.FOLDER}
+    worded = {file for file in documents if file.parent.name == messages.FOLDER}
     rest = {file: document for file, document in documents.items() if file not in worded}
     return rest, [documents[file] for file in documents if file in worded]
 
@@ -93,16 +94,16 @@ def _digest(files: Iterable[Path]) -> str:
 
 def _parts(document: Document, causes: Mapping[str, str]) -> Iterator[Document]:
     """Yield the rule of a file, or each of its variants merged with the shared keys."""
-    rule_validation.check_written(document)
+    validation.check_written(document)
     if document.check(file_schema("rule")):
         shared = {key: value for key, value in document.data.items() if key != "variants"}
-        rule_validation.check_file(document)
+        validation.check_file(document)
         if "variants" not in document.data:
             yield document
         for name in document.data.get("variants", ()):
             yield _variant(document, name, shared)
     elif document.data:
-        rule_validation.check_cause(document, causes)
+        validation.check_cause(document, causes)
         variants = document.data.get("variants")
         for name in variants if isinstance(variants, dict) else [document.data.get("id")]:
             yield Document(document.file, {"id": name})
@@ -131,7 +132,7 @@ def _checked(document: Document, ids: Sequence[str], causes: Mapping[str, str]) 
     except ValueError as error:
         document.fault(("when",), str(error))
         return None
-    rule_validation.check(document, rule, ids, causes)
+    validation.check(document, rule, ids, causes)
     return rule
 
 

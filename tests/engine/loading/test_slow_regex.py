@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.engine.load import load
+from analyzer.engine.loading.load import load
 from analyzer.ingest.matcher import Matcher
 from analyzer.model.errors import RuleError
 from analyzer.model.run import Pattern

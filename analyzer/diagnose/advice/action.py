@@ -1,0 +1,47 @@
+"""Decides what to do with the job: whether and where to restart it, and from which checkpoint."""
+
+from typing import Literal, cast
+
+import polars as pl
+
+from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost
+from analyzer.diagnose.advice.restart import restart_elsewhere
+from analyzer.diagnose.decide import Decision
+from analyzer.model.contract import ActionTaken, Owner, Retry
+from analyzer.model.findings import Action, Verdict
+from analyzer.model.run import Tables
+
+
+def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
+    """Return whether and where to restart the job, from which checkpoint, and who must fix it."""
+    chosen = decision.chosen
+    action = (
+        chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
+    )
+    retry = "exclude_host" if action.retry == "as_is" and _node_is_down(decision, tables) else action.retry
+    culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
+    exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
+    resume_from = last_checkpoint(tables)
+    taken: ActionTaken = {
+        "retry": cast(Retry, retry),
+        "owner": cast(Owner, action.owner),
+        "exclude": exclude,
+        "resume_from": resume_from,
+        "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
+    }
+    if decision.verdict is Verdict.FAILED and (restart := restart_elsewhere(culprits, exclude, tables)):
+        taken["restart"] = restart
+    if action.unless and retry == action.retry:
+        taken["unless"] = action.unless
+    if action.host:
+        taken["host"] = cast(Literal["watch"], action.host)
+    if action.checkpoint:
+        taken["checkpoint"] = cast(Literal["earlier"], action.checkpoint)
+    return taken
+
+
+def _node_is_down(decision: Decision, tables: Tables) -> bool:
+    """Return True if the scheduler describes the node of a culprit as unusable."""
+    culprits = decision.chosen.culprits if decision.chosen else ()
+    states = tables["facts"].filter(pl.col("worker").is_in(culprits) & (pl.col("key") == "node_problem"))
+    return states["value"].str.contains(r"^\S+ (?:NotReady|\S*(?:DOWN|NOT_RESPONDING))").any()

@@ -1,0 +1,63 @@
+"""Reports the workers: how each ended, its last step, its pauses, sources, readings and curves."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import polars as pl
+
+from analyzer.diagnose.curves import drawn
+from analyzer.diagnose.endings import end_of
+from analyzer.diagnose.readings import readings_by_worker
+from analyzer.model.contract import Part, PauseInterval, WorkerEnd, WorkerReport
+from analyzer.model.run import Tables
+
+
+def worker_reports(
+    tables: Tables,
+    parts: Mapping[str, str],
+    paused: Mapping[str, list[PauseInterval]],
+    cause: str | None,
+) -> list[WorkerReport]:
+    """Return a report on each worker, with its part in the failure (`parts`) and its pauses (`paused`)."""
+    sources = _sources_by_worker(tables["sources"])
+    curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
+    readings = readings_by_worker(tables["scalars"])
+    lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
+    reports = []
+    for worker in tables["workers"].iter_rows(named=True):
+        name, life = worker["worker"], lives[worker["worker"]]
+        report: WorkerReport = {
+            "id": name,
+            "host": worker["host"],
+            "claimed": worker["claims"],
+            "part": cast(Part, parts[name]),
+            "expected": worker["expected"],
+            "seen": worker["seen"],
+            "attempts": life["attempts"],
+            "ended": _end(life, parts[name], cause),
+            "last_step": {"epoch": life["epoch"], "step": life["step"]},
+            "last_seen": life["last_seen"],
+            "pauses": paused.get(name, []),
+            "sources": sources.get(name, []),
+            "readings": readings.get(name, []),
+            "curves": curves.get(name, []),
+        }
+        if life["place"] is None:
+            report["startup_seen"] = False
+        if worker["guessed"]:
+            report["guessed"] = worker["guessed"]
+        reports.append(report)
+    return reports
+
+
+def _end(life: Mapping[str, Any], part: str, cause: str | None) -> WorkerEnd:
+    says = end_of(life, part, cause)
+    return {"how": life["ended"], "exit_code": life["exit_code"], "sure": life["sure"], "says": says}
+
+
+def _sources_by_worker(sources: pl.DataFrame) -> dict[str | None, list[str]]:
+    """Return worker → names of its sources that were read."""
+    found: dict[str | None, list[str]] = {}
+    for worker, source in sources.filter(pl.col("read") != "skipped").select("worker", "source").iter_rows():
+        found.setdefault(worker, []).append(source)
+    return found

@@ -1,0 +1,1 @@
+"""Loads rule files: reads, checks and caches them, and applies overlays and packs."""
