@@ -103,13 +103,10 @@ def _parser() -> argparse.ArgumentParser:
     lowest = "lowest severity that exits non-zero (default: degraded)"
     add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)
     add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
-    masked = (
-        "what is masked in every output; topology: hosts, addresses, users, directories too "
-        "(default: secrets)"
-    )
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
-    add("--redact", choices=("secrets", "topology"), default="secrets", help=masked)
+    masked = "what is masked in every output; topology: hosts, addresses, users, directories too"
+    add("--redact", choices=("secrets", "topology"), default="secrets", help=f"{masked} (default: secrets)")
     most = f"what reading RUN may take: processor seconds, what it unpacks, or none (default: {Limits()})"
     add("--budget", metavar="LIMITS", default=str(Limits()), help=most)
     colours = ("auto", "always", "never")

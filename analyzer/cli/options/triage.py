@@ -25,8 +25,6 @@ exit status:
   130  interrupted; the next call goes on from there"""
 TABLES = ("owners", "muted")
 """Tables of the configuration file."""
-_NOTIFY = "report new failures to https://…, slack+https://…, or smtp://HOST?from=…&to=…"
-_ON_NEW = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … describe"
 
 
 def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
@@ -46,21 +44,34 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; defaults of its own stand beside each option."""
     told = "Diagnoses the runs that are new since the last call; lists new and recurring failures."
     made = command_parser("mwms-triage", told, _EPILOG)
-    add = made.add_argument
+    _add_runs(made)
+    _add_work(made)
+    _add_outputs(made)
+    add_configuration_options(made)
+    made.add_argument("--now", help=argparse.SUPPRESS)
+    add_standard_options(made)
+    made.set_defaults(owners={}, muted={})
+    return made
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add where runs and outputs are, and which runs are examined."""
+    add = parser.add_argument
     add("roots", nargs="*", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
     add("-o", "--output", metavar="DIR", help="reports, index page, history; or s3://… or gs://…")
     add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
     add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
-    add(
-        "--backfill",
-        action="store_true",
-        help="file runs under the date of their end, as the first call does",
-    )
+    dated = "file runs under the date of their end, as the first call does"
+    add("--backfill", action="store_true", help=dated)
     add("--limit", metavar="N", type=_positive, help="examine at most N runs; the next call goes on")
     add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
-    add(
-        "--settle", metavar="TIME", default="10m", help="skip runs written to within this time (default: 10m)"
-    )
+    settled = "skip runs written to within this time (default: 10m)"
+    add("--settle", metavar="TIME", default="10m", help=settled)
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """Add how long results are kept, and how runs are found and examined."""
+    add = parser.add_argument
     add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
     add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: for ever)")
     add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
@@ -72,21 +83,19 @@ def parser() -> argparse.ArgumentParser:
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--processes", metavar="N", type=_positive, help="default: one for each core")
     add("--scheduler", metavar="URL", help="examine on a Dask cluster instead: tcp://…")
-    add(
-        "--fail-on",
-        choices=("failed", "degraded"),
-        default="degraded",
-        help="lowest severity that exits with 1 (default: degraded)",
-    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Add what is told of the failures, how, and to whom."""
+    add = parser.add_argument
+    lowest = "lowest severity that exits with 1 (default: degraded)"
+    add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)
     add("--layout", metavar="PATTERN", help="what directories mean: {team}/{job}/{run} (default: a guess)")
     add("--digest-by", choices=("team", "job", "owner"), help="also write digests/NAME.md for each of them")
-    add("--notify", metavar="URL", action="append", default=[], help=_NOTIFY)
-    add("--on-new", metavar="COMMAND", action="append", default=[], help=_ON_NEW)
-    add_configuration_options(made)
-    add("--now", help=argparse.SUPPRESS)
-    add_standard_options(made)
-    made.set_defaults(owners={}, muted={})
-    return made
+    sent = "report new failures to https://…, slack+https://…, or smtp://HOST?from=…&to=…"
+    add("--notify", metavar="URL", action="append", default=[], help=sent)
+    called = "shell command for each new failure, which MWMS_TITLE, MWMS_LINK … describe"
+    add("--on-new", metavar="COMMAND", action="append", default=[], help=called)
 
 
 def _positive(given: str) -> int:

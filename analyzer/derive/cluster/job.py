@@ -30,32 +30,17 @@ def job(
     in_progress: bool,
 ) -> pl.DataFrame:
     """Return a table of one row, the summary of the job; a job in progress is neither stalled nor waiting."""
-    tasks, lives = workers.to_dicts(), lifetimes.to_dicts()
+    lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
-    members = [task for task in tasks if task["expected"] and task["role"] != "evaluator"]
-    finished = _count(training, "ended", "finished")
-    waiting = sum(
-        life["phase"] == "server_up" and life["ended"] in {"running", "unknown", "stopped", "vanished"}
-        for life in training
-    )
     row = {
-        "expected": len(members or tasks),
-        "seen": _count(members, "seen", True) or _count(tasks, "seen", True),
-        "most_seen": 2 * _count(training, "seen", True) > len(training),
-        "unseen": _count(members, "seen", False),
+        **_attendance(workers.to_dicts(), training),
+        **_progress(training),
         "no_files": _count(lives, "ended", "never_started"),
         "workers_leader_awaited": _leader_awaited(lives, facts),
         "awaits_everyone": _awaits_everyone(training, accusations),
         "lost_unlogged": _lost_unlogged(lives, accusations),
-        "trainers": len(training),
-        "finished": finished,
-        "all_finished": bool(training) and finished == len(training),
-        "stepped": _count(training, "phase", "training", "finished") > 0,
-        "joined": _count(training, "phase", "joined", "training", "finished"),
         "in_progress": in_progress,
         "stalled": not in_progress and _stalled(training, silences, scheduler_stop(facts) is not None),
-        "never_assembled": not in_progress and waiting > 0 and not _count(training, "phase", "training"),
-        "waiting": waiting,
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
@@ -63,13 +48,41 @@ def job(
         "strategy": _strategy(workers, facts),
         "hosts": workers["host"].drop_nulls().n_unique(),
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
-        "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
+    row["never_assembled"] = (
+        not in_progress and row["waiting"] > 0 and not _count(training, "phase", "training")
+    )
     if row["stalled"] or row["never_assembled"]:
         row |= _latest_line(training)
     if row["never_assembled"]:
         row |= _server_line(training, facts)
     return frame("job", [row])
+
+
+def _attendance(tasks: Sequence[Row], training: Sequence[Row]) -> dict[str, Any]:
+    """Return how many tasks the job has and how many of them left files."""
+    members = [task for task in tasks if task["expected"] and task["role"] != "evaluator"]
+    return {
+        "expected": len(members or tasks),
+        "seen": _count(members, "seen", True) or _count(tasks, "seen", True),
+        "unseen": _count(members, "seen", False),
+        "most_seen": 2 * _count(training, "seen", True) > len(training),
+    }
+
+
+def _progress(training: Sequence[Row]) -> dict[str, Any]:
+    """Return how far the training workers came."""
+    finished = _count(training, "ended", "finished")
+    waiting = [life for life in training if life["phase"] == "server_up"]
+    return {
+        "trainers": len(training),
+        "finished": finished,
+        "all_finished": bool(training) and finished == len(training),
+        "stepped": _count(training, "phase", "training", "finished") > 0,
+        "joined": _count(training, "phase", "joined", "training", "finished"),
+        "waiting": _count(waiting, "ended", "running", "unknown", "stopped", "vanished"),
+        "positions": len({(life["epoch"], life["step"]) for life in training}),
+    }
 
 
 def _latest_line(training: Sequence[Row]) -> dict[str, Any]:

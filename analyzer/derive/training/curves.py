@@ -7,7 +7,7 @@ where it left off, and logs that disagree with their event file.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -75,32 +75,15 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     """Return one row per curve with statistics of its values; temporary columns begin with `_`."""
     value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
     finite, bad = value.is_finite(), ~value.is_finite()
-    earlier = finite & (pl.col("row") < pl.col("row").filter(bad).first())
-    numbers, positive = value.filter(finite), finite & (value > 0)
-    rises = value.filter(positive) / value.filter(positive).shift()
-    place, biggest = pl.struct(_PLACE), rises.arg_max()
-    far = finite & ((value >= _OVERFLOW) | (value >= _FAR * value.filter(finite).first().abs()))
+    numbers = value.filter(finite)
+    far = finite & ((value >= _OVERFLOW) | (value >= _FAR * numbers.first().abs()))
     return values.group_by(_KEY, maintain_order=True).agg(
         pl.col("epoch", "step").first().name.prefix("_"),
-        *(
-            place.filter(rows).first().alias(name)
-            for name, rows in {"_bad_place": bad, "_far_place": far}.items()
-        ),
-        place.last().alias("_last_place"),
-        place.filter(positive).get(biggest, null_on_oob=True).alias("_jump_place"),
-        *(
-            pl.col(key).filter(rows).first().alias(f"{name}_{key}")
-            for name, rows in {"nonfinite": bad, "exploded": far}.items()
-            for key in ("epoch", "step")
-        ),
-        pl.col("steps").filter(far).first().alias("exploded_steps"),
-        *(pl.col(key).filter(earlier).last().alias(f"finite_{key}") for key in ("epoch", "step", "value")),
-        *(
-            which.filter(positive).get(biggest, null_on_oob=True).alias(name)
-            for name, which in {"jump_step": pl.col("step"), "jump_to": value}.items()
-        ),
-        jump=rises.max(),
-        jump_from=value.filter(positive).shift().get(biggest, null_on_oob=True),
+        pl.struct(_PLACE).last().alias("_last_place"),
+        *_first_of(bad, "_bad_place", nonfinite_epoch="epoch", nonfinite_step="step"),
+        *_first_of(far, "_far_place", exploded_epoch="epoch", exploded_step="step", exploded_steps="steps"),
+        *_last_before(bad),
+        *_biggest_rise(finite & (value > 0)),
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
@@ -117,6 +100,32 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
         _attempts=attempt.n_unique(),
         _lives=attempt.filter(finite).n_unique(),
     )
+
+
+def _first_of(rows: pl.Expr, place: str, **columns: str) -> Iterator[pl.Expr]:
+    """Yield the place of the first of these rows, and each of `columns` (name → column) there."""
+    yield pl.struct(_PLACE).filter(rows).first().alias(place)
+    for name, column in columns.items():
+        yield pl.col(column).filter(rows).first().alias(name)
+
+
+def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield position and value of the last finite value before the first of the bad ones."""
+    earlier = ~bad & (pl.col("row") < pl.col("row").filter(bad).first())
+    for column in ("epoch", "step", "value"):
+        yield pl.col(column).filter(earlier).last().alias(f"finite_{column}")
+
+
+def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield the greatest ratio of a positive value to the one before it, both values, step and place."""
+    value, step, place = (
+        column.filter(positive) for column in (pl.col("value"), pl.col("step"), pl.struct(_PLACE))
+    )
+    rises = value / value.shift()
+    columns = {"jump_from": value.shift(), "jump_to": value, "jump_step": step, "_jump_place": place}
+    yield rises.max().alias("jump")
+    for name, column in columns.items():
+        yield column.get(rises.arg_max(), null_on_oob=True).alias(name)
 
 
 def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
