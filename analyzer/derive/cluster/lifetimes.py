@@ -4,30 +4,17 @@ The end comes from what is recorded: exit code, final traceback or completion li
 inferred from the peers and marked so (`sure` is false).
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from analyzer.derive.cluster.membership import CLUSTER, SERVICE
+from analyzer.derive.cluster.life import Life, last_lives
 from analyzer.derive.cluster.resumed_workers import with_resumed_workers
-from analyzer.derive.cluster.teardown import reported_later, scheduler_stop
-from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.cluster.teardown import scheduler_stop
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress
 from analyzer.derive.training.others import range_of_others
-from analyzer.derive.training.progress import (
-    Place,
-    StartUp,
-    comparable,
-    completion_lines,
-    last_attempts,
-    last_places,
-    stepped,
-    times_seen,
-    with_short_epochs,
-)
+from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
@@ -41,46 +28,6 @@ _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorfl
 """Facts that a worker prints while it starts up."""
 
 
-@dataclass(slots=True)
-class Life:
-    """Everything known about the last attempt of one worker."""
-
-    worker: str
-    row: Mapping[str, Any]
-    attempts: int = 0
-    facts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
-    records: list[dict[str, Any]] = field(default_factory=list)
-    place: Place | None = None
-    stepped: bool = False
-    closing: Mapping[str, Any] | None = None
-    exception: Mapping[str, Any] | None = None
-    own_exception: bool = False
-    absence_tells: bool = True
-    """Whether missing files mean that it never ran: a cluster lists it, or half of its peers left files."""
-    seen_by_peers: bool = False
-    """Whether files of its peers show that it ran."""
-    times: tuple[float | None, float | None] = (None, None)
-    """First and last time in its files, on the common clock."""
-    joined: float | None = None
-    torn_down: bool = False
-    """Whether a launcher reports the end of another worker before its own."""
-
-    def fact(self, key: str) -> str | None:
-        """Return the last value stated for a key; None if there is none."""
-        return self.facts[key][-1]["value"] if self.facts[key] else None
-
-    @property
-    def attempt(self) -> int:
-        """Return the number of the last attempt, from 1."""
-        return max(1, self.attempts)
-
-    @property
-    def exit_code(self) -> int | None:
-        """Return the exit code; None if no file has it, or one says that the worker still ran."""
-        code = self.fact("exit_code")
-        return int(code) if code not in {None, "running"} else None
-
-
 def lifetimes(
     tables: Mapping[str, pl.DataFrame],
     workers: pl.DataFrame,
@@ -91,7 +38,7 @@ def lifetimes(
     """Return one row per worker, about its last attempt."""
     steps = last_progress(tables["scalars"])
     done = completion_lines(dated(tables["records"]), steps, messages)
-    lives = _last_attempts(tables, workers, exceptions, clock, done)
+    lives = last_lives(tables, workers, exceptions, clock, done)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
@@ -100,60 +47,6 @@ def lifetimes(
     _compare_places(rows, lives)
     table = with_short_epochs(frame("lifetimes", rows), tables["scalars"], tables["facts"])
     return with_resumed_workers(table, tables["records"], steps, clock)
-
-
-def _last_attempts(
-    tables: Mapping[str, pl.DataFrame],
-    workers: pl.DataFrame,
-    exceptions: pl.DataFrame,
-    clock: CommonClock,
-    done: Mapping[tuple[str, int], Row],
-) -> list[Life]:
-    """Return the last attempt of each worker; `done` is (worker, attempt) → its completion line."""
-    attempts, torn_down = last_attempts(tables), reported_later(tables["facts"], tables["sources"])
-    lives = {
-        row["worker"]: Life(
-            row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
-        )
-        for row in workers.iter_rows(named=True)
-    }
-    for table in ("facts", "records"):
-        for row in tables[table].iter_rows(named=True):
-            if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
-                (life.facts[row["key"]] if table == "facts" else life.records).append(row)
-    places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
-    spans = times_seen(tables["sources"], clock)
-    for life in lives.values():
-        key = (life.worker, life.attempt)
-        life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
-        life.times = spans.get(life.worker, (None, None))
-        joined = life.facts["agent_connected"]
-        life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
-    for row in exceptions.iter_rows(named=True):
-        life = lives.get(row["worker"])
-        if life and row["attempt"] == life.attempt and row["final"]:
-            if life.exception is None or not comes_after(life.exception, row):
-                life.exception = row
-            life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
-    half_here = 2 * sum(life.row["seen"] for life in lives.values()) >= len(lives)
-    for life in lives.values():
-        life.absence_tells = half_here or life.row["known_by"] in {CLUSTER, SERVICE}
-    for task in _seen_by_peers(list(lives.values()), tables["facts"]):
-        lives[task].seen_by_peers = True
-    return list(lives.values())
-
-
-def _seen_by_peers(lives: Sequence[Life], facts: pl.DataFrame) -> set[str]:
-    """Return the tasks that peers show to have run: connected, leader of a connected peer, or in a step."""
-    seen_tasks = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
-    if any(life.facts["agent_connected"] for life in lives):
-        seen_tasks |= {life.worker for life in lives if life.row["leader"]}
-    specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
-    running = [life for life in lives if life.stepped and life.row["trains"]]
-    meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
-    for spec in distinct(specs.get(life.worker, {}) for life in meeting):
-        seen_tasks |= tasks_of(spec) & trainers
-    return seen_tasks & {life.worker for life in lives}
 
 
 def _end_of(life: Life) -> tuple[str, bool]:

@@ -1,0 +1,129 @@
+"""Gathers what is known about the last attempt of each worker."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from analyzer.derive.cluster.membership import CLUSTER, SERVICE
+from analyzer.derive.cluster.teardown import reported_later
+from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.training.ordering import Row, comes_after
+from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
+from analyzer.tables.clock_alignment import CommonClock
+
+
+@dataclass(slots=True)
+class Life:
+    """Everything known about the last attempt of one worker."""
+
+    worker: str
+    row: Mapping[str, Any]
+    attempts: int = 0
+    facts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    records: list[dict[str, Any]] = field(default_factory=list)
+    place: Place | None = None
+    stepped: bool = False
+    closing: Mapping[str, Any] | None = None
+    exception: Mapping[str, Any] | None = None
+    own_exception: bool = False
+    absence_tells: bool = True
+    """Whether missing files mean that it never ran: a cluster lists it, or half of its peers left files."""
+    seen_by_peers: bool = False
+    """Whether files of its peers show that it ran."""
+    times: tuple[float | None, float | None] = (None, None)
+    """First and last time in its files, on the common clock."""
+    joined: float | None = None
+    torn_down: bool = False
+    """Whether a launcher reports the end of another worker before its own."""
+
+    def fact(self, key: str) -> str | None:
+        """Return the last value stated for a key; None if there is none."""
+        return self.facts[key][-1]["value"] if self.facts[key] else None
+
+    @property
+    def attempt(self) -> int:
+        """Return the number of the last attempt, from 1."""
+        return max(1, self.attempts)
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit code; None if no file has it, or one says that the worker still ran."""
+        code = self.fact("exit_code")
+        return int(code) if code not in {None, "running"} else None
+
+
+def last_lives(
+    tables: Mapping[str, pl.DataFrame],
+    workers: pl.DataFrame,
+    exceptions: pl.DataFrame,
+    clock: CommonClock,
+    done: Mapping[tuple[str, int], Row],
+) -> list[Life]:
+    """Return the last attempt of each worker; `done` is (worker, attempt) → its completion line."""
+    attempts, torn_down = last_attempts(tables), reported_later(tables["facts"], tables["sources"])
+    lives = {
+        row["worker"]: Life(
+            row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
+        )
+        for row in workers.iter_rows(named=True)
+    }
+    for table in ("facts", "records"):
+        for row in tables[table].iter_rows(named=True):
+            if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
+                (life.facts[row["key"]] if table == "facts" else life.records).append(row)
+    _add_progress(lives.values(), tables, clock, done)
+    _add_exceptions(lives, exceptions)
+    _add_presence(lives.values(), tables["facts"])
+    return list(lives.values())
+
+
+def _add_progress(
+    lives: Iterable[Life],
+    tables: Mapping[str, pl.DataFrame],
+    clock: CommonClock,
+    done: Mapping[tuple[str, int], Row],
+) -> None:
+    """Set how far each life came, and its times."""
+    places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
+    spans = times_seen(tables["sources"], clock)
+    for life in lives:
+        key = (life.worker, life.attempt)
+        life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
+        life.times = spans.get(life.worker, (None, None))
+        joined = life.facts["agent_connected"]
+        life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
+
+
+def _add_exceptions(lives: Mapping[str, Life], exceptions: pl.DataFrame) -> None:
+    """Set the last exception of each life, and whether one was its own."""
+    for row in exceptions.filter("final").iter_rows(named=True):
+        life = lives.get(row["worker"])
+        if life and row["attempt"] == life.attempt:
+            if life.exception is None or not comes_after(life.exception, row):
+                life.exception = row
+            life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
+
+
+def _add_presence(lives: Collection[Life], facts: pl.DataFrame) -> None:
+    """Set what follows from the files that peers left, and from their words."""
+    half_here = 2 * sum(life.row["seen"] for life in lives) >= len(lives)
+    seen = _seen_by_peers(lives, facts)
+    for life in lives:
+        life.absence_tells = half_here or life.row["known_by"] in {CLUSTER, SERVICE}
+        life.seen_by_peers = life.worker in seen
+
+
+def _seen_by_peers(lives: Collection[Life], facts: pl.DataFrame) -> set[str]:
+    """Return the tasks that peers show to have run: connected, leader of a connected peer, or in a step."""
+    seen_tasks = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    if any(life.facts["agent_connected"] for life in lives):
+        seen_tasks |= {life.worker for life in lives if life.row["leader"]}
+    specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
+    running = [life for life in lives if life.stepped and life.row["trains"]]
+    meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
+    for spec in distinct(specs.get(life.worker, {}) for life in meeting):
+        seen_tasks |= tasks_of(spec) & trainers
+    return seen_tasks & {life.worker for life in lives}
