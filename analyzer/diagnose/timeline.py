@@ -157,7 +157,10 @@ class _SortKey:
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
 
     def bounds(self, event: Event) -> dict[str, float]:
-        """Return `after` and, where a peer reports the loss, `before` of an event without its own time."""
+        """Return between which times an undated event lies; empty for a dated one.
+
+        `after` is the last dated line before it, `before` when a peer first reported the worker lost.
+        """
         after = event.get("after", self._last_dated(event))
         if after is None:
             return {}

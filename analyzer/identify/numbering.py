@@ -29,7 +29,7 @@ class Told(NamedTuple):
 
 
 class Numbering(Enum):
-    """What the numbers in file names are."""
+    """How the numbers in file names relate to the indices of tasks."""
 
     INDEX = "the indices of tasks"
     FROM_ONE = "the indices of tasks plus 1"

@@ -239,7 +239,7 @@ def _renamed(
 def _by_numbers(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[Numbering, dict[str, Claim]]:
-    """Return (what numbers from 1 are, worker by name → worker if they are counted from 0)."""
+    """Return what numbers from 1 in names mean, and worker by name → its task if they count tasks from 1."""
     told = {
         worker: Told(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
         for worker, names in logs.items()

@@ -130,7 +130,7 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
 
 
 def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedRun]:
-    """Return what no exit status has reported, except runs of acknowledged groups and muted jobs."""
+    """Return the runs that no exit status has reported yet, without acknowledged and muted failures."""
     held = {name for name, said in acknowledgements(history).items() if said.holds(date)}
     return [
         each

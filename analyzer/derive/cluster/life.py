@@ -108,7 +108,7 @@ def _add_exceptions(lives: Mapping[str, Life], exceptions: pl.DataFrame) -> None
 
 
 def _add_presence(lives: Collection[Life], facts: pl.DataFrame) -> None:
-    """Set what follows from the files that peers left, and from their words."""
+    """Set whether missing files mean that a worker never ran, and whether its peers saw it run."""
     half_here = 2 * sum(life.row["seen"] for life in lives) >= len(lives)
     seen = _seen_by_peers(lives, facts)
     for life in lives:

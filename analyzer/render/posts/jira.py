@@ -24,7 +24,7 @@ def render(diagnosis: Mapping[str, Any]) -> str:
 
 
 class _Jira:
-    """Jira's wiki markup, as a markup of posts."""
+    """Formats the texts of a post in Jira's wiki markup."""
 
     max_characters = 30_000
     bullet = "*"

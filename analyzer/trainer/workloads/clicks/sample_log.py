@@ -11,7 +11,7 @@ SITES = ["news", "mail", "video", "shop", "forum"]
 
 
 def impression(draw: random.Random) -> list[object]:
-    """Return clicked, age in days, price, position and site."""
+    """Return one row: whether it was clicked (0 or 1), age in days, price, position and site."""
     age, price, position = draw.expovariate(0.1), draw.lognormvariate(1.0, 0.6), draw.randint(1, 8)
     odds = 1.5 - 0.4 * position + 0.1 * price - 0.02 * age
     return [int(draw.gauss(0, 1) < odds), f"{age:.2f}", f"{price:.3f}", position, draw.choice(SITES)]

@@ -10,7 +10,7 @@ USERS, ITEMS = 400, 250
 
 
 def rating(draw: random.Random) -> str:
-    """Return one line."""
+    """Return one line of a CSV file: user, item, and 1 to 5 stars."""
     user, item = draw.randrange(USERS), draw.randrange(ITEMS)
     stars = 3.0 + ((user * 7 + item * 3) % 5 - 2) * 0.7 + draw.gauss(0.0, 0.4)
     return f"{user},{item},{min(5.0, max(1.0, stars)):.1f}\n"
