@@ -12,11 +12,12 @@ import os
 from typing import NamedTuple
 
 PAGE_BYTES, SLOTS, SLOT_WORDS, HEADER_WORDS = 4096, 30, 16, 32
-PID, PHASE, STACK_SIGNAL, USED_SLOTS, STARTED, MAIN_THREAD = range(6)
+PID, PHASE, STACK_SIGNAL, USED_SLOTS, STARTED, MAIN_THREAD, LOOKS = range(7)
 CALLS, TOTAL, BEGIN, END, KIND, NAME = range(6)
 """Indexes of the words in a slot; the name fills all words from `NAME` on."""
 NAME_BYTES = (SLOT_WORDS - NAME) * 8
 PHASES = ("starting", "input", "compute", "evaluation", "save", "other")
+"""From the word `LOOKS` on, the page counts for each phase how often the hook found the main thread in it."""
 STARTING, INPUT, COMPUTE, EVALUATION, SAVE, OTHER = range(6)
 FUNCTION, KERAS_BATCH = range(2)
 """Kinds of a slot: a tf.function, Keras training batches."""
@@ -76,6 +77,8 @@ class Page(NamedTuple):
     started: int
     main_thread: int
     slots: list[Slot]
+    looks: tuple[int, ...] = ()
+    """Number of looks, five a second, at which the main thread was in each phase."""
 
     def step(self) -> Slot | None:
         """Return the slot of the training step: Keras batches, else the function with most time; or None."""
@@ -102,7 +105,10 @@ def read(path: str) -> Page | None:
     words = memoryview(data).cast("Q")
     used = min(int(words[USED_SLOTS]), SLOTS)
     slots = [_slot(data, words, HEADER_WORDS + number * SLOT_WORDS) for number in range(used)]
-    return Page(words[PID], words[PHASE], words[STACK_SIGNAL], words[STARTED], words[MAIN_THREAD], slots)
+    looks = tuple(words[LOOKS : LOOKS + len(PHASES)])
+    return Page(
+        words[PID], words[PHASE], words[STACK_SIGNAL], words[STARTED], words[MAIN_THREAD], slots, looks
+    )
 
 
 def _slot(data: bytes, words: memoryview, at: int) -> Slot:

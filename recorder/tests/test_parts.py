@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
+import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,21 @@ from mwms_recorder.inside.ticks import Counter
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked, masked_command
 from mwms_recorder.outside import launch, reach, stacks, stalls, task
-from mwms_recorder.progress import BEGIN, CALLS, END, FUNCTION, TOTAL, Page, Slot, add_slot, create, read
+from mwms_recorder.outside.samples import Sampler
+from mwms_recorder.progress import (
+    BEGIN,
+    CALLS,
+    END,
+    FUNCTION,
+    INPUT,
+    LOOKS,
+    TOTAL,
+    Page,
+    Slot,
+    add_slot,
+    create,
+    read,
+)
 from mwms_recorder.settings import Settings
 
 
@@ -79,11 +96,23 @@ def test_all_peers_are_found() -> None:
 
 
 @pytest.mark.processes
+def _greet(server: socket.socket, count: int) -> None:
+    """Send a byte unasked to each of the next connections."""
+    for _ in range(count):
+        with server.accept()[0] as connection:
+            connection.sendall(b"x")
+
+
 def test_addresses_answer_or_not() -> None:
-    """Open, refused and unresolvable are told apart."""
+    """Open, refused and unresolvable are told apart, and a server that speaks from one that does not."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        assert reach.asked(address, 2.0)["outcome"] == "open"
+        silent = reach.asked(address, 0.1)
+        threading.Thread(target=_greet, args=(server, 2), daemon=True).start()
+        greeted = reach.asked(address, 2.0)
+        assert (silent["outcome"], silent["answer_seconds"]) == ("open", None)
+        assert greeted["outcome"] == "open"
+        assert 0 <= greeted["answer_seconds"] <= greeted["seconds"]
     assert reach.asked(address, 2.0)["outcome"] == "refused"
     assert reach.asked("no-such-host.invalid:1", 2.0)["outcome"] == "unresolvable"
     assert reach.asked("no port", 2.0)["outcome"] == "unresolvable"
@@ -132,9 +161,11 @@ def test_a_page_tells_what_was_counted(tmp_path: Path) -> None:
     slot = add_slot(words, "train_step", FUNCTION)
     for word, value in ((CALLS, 3), (TOTAL, 30), (BEGIN, 50), (END, 40)):
         words[slot + word] = value
+    words[LOOKS + INPUT] = 7
     page = read(path)
     assert page
     assert page.pid == os.getpid()
+    assert page.looks == (0, 7, 0, 0, 0, 0)
     assert page.step() == Slot("train_step", FUNCTION, 3, 30, 50, 40)
     assert page.slots[0].inside
 
@@ -214,3 +245,17 @@ def test_only_files_that_are_open_for_reading_are_inputs(tmp_path: Path) -> None
             stack.enter_context(path.open(mode))
         found = proc.input_files(os.getpid())
     assert {path for path in map(str, modes) if path in found} == {str(tmp_path / "part-0.csv")}
+
+
+def test_a_process_that_is_stopped_is_seen(tmp_path: Path) -> None:
+    """The states at the looks since the last sample stand in the next one, and once only."""
+    with subprocess.Popen(["sleep", "60"]) as child:
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        sampler = Sampler(Settings(out="", directory=str(tmp_path), off=("gpus",)), child.pid)
+        sampler.look([])
+        sampler.take([])
+        sampler.take([])
+        child.kill()
+    first, second = rows(tmp_path / "samples.jsonl")
+    assert (first["states"], "states" in second) == ({"T": 1}, False)

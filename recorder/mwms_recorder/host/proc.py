@@ -69,14 +69,24 @@ def family(pid: int) -> Iterator[int]:
 def usage(pid: int) -> dict[str, Any]:
     """Return the summed resources of a process and its descendants; empty if all have ended."""
     total: Counter[str] = Counter()
-    cpu = 0.0
+    cpu = waited = 0.0
     for member in family(pid):
         with contextlib.suppress(ProcessLookupError):
             now = stat(member)
             cpu += now.cpu_seconds
+            waited += _waited(member)
             total.update(processes=1, threads=now.threads, resident_bytes=now.resident_bytes)
             total.update(open_files=len(_listed(f"/proc/{member}/fd")), **_io(member))
-    return {**total, "cpu_seconds": round(cpu, 2)} if total else {}
+    if not total:
+        return {}
+    waits = {"cpu_wait_seconds": round(waited, 2)} if waited else {}
+    return {**total, "cpu_seconds": round(cpu, 2), **waits}
+
+
+def _waited(pid: int) -> float:
+    """Return the seconds that the threads of a process were ready to run while others had the processors."""
+    states = [text_of(f"/proc/{pid}/task/{task}/schedstat").split() for task in _listed(f"/proc/{pid}/task")]
+    return sum(int(state[1]) for state in states if len(state) > 1) / 1e9
 
 
 def input_files(pid: int) -> set[str]:

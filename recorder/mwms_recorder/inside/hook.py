@@ -138,6 +138,7 @@ def process_facts(tf: Any, seconds: float) -> dict[str, Any]:
         "arguments": masked_command(sys.argv),
         "main_thread": hex(threading.main_thread().ident or 0),
         "packages": packages,
+        "cpus_allowed": len(os.sched_getaffinity(0)),
         "import_seconds": round(seconds, 3),
     }
 

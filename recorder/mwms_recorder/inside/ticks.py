@@ -14,6 +14,7 @@ from mwms_recorder.progress import (
     CALLS,
     COMPUTE,
     END,
+    LOOKS,
     MAIN_THREAD,
     OTHER,
     PHASE,
@@ -100,7 +101,9 @@ class Ticker:
             running = self.hook.functions.current if phase == COMPUTE else None
             for counter in [each for each in self.counters.values() if each.calls]:
                 counter.write(words, now, (now - self.last) * (counter is running))
-            words[PHASE], self.last = SAVE if self.saving else phase, now
+            phase = SAVE if self.saving else phase
+            words[PHASE], self.last = phase, now
+            words[LOOKS + phase] += 1
 
     def phase(self, frame: FrameType | None) -> int:
         """Return the phase of a thread with this innermost frame: that of its outermost known frame."""

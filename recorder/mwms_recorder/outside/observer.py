@@ -121,6 +121,7 @@ class Observer:
         while not self.ended.is_set():
             now = time.monotonic()
             pages = self.sampler.pages()
+            self.sampler.look(pages)
             self.stalls.look(pages, now)
             if now >= due:
                 self.sampler.take(pages)

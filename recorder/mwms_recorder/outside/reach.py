@@ -11,6 +11,8 @@ from typing import Any
 from mwms_recorder.outside.task import Peer
 
 UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH}
+ANSWER_SECONDS = 1.0
+"""How long to wait for the first bytes of a gRPC server, which it sends unasked (HTTP/2 SETTINGS)."""
 
 
 def reach(peers: list[Peer], own: str | None, timeout: float) -> list[dict[str, Any]]:
@@ -23,7 +25,7 @@ def reach(peers: list[Peer], own: str | None, timeout: float) -> list[dict[str, 
     threads = [threading.Thread(target=ask, args=(peer,), daemon=True) for peer in peers]
     for thread in threads:
         thread.start()
-    ends = time.monotonic() + timeout + 0.5
+    ends = time.monotonic() + timeout + ANSWER_SECONDS + 0.5
     for thread in threads:
         thread.join(max(0.0, ends - time.monotonic()))
     late = {"outcome": "timed_out", "detail": "name resolution did not answer"}
@@ -58,5 +60,17 @@ def _connected(connection: socket.socket, place: Any, timeout: float) -> dict[st
             return {"outcome": "refused"}
         except OSError as error:
             return {"outcome": "unreachable" if error.errno in UNREACHABLE else "error", "detail": str(error)}
-        to_itself = connection.getsockname() == connection.getpeername()  # TCP allows that on a free port
-    return {"outcome": "refused" if to_itself else "open"}
+        if connection.getsockname() == connection.getpeername():  # TCP allows that on a free port
+            return {"outcome": "refused"}
+        return {"outcome": "open", "answer_seconds": _answered(connection, min(timeout, ANSWER_SECONDS))}
+
+
+def _answered(connection: socket.socket, timeout: float) -> float | None:
+    """Return after how many seconds the first byte came; None if none did, as from a stopped process."""
+    begin = time.monotonic()
+    connection.settimeout(timeout)
+    try:
+        byte = connection.recv(1)
+    except OSError:
+        return None
+    return round(time.monotonic() - begin, 4) if byte else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from typing import Any
 
 from mwms_recorder import progress
@@ -24,6 +25,7 @@ class Sampler:
         self.settings, self.pid = settings, pid
         self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
         self.files: set[str] = set()
+        self.states: Counter[str] = Counter()
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
 
     def pages(self, ended: bool = False) -> list[Page]:
@@ -35,12 +37,19 @@ class Sampler:
             found = [progress.read(os.path.join(directory, name)) for name in alive]
         return [page for page in found if page]
 
+    def look(self, pages: list[Page]) -> None:
+        """Count the states of the Python processes, or of the command before there are any."""
+        for pid in [page.pid for page in pages] or [self.pid]:
+            with contextlib.suppress(ProcessLookupError):
+                self.states[proc.stat(pid).state] += 1
+
     def take(self, pages: list[Page]) -> None:
         """Write one sample."""
         values = {**proc.usage(self.pid), **_machine(), **proc.network(), **_space(self.settings.directory)}
         devices = self.gpus.latest() if self.gpus else []
         steps = [_progress(page) for page in pages]
-        self.journal.append("sample", **values, **_filled(gpus=devices, progress=steps))
+        states, self.states = dict(self.states), Counter()
+        self.journal.append("sample", **values, **_filled(states=states, gpus=devices, progress=steps))
         if self.settings.records("files"):
             self._write_files()
 
@@ -52,7 +61,7 @@ class Sampler:
             self.journal.append("files", opened=[masked(path) for path in new])
 
 
-def _filled(**values: list[Any]) -> dict[str, list[Any]]:
+def _filled(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
@@ -104,4 +113,5 @@ def _progress(page: Page) -> dict[str, Any]:
         "inside": step.inside,
         **times,
         "phase": phase,
+        "looks": {name: count for name, count in zip(progress.PHASES, page.looks) if count},
     }
