@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors import Stream, Style, detect_style, split_streams
+from analyzer.ingest.logs.collectors import Stream, Style, below_headings, detect_style, split_streams
 from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
@@ -51,7 +51,7 @@ def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]
     """Split the requested lines, with possible continuation lines, into streams by writer."""
     style, blocks = _blocks(path, budget)
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
-    return split_streams(list(_numbered(blocks, near)), style)
+    return split_streams(list(_numbered(blocks, near, style)), style)
 
 
 def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
@@ -63,13 +63,17 @@ def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
     return detect_style(_text(first).split("\n")), chain([first], blocks)
 
 
-def _numbered(file_blocks: Iterable[bytes], near: set[int]) -> Iterator[tuple[int, str]]:
+def _numbered(file_blocks: Iterable[bytes], near: set[int], style: Style | None) -> Iterator[tuple[int, str]]:
+    """Yield the requested lines and, where the lines of a stream follow its heading, all headings."""
+    headings = style is below_headings
     number = 1
     for block in file_blocks:
         count = block.count(b"\n")
-        if any(number <= each <= number + count for each in near):
+        if headings or any(number <= each <= number + count for each in near):
             numbered = enumerate(_text(block).removesuffix("\n").split("\n"), number)
-            yield from (line for line in numbered if line[0] in near)
+            yield from (
+                each for each in numbered if each[0] in near or (headings and below_headings(each[1]))
+            )
         number += count
 
 

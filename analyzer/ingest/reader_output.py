@@ -38,12 +38,19 @@ class SourceRows:
     """The rows of one source by table, and how the source was read."""
 
     def __init__(
-        self, source: Source, budget: Budget | None = None, *, share: int = 1, thinned: str = ""
+        self,
+        source: Source,
+        budget: Budget | None = None,
+        *,
+        share: int = 1,
+        thinned: str = "",
+        text: str | None = None,
     ) -> None:
         """Create without rows.
 
         `budget` limits what reading takes. `share` is the number of sources of this kind, which divide the
         rows that a run may hold; `thinned` describes which part of a large source is read, empty if all is.
+        `text` is that of a source which is a part of a file, and not read from it again.
         """
         self.source, self.share, self._budget = source, share, budget
         self.bytes = 0
@@ -51,7 +58,7 @@ class SourceRows:
         self.first_time: float | None = None
         self.last_time: float | None = None
         self.read, self.reason = "complete", ""
-        self.thinned = thinned
+        self.thinned, self.text = thinned, text
         self.rows: dict[str, list[Row]] = {}
         self.columns: dict[str, Columns] = {}
         """Table → its rows as columns; such a table has no entry in `rows`."""
@@ -128,6 +135,9 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
         OSError: the file cannot be read.
 
     """
+    if output.text is not None:
+        output.bytes, output.lines = len(output.text), len(output.text.splitlines())
+        return output.text
     data, damage = read_whole(output.source.path, output.budget)
     if damage:
         output.add_damage(damage)

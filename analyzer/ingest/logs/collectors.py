@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs import structured
 from analyzer.ingest.logs.collector_timestamps import TimestampStripper, iso_timestamp, split_timestamp
+from analyzer.ingest.logs.headings import are_of_several, stream_below
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import ESCAPES, storable
 from analyzer.model.source_kinds import Kind
@@ -135,6 +136,12 @@ def _job_stream_line(line: str) -> CollectedLine | None:
     return CollectedLine(task, match[3], timestamp=re.sub(r" (?=[+-])", "", match[1]))
 
 
+def below_headings(line: str) -> CollectedLine | None:
+    """Parse a heading: the lines below it are of the stream that it names."""
+    named = stream_below(line)
+    return None if named is None else CollectedLine(named or None, line)
+
+
 _LEVELS = "|".join(LEVEL_NAMES)
 _ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
 _CRI = (
@@ -210,7 +217,7 @@ def detect_style(lines: Iterable[str]) -> Style | None:
         marked = _marked(sample, style)
         if len(marked) > 1 and (style is not _rank_in_brackets or _alternate(marked)):
             return _docker_line if style is _json_line and _is_docker(marked) else style
-    return None
+    return below_headings if are_of_several(sample) else None
 
 
 def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:

@@ -1,9 +1,13 @@
 """A worker's stdout or stderr of any size → records, matches, scalars and facts."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from importlib import import_module
+from itertools import chain
 
-from analyzer.ingest.logs.collectors import detect_style, split_streams
+from analyzer.ingest.logs.collectors import below_headings, detect_style, split_streams
+from analyzer.ingest.logs.headings import kind_below
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.matcher import Matcher
@@ -72,6 +76,8 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     """Return the rows of the selected lines of a file, one item per stream."""
     first, last = selection.slices[0].data, selection.slices[-1].data
     style = detect_style(str(first, "utf-8", "replace").split("\n"))
+    if style is below_headings and len(selection.slices) > 1:
+        style = None  # a heading may lie in what is left out
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
     for piece in selection.slices:
         lines = str(piece.data.removesuffix(b"\n"), "utf-8", "replace").split("\n")
@@ -81,11 +87,26 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     outputs = []
     for key, chunks in sorted(by_origin.items(), key=lambda stream: natural_order(stream[0] or "")):
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
-        read_stream(output, chunks, year, matcher)
+        kind = kind_below(key) if key and style is below_headings else Kind.LOG
+        if kind is Kind.LOG:
+            read_stream(output, chunks, year, matcher)
+        else:
+            output = _read_printed(output, kind, chunks, matcher)
         outputs.append(output)
     if len(outputs) == 1:
         outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
     return outputs
+
+
+def _read_printed(
+    output: SourceRows, kind: Kind, chunks: Iterable[list[tuple[int, str]]], matcher: Matcher
+) -> SourceRows:
+    """Read what a command printed with the reader of such files; lines keep their numbers in the log."""
+    numbered = dict(chain.from_iterable(chunks))
+    text = "\n".join(numbered.get(number, "") for number in range(1, max(numbered) + 1))
+    printed = SourceRows(output.source._replace(kind=kind), text=text)
+    import_module(f"analyzer.ingest.{kind.reader}").read(printed, matcher)
+    return printed
 
 
 def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Source:

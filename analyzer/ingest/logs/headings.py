@@ -1,0 +1,95 @@
+"""Headings between the logs of several workers that somebody put into one file.
+
+A heading is a line of its own: a title such as `### node B (worker 1)` or `worker 1:`, the `==> file <==` of
+`tail`, or a shell command such as `$ kubectl logs job-worker-1`.
+"""
+
+import re
+from collections.abc import Iterable
+
+from analyzer.model.source_kinds import Kind, kind_by_name
+from analyzer.model.task_names import worker_of
+
+_PRINTED = (Kind.PODS, Kind.SACCT, Kind.STACKS)
+"""Kinds of what a command prints that are read as such, not as a log."""
+_MAX_CHARS = 120
+_MAX_WORDS = 8
+"""More words than a title has."""
+_ROLE = re.compile(
+    r"(?<![a-z])(?:worker|chief|master|ps|evaluator|rank|task|index|replica|algo|workerpool[0-3])"
+    r"[-_.: #=]{0,2}\d{1,4}(?!\d)|(?<![a-z])(?:chief|master)(?![a-z])"
+)
+_PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
+"""Regex for a machine's number, which counts where a title names no task."""
+_TITLES = tuple(
+    map(
+        re.compile,
+        (
+            r"==> (?P<title>.+) <==$",
+            r"(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *(?P<title>[^=:\"]+?) *[#=*<:-]*$",
+            r"\[(?P<title>[^\]=]+)\]:?$|<(?P<angled>[^<>=]+)>$",
+            r"(?P<title>(?!Process |Thread |Exception )[A-Za-z][^=:|\"'{}<>]*) *:$",
+            r"(?P<title>[A-Za-z][\w.@ -]*\([^()=]+\))$",
+        ),
+    )
+)
+_PROMPT = re.compile(
+    r"(?P<prompt>[^$%#|=\"']{0,40}?)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
+)
+_COMMAND = re.compile(
+    r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
+    r"(?P<verb>logs|exec|compose|ps|inspect|describe|get (?:pods?|po|events?|ev)\b|get)"
+    r"|(?P<tool>sacct|squeue|scontrol|sinfo|gcloud|yarn|py-spy))\b"
+)
+"""Regex for commands whose output is of the task that they name, or else of no single one."""
+
+
+def stream_below(line: str) -> str | None:
+    """Return the name of the stream whose lines follow a heading: that of its task, as `worker-1`.
+
+    What a command prints about a task or the job is named as a file of such output: `describe-worker-1`,
+    `get-pods`, `sacct`. Empty if the lines are of no single task, None if the line is no heading.
+    """
+    if len(line) > _MAX_CHARS or not (line := line.strip("\r\n `")):
+        return None
+    asked = _PROMPT.match(line)
+    command = _COMMAND.match(asked["command"] if asked else line)
+    if command and (command["tool"] != "py-spy" or _named(line)):
+        return _printed_by(command, _named(line))
+    if asked:
+        return _named(line) or None
+    if len(line.split()) > _MAX_WORDS:
+        return None
+    title = next(filter(None, (each.match(line) for each in _TITLES)), None)
+    return (title and _named(next(filter(None, title.groups())))) or None
+
+
+def kind_below(stream: str) -> Kind:
+    """Return the kind of the lines of a stream: what a command printed, or a log."""
+    kind = kind_by_name(f"{stream}.txt")
+    return kind if kind in _PRINTED else Kind.LOG
+
+
+def _printed_by(command: re.Match[str], task: str) -> str:
+    """Return the name of the stream of what a command prints, about a task if it names one."""
+    verb = command["verb"] or ""
+    if verb in {"logs", "exec", "compose", "ps"} or command["tool"] == "gcloud":
+        previous = re.search(r" (?:--previous|-p)\b(?!=false)", command.string)
+        return f"{task}-previous" if task and previous else task
+    what = command["tool"] or re.sub(r" (?:pods?|po)$", "-pods", re.sub(r" (?:events?|ev)$", "-events", verb))
+    return f"{what}-{task}" if task else what
+
+
+def are_of_several(lines: Iterable[str]) -> bool:
+    """Return True if the headings among the lines begin two streams or more."""
+    return len(set(filter(None, map(stream_below, lines)))) > 1
+
+
+def _named(text: str) -> str:
+    """Return the only task that a text names, else its only machine with a number; empty if there is none."""
+    for pattern in (_ROLE, _PLACE):
+        names = {re.sub(r"[_.: #=]+", "-", name) for name in pattern.findall(text.lower())}
+        tasks = {name.replace("index", "task"): worker_of(name.replace("index", "task")) for name in names}
+        if tasks:
+            return min(tasks) if len(set(tasks.values())) == 1 else ""
+    return ""
