@@ -11,6 +11,7 @@ from analyzer.model.lazy_regex import lazy_regex
 
 _TITLE = "Traceback (most recent call last)"
 _FATAL = "Fatal Python error: "
+_IGNORED = "Exception ignored "
 _HEADER = lazy_regex(
     rf"(?P<python>(?:\+ )?(?:Exception Group )?{re.escape(_TITLE)}:)|(?P<fatal>{_FATAL})"
     rf"|(?P<ipython>(?P<raised>[A-Za-z_]\w*)(?:Group)? {{2,}}{re.escape(_TITLE)}\s*$)"
@@ -98,6 +99,11 @@ def starts_traceback(text: str) -> bool:
         or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
         or ("xception" in text and _UNCAUGHT.search(text) is not None)
     )
+
+
+def ignores_exception(text: str) -> bool:
+    """Return True for the line above a traceback that ends nothing: of `__del__`, or of a callback from C."""
+    return text.startswith(_IGNORED)
 
 
 def names_error(text: str) -> bool:

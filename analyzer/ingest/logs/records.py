@@ -12,7 +12,13 @@ from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
-from analyzer.model.traceback_format import OpenTraceback, header_of, names_error, starts_traceback
+from analyzer.model.traceback_format import (
+    OpenTraceback,
+    header_of,
+    ignores_exception,
+    names_error,
+    starts_traceback,
+)
 
 LONGEST_RECORD = 16_384
 """Maximum characters of a record; longer ones keep their head and tail."""
@@ -210,7 +216,7 @@ def _closed(record: Record) -> Record:
         record.pieces.extend(record.tail)
         record.bodies.extend(line.text for line in record.tail)
         record.tail = None
-    if record.open and not record.open.has_error:
+    if record.open and (not record.open.has_error or ignores_exception(record.bodies[0])):
         record.kind, record.level = "plain", None
     return record
 
@@ -220,6 +226,8 @@ def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)
     if record.kind == "plain" and text.lstrip().startswith(words.status):
+        return True
+    if ignores_exception(record.bodies[0]) and header_of(text):
         return True
     if record.kind == "plain" and (not text or text[0] == " " or text.startswith(words.dumps)):
         return _DUMPED.match(record.bodies[0]) is not None

@@ -142,6 +142,15 @@ def test_a_fatal_error_with_its_threads_is_one_record() -> None:
     assert (fatal.kind, fatal.last_line, shell.kind) == ("traceback", FATAL.count("\n"), "plain")
 
 
+def test_an_ignored_exception_is_none() -> None:
+    """Python prints its traceback below a line that says so, and goes on."""
+    ignored, after = read(
+        "Exception ignored in: <function Pool.__del__ at 0x7f5c>\n" + TRACEBACK.split("\n", 1)[1]
+    )
+    assert (ignored.kind, ignored.level, ignored.last_line) == ("plain", None, 12)
+    assert after.text == "cleaning up"
+
+
 def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
     """But for that of a dump."""
     assert len(read("loading\n  a\n  b\n")) == 3
