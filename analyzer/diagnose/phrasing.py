@@ -1,6 +1,7 @@
 """Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +12,12 @@ from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import listed
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
+_MOST_ENDINGS = 8
+"""Sentences on how workers ended."""
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -63,13 +67,20 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
-    said = []
-    for life in lives[:8]:
+    doubts = (f"To check: {doubt}" for doubt in decision.doubts)
+    return [*_endings(lives), *_absent_or_silent(tables), *doubts]
+
+
+def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how the workers ended and where they were last seen; those that ended alike share a sentence."""
+    alike: dict[str, list[str]] = {}
+    for life in lives:
         last = f"last seen at {life['place']}" if life["phase"] in _STEPPED else "no step seen"
-        said.append(f"{life['worker']} {how_it_ended(life)}{f'; {last}' if life['seen'] else ''}.")
-    if len(lives) > 8:
-        said.append(f"{len(lives) - 8} more workers are listed below.")
-    return [*said, *_absent_or_silent(tables), *(f"To check: {doubt}" for doubt in decision.doubts)]
+        ended = f"{how_it_ended(life)}{f'; {last}' if life['seen'] else ''}."
+        alike.setdefault(ended, []).append(life["worker"])
+    for ended, workers in [*alike.items()][:_MOST_ENDINGS]:
+        several = "Each training worker" if len(workers) == len(lives) else f"Each of {listed(workers)}"
+        yield f"{several if len(workers) > 1 else workers[0]} {ended}"
 
 
 def _absent_or_silent(tables: Tables) -> Iterator[str]:

@@ -66,8 +66,10 @@ def timeline(
         *_restarts(tables),
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
-    events = [*_starts(tables), *aligned, *_ends(tables, parts, cause), *_compilations(paused)]
-    order = _SortKey(events, tables, clock)
+    with_time = _lines_with_time(tables["records"])
+    ends = _ends(tables, parts, cause, with_time)
+    events = [*_starts(tables), *aligned, *ends, *_compilations(paused)]
+    order = _SortKey(events, tables, clock, with_time)
     events.sort(key=order.key)
     events = [event | order.bounds(event) for event in events]
     if len(events) <= MOST_EVENTS:
@@ -130,7 +132,13 @@ class _SortKey:
     No event of a worker precedes its start or follows its end.
     """
 
-    def __init__(self, events: Sequence[Event], tables: Tables, clock: CommonClock) -> None:
+    def __init__(
+        self,
+        events: Sequence[Event],
+        tables: Tables,
+        clock: CommonClock,
+        with_time: Container[tuple[str, int]],
+    ) -> None:
         undated = {event["source"] for event in events if event["time"] is None}
         records = tables["records"].filter(
             pl.col("source").is_in(list(undated)) & pl.col("near").is_not_null()
@@ -147,7 +155,7 @@ class _SortKey:
         }
         lives = tables["lifetimes"].select("worker", "first_seen", "last_seen").iter_rows()
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
-        self._with_time = _lines_with_time(tables["records"])
+        self._with_time = with_time
         self._reported = _first_reports(tables, clock, self._with_time)
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
@@ -273,7 +281,10 @@ def _accusations(tables: Tables) -> Iterator[Event]:
         yield _event(row | {"worker": row["accuser"]}, "accusation", text)
 
 
-def _ends(tables: Tables, parts: Mapping[str, str], cause: str | None) -> Iterator[Event]:
+def _ends(
+    tables: Tables, parts: Mapping[str, str], cause: str | None, with_time: Container[tuple[str, int]]
+) -> Iterator[Event]:
+    """Yield the end of each worker; unless a file states its time, it is after the last dated line."""
     codes = {
         row["worker"]: (row["source"], row["line"])
         for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
@@ -287,7 +298,7 @@ def _ends(tables: Tables, parts: Mapping[str, str], cause: str | None) -> Iterat
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
         event = _event(row, "silence" if silent else "end", end_of(life, parts[worker], cause))
         stated = life["time"] is not None and life["ended"] in {"signal", "exited"}
-        if stated or life["ended"] == "finished" or life["last_seen"] is None:
+        if stated or (life["ended"] == "finished" and shown in with_time) or life["last_seen"] is None:
             yield event
         else:
             yield event | {"after": life["last_seen"]}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.engine.order import Order
-from analyzer.engine.placeholder_texts import Values, fill, headline, is_known, listed
+from analyzer.engine.placeholder_texts import Values, fill, headline, is_known
 from analyzer.engine.rule_types import Rule, RulePack, Signal
 from analyzer.engine.select import Row, RowsByWorker, select
 from analyzer.engine.truth import Truths, distinct, rows_of_scope, truths_of
@@ -25,6 +25,7 @@ from analyzer.model.findings import (
     level,
 )
 from analyzer.model.run import Tables
+from analyzer.model.task_names import listed
 from analyzer.tables.kinds_read import kinds_read
 
 MOST_EVIDENCE = 4
@@ -88,7 +89,7 @@ def evaluate(
 ) -> Finding:
     """Return the finding of one rule; `rows` satisfy its signals, `readable` are the kinds of source read."""
     if lacking := [kind for kind in rule.requires if kind not in readable]:
-        reason = f"no {lacking[0].replace('_', ' ')} was collected or readable"
+        reason = f"no readable {lacking[0].replace('_', ' ')}"
         return _finding(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     none = dict.fromkeys(rule.signals, False)
     if not any(rows.values()) and not rule.holds(none):  # the usual case
@@ -295,10 +296,10 @@ def _why_quiet(rule: Rule, truths: Truths) -> str:
     each = [truth for _, truth in truths]
     asked = [truth for truth in each if rule.when.holds(truth)]
     if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:
-        return f"refuted by: {', '.join(_plain(name) for name in refuting)}"
+        return f"refuted by: {', '.join(refuting)}"
     missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in each)]
     if missing:
-        return "not seen: " + ", ".join(_plain(name) for name in missing[:3])
+        return f"signals not found: {', '.join(missing[:3])}"
     return "its signals do not fit together"
 
 

@@ -118,12 +118,3 @@ def _as_text(value: object) -> str:
         return text
     cut = text[:LONGEST_VALUE]
     return (cut.rpartition(" ")[0] or cut) + "…"
-
-
-def listed(workers: Sequence[str]) -> str:
-    """Return the workers joined: `worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
-    if len(workers) <= 1:
-        return "".join(workers)
-    if len(workers) > 4:
-        return ", ".join(workers[:3]) + f" and {len(workers) - 3} more"
-    return ", ".join(workers[:-1]) + f" and {workers[-1]}"

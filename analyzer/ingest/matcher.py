@@ -35,6 +35,9 @@ WASTED_SECONDS = 0.5
 _SLOW_SECONDS = 0.05
 """A search that takes longer counts as slow; linear regexes never do."""
 
+_QUOTED = "words"
+"""Group of what a rule quotes of a line."""
+
 
 class Hit(NamedTuple):
     """A pattern that matched a record: its groups, and the matched text from character `start` on."""
@@ -126,6 +129,8 @@ class Matcher:
         if not match:
             return None
         captures = {k: v for k, v in match.groupdict().items() if v is not None}
+        if _QUOTED in captures:
+            captures[_QUOTED] = _whole_words(text, match.start(_QUOTED), captures[_QUOTED])
         return Hit(pattern.id, captures, match[0], match.start())
 
     def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
@@ -149,6 +154,12 @@ class Matcher:
 
     def _waste(self, pattern: str, seconds: float) -> None:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
+
+
+def _whole_words(text: str, start: int, quoted: str) -> str:
+    """Return what a rule quotes from `start` of a text on, without the part of a word that it begins with."""
+    within = start > 0 and text[start - 1 : start + 1].replace("_", "a").isalnum()
+    return f"…{quoted.partition(' ')[2]}" if within and " " in quoted else quoted
 
 
 def _compile_regexes(expressions: Sequence[str]) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """Parses, formats and sorts names of workers, attempts and training positions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import PurePath, PurePosixPath
 
@@ -184,6 +184,15 @@ def place(epoch: int | None, step: int | None) -> str:
     """Format a training position: `epoch 2, step 14`."""
     told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
     return ", ".join(told) or "a point before its first step"
+
+
+def listed(workers: Sequence[str]) -> str:
+    """Return the workers joined: `worker:1`, `worker:1 and worker:2`, `worker:1, worker:2 and 3 more`."""
+    if len(workers) <= 1:
+        return "".join(workers)
+    if len(workers) > 4:
+        return ", ".join(workers[:3]) + f" and {len(workers) - 3} more"
+    return ", ".join(workers[:-1]) + f" and {workers[-1]}"
 
 
 def device_of(task: str) -> str:

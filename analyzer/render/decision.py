@@ -194,14 +194,16 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if steps:
         answers.append(Answer("Last step", f"{max(steps):,}", ""))
     if took:
-        answers.append(Answer("Took", duration(took), f"ended {instant(run['ended'])}"))
+        undated = any(event["kind"] == "end" and "after" in event for event in diagnosis["timeline"])
+        least, after = ("at least ", "after ") if undated else ("", "")
+        answers.append(Answer("Took", least + duration(took), f"ended {after}{instant(run['ended'])}"))
     return answers
 
 
 def workers_seen(run: Mapping[str, Any]) -> str:
     """Return how many of the expected workers left files: `3 of 4`; only the first number if unknown."""
     seen, expected = run["workers_seen"], run["workers_expected"]
-    return f"{seen:,}" if expected is None else f"{seen:,} of {expected:,}"
+    return f"{seen:,} of {expected:,}" if expected else f"{seen:,}"
 
 
 def _later_exclusion(action: Mapping[str, Any]) -> Answer:

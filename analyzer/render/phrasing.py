@@ -1,5 +1,6 @@
 """Builds the sentences that renderers share: open questions, differences, notes, missing files."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -94,34 +95,40 @@ def pace(step_time: Mapping[str, Any]) -> str:
     return f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
 
 
-def headings(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the headings of `why` and `next`, depending on whether a cause is known."""
-    if diagnosis["cause"] is None:
-        return ("What is known", "What to collect")
-    return ("What is known", "What to do") if diagnosis["cause"] == "unknown" else ("Why", "Next")
+def why_heading(diagnosis: Mapping[str, Any]) -> str:
+    """Return the heading of `why`, depending on whether a cause is known."""
+    return "What is known" if diagnosis["cause"] in (None, "unknown") else "Why"
 
 
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence per kind of missing file: number of rules that need it, how to collect it.
+    """Return a sentence per kind of missing file that may matter: number of rules that need it, a recipe.
 
-    Of a failure whose cause is known, only files that rules on the same kind of cause need. Files that the
-    next steps or the deciding file ask for are left out.
+    Files that the next steps or the deciding file ask for are left out.
     """
     said = []
     asked = " ".join(step["text"] for step in diagnosis["next"]).lower()
     deciding = diagnosis.get("deciding_file") or {"kind": None}
-    for recipe in diagnosis["collect"]:
-        if recipe["kind"] == deciding["kind"] or recipe["what"].removesuffix("s") in asked:
-            continue
-        wanting = [each["cause"] for each in diagnosis["findings"] if each["lacks"] == recipe["kind"]]
-        rules = sum(_may_matter(cause, diagnosis) for cause in wanting if cause)
-        if not rules:
-            continue
-        said.append(
-            f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
-            f"Next time, {recipe['how']} ({recipe['docs']})."
-        )
+    for recipe, rules in useful_recipes(diagnosis):
+        if recipe["kind"] != deciding["kind"] and recipe["what"].removesuffix("s") not in asked:
+            said.append(
+                f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
+                f"Next time, {recipe['how']} ({recipe['docs']})."
+            )
     return said
+
+
+def useful_recipes(diagnosis: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:
+    """Return how to collect each missing kind of file, and how many rules need it, most rules first.
+
+    Of a failure whose cause is known, only rules on the same kind of cause count.
+    """
+    wanting = Counter(
+        f["lacks"]
+        for f in diagnosis["findings"]
+        if f["lacks"] and f["cause"] and _may_matter(f["cause"], diagnosis)
+    )
+    useful = [(each, wanting[each["kind"]]) for each in diagnosis["collect"] if wanting[each["kind"]]]
+    return sorted(useful, key=lambda each: -each[1])
 
 
 def _may_matter(cause: str, diagnosis: Mapping[str, Any]) -> bool:

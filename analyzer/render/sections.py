@@ -28,17 +28,17 @@ class Section(NamedTuple):
 
 def sections(d: Json) -> list[Section]:
     """Return the sections of a diagnosis that have items."""
-    why, following = phrasing.headings(d)
+    why = phrasing.why_heading(d)
     unclear = why != "Why"
     every = [
         Section(why, "numbered", d["why"]),
         Section("What differs", "bullets", phrasing.differences(d) if unclear else ()),
-        Section("Causes that lack a single signal", "bullets", [*near_misses(d)] if unclear else ()),
+        Section("Causes with one signal missing", "bullets", [*near_misses(d)] if unclear else ()),
         Section("Most telling lines", "places", phrasing.telling_lines(d)),
         Section("What would decide", "bullets", phrasing.deciding_file(d)),
         Section("Last words", "words", d["last_words"]),
         Section("Lines that stand out", "places", d.get("odd_lines", ())),
-        Section(following, "steps", d["next"]),
+        Section("Next", "steps", d["next"]),
         Section("Notes", "bullets", phrasing.notes(d)),
         Section("Evidence", "places", leading_evidence(d, _MAX_EVIDENCE)),
         *_against(d.get("against")),

@@ -146,7 +146,7 @@ def test_variants_are_rules_of_the_directory_too(mine: Path, capsys: Said) -> No
     ("right", "wrong", "says"),
     [
         ('culprits: ["worker:1"]', 'culprits: ["worker:0"]', "should blame worker:0 as culprit, but blames worker:1"),
-        ("loss 0.5\\nlease revoked", "loss 0.5\\nlease kept", "should fire, but is quiet (not seen: said)"),
+        ("loss 0.5\\nlease revoked", "loss 0.5\\nlease kept", "should fire, but is quiet (signals not found: said)"),
         ('0.5\\n"}\n    expect: {fires: false}', '0.5\\nlease revoked"}\n    expect: {fires: false}',
          "should stay quiet, but fires: worker:0 lost its lease"),
         ('given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18", "its run job-18 is not there"),

@@ -46,7 +46,7 @@ def test_the_trace_says_who_came_last_and_where_the_time_went() -> None:
     assert made is not None
     assert (
         made["summary"]
-        == "worker:2 is last to the collectives: the others wait for it 79 % of the time (0.40 s)."
+        == "worker:2 enters the collectives last; the others wait for it 79 % of the time (0.40 s)."
     )
     assert [round(sum(p["width"] for p in row["parts"])) for row in made["rows"]] == [240, 240, 240]
     assert [p["kind"] for p in made["rows"][0]["parts"]] == ["own", "collective"]
@@ -87,7 +87,7 @@ def test_nobody_is_blamed_where_all_wait_alike() -> None:
     alone = with_trace(traced("worker:0", 0.9, 0.0, 0.0) | {"delay_share": None, "delay_seconds": None})
     some = with_trace(traced("worker:0", 0.57, 0.0, 0.16), traced("worker:1", 0.73, 0.0, 0.0))
     told = [made["summary"] for made in map(trace.trace, (alike, alone, some)) if made]
-    assert told[0].startswith("Nobody is last")
+    assert told[0].startswith("No worker is last")
     assert told[1].startswith("Only one worker was traced")
     assert (
         told[2]
@@ -104,7 +104,7 @@ def test_what_a_worker_did_not_leave_is_shown() -> None:
     assert not made["even"]
     assert rows["worker:1"][0] == 0
     assert rows["worker:0"][0] > 0
-    assert "Trace" in made["absent"]
+    assert "Traces" in made["absent"]
     assert "missing for all:" in render(told, "html")
 
 
@@ -222,7 +222,7 @@ def test_what_the_document_has_is_on_the_page() -> None:
     page = re.sub(r"<[^>]*>", "", render(whole(), "html").partition('id="diagnosis"')[0])
     for said in (
         "How the workers’ clocks compare", "+3.50 s", "Barriers", "Last step (step 24)",
-        "a line that is odd", "1 other cause that lacks a single signal", "To decide it, collect the event files.",
+        "a line that is odd", "1 other cause with one signal missing", "To decide it, collect the event files.",
         "What differs from job-16, which went well", "3.10.4", "4.0 times as long", "0.25",
         "a line that the good run lacks", ": 0.78 to begin with, +0.12 for a traceback.",
         "Contradicted by nan-loss", "4,321 for which the others waited less are left out",

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.model.schema import POSITIONS
+from analyzer.model.task_names import place
 from analyzer.tables.builders import frame
 
 _KEY = ("worker", "tag", "origin")
@@ -148,6 +149,9 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     if summary["_lives"] > 1:
         own = [pl.col(key) == summary[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
+    for name in ("nonfinite", "finite"):
+        at = row[f"{name}_epoch"], row[f"{name}_step"]
+        row[f"{name}_place"] = None if at == (None, None) else place(*at)
     return row | (summary["_bad_place"] or {})
 
 
@@ -281,7 +285,7 @@ def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
         if row["nonfinite"]
     }
     earliest = min(places.values(), default=(math.inf, math.inf))
-    first = [worker for worker, place in places.items() if place == earliest]
+    first = [worker for worker, at in places.items() if at == earliest]
     for row in group:
         alone = len(group) > 1 and first == [row["worker"]]
         row["nonfinite_first"] = alone and row["scope"] == "local"

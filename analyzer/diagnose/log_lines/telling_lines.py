@@ -100,7 +100,7 @@ def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | Non
     wanted = [each.hint.decided_by for each in told if each.hint]
     missing, cut = _without_log(tables), without_start(tables)
     kinds = [
-        *(["log"] if missing else []),
+        *(["log"] if missing or "log" not in read else []),
         *(kind for kind in wanted if kind not in {*read, "log"}),
         *(["log"] if cut else []),
     ]

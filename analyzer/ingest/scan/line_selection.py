@@ -286,11 +286,11 @@ class LineSelector:
     def _left_out(self) -> str:
         frequent = sorted({self.prefilter.labels[number] for number in self.hits if self._is_spent(number)})
         words = (
-            "read line by line: head and tail, every place that holds what is looked for, "
-            f"and between them one line in each {self.spacing:,} bytes"
+            "sampled, for its size: its beginning and end, the lines around every searched text, "
+            f"and one line in each {self.spacing:,} bytes between them"
         )
         if frequent:
-            words += f"; not every place of what stands in very many: {', '.join(map(repr, frequent[:5]))}"
+            words += f"; of the most frequent texts, only some lines: {', '.join(map(repr, frequent[:5]))}"
         return words
 
 

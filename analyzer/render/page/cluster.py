@@ -44,8 +44,14 @@ def _workers(stated: Sequence[Json]) -> list[str]:
 
 
 def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> dict[str, Any]:
-    """Return a worker's value of each fact; a value is `odd` if it differs from the usual one."""
-    values = [(f["values"].get(worker), common) for f, common in zip(columns, usual, strict=True)]
+    """Return a worker's value of each fact; a value is `odd` if it differs from the usual one.
+
+    The usual task that a worker states is its own.
+    """
+    values = [
+        (f["values"].get(worker), worker if f["key"] == "claims" else common)
+        for f, common in zip(columns, usual, strict=True)
+    ]
     cells = [
         {"value": value, "odd": value != common and None not in (value, common)} for value, common in values
     ]

@@ -28,7 +28,8 @@ def trace(diagnosis: Json) -> dict[str, Any] | None:
     bars = [_row(t, t["worker"] in blamed) for t in traced]
     rows = [row for row in bars if len(bars) <= _MAX_ROWS or _stands_out(row)]
     typical = [row for row in bars if row not in rows]
-    return {"rows": rows, "typical": typical, "summary": _summary(traced), "width": BAR}
+    before = "Before the job hung: " if str(diagnosis["cause"]).startswith("hang.") else ""
+    return {"rows": rows, "typical": typical, "summary": before + _summary(traced), "width": BAR}
 
 
 def _stands_out(row: Json) -> bool:
@@ -103,12 +104,12 @@ def _summary(traced: Sequence[Json]) -> str:
         share = formatting.percent(last[0]["delay_share"] or 0)
         took = formatting.duration(last[0]["delay_seconds"] or 0)
         return (
-            f"{last[0]['worker']} is last to the collectives: "
+            f"{last[0]['worker']} enters the collectives last; "
             f"the others wait for it {share} of the time ({took})."
         )
     most = max(traced, key=lambda t: t["delay_share"] or 0.0)
     if (most["delay_share"] or 0.0) < _NOTABLE_SHARE:
-        return "Nobody is last: all workers wait about equally long."
+        return "No worker is last; all wait about equally long."
     return (
         f"No single worker is last; {most['worker']} keeps the others waiting the longest, "
         f"{formatting.percent(most['delay_share'])} of the time."

@@ -65,7 +65,6 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
 def _decision(diagnosis: Json) -> dict[str, Any]:
     """Return what stands above the fold, and what speaks against the verdict."""
     sign, verdict = decision.wording()["verdicts"][diagnosis["verdict"]]
-    why, following = phrasing.headings(diagnosis)
     shown = {w["id"] for w in diagnosis["workers"]}
     return {
         "sign": sign,
@@ -79,8 +78,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
         "failure": decision.failure(diagnosis),
         "missing": decision.missing(diagnosis),
         "workers_seen": decision.workers_seen(diagnosis["run"]),
-        "why_heading": why,
-        "next_heading": following,
+        "why_heading": phrasing.why_heading(diagnosis),
         "differences": phrasing.differences(diagnosis),
         "notes": phrasing.notes(diagnosis),
         "open_questions": phrasing.open_questions(diagnosis),
@@ -135,7 +133,10 @@ def _tables(diagnosis: Json) -> dict[str, Any]:
         "endings": cluster.endings(diagnosis),
         "coverage": coverage.coverage(diagnosis),
         "files_of": _files(diagnosis),
-        "collected_by": {r["kind"]: (f"collect-{n}", r) for n, r in enumerate(diagnosis["collect"], 1)},
+        "collected_by": {
+            recipe["kind"]: (f"collect-{n}", recipe)
+            for n, (recipe, _) in enumerate(phrasing.useful_recipes(diagnosis), 1)
+        },
         "lost": incomplete_sources(diagnosis),
         "foreign": unsupported_sources(diagnosis),
     }
