@@ -21,7 +21,7 @@ Words in capitals stand for names of your own.
 stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
 It only reads; `--no-analyze` stops before the diagnosis.
 `--dry-run` prints the commands, and runs only those that list what there is.
-What fails is told in the tool's own words, and the rest goes on.
+It reports what fails in the tool's own words, and goes on with the rest.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
 

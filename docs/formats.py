@@ -99,7 +99,7 @@ def _limits() -> Iterator[str]:
 
 def _attacks() -> Iterator[str]:
     """The bounds that tests hold for runs made to cost much."""
-    yield from ("## Runs made to cost much", "", "A test analyzes each of these within its bounds.", "")
+    yield from ("## Runs made to be expensive", "", "A test analyzes each of these within its bounds.", "")
     yield from ("| run | `--budget` | processor time | memory |", "|---|---|---:|---:|")
     for case in (*FAST, *SLOW):
         made = str(case.attack.__doc__).removesuffix(".")
@@ -112,7 +112,7 @@ def _sampled(logs: int) -> str:
     sampling = sampling_for([1 << 30] * logs)
     return (
         f"every line up to {sampling.whole >> 10} kB; of a larger log {sampling.edge:,} bytes at both ends, "
-        f"{sampling.samples} lines between, and what stands near anything that is searched for"
+        f"{sampling.samples} lines between, and the lines around each searched text"
     )
 
 

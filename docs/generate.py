@@ -43,7 +43,7 @@ A test fails when the held-out share falls below the other one and their 95 % in
 *Abstained* means that the analyzer said `unknown`, or named nobody where somebody was guilty.
 *Wrong* means another cause, or an innocent worker.
 Intervals are Wilson's: a few dozen runs tell a share only so well.
-The simpler ways are given what they are worth: aligned clocks, exceptions that were passed on left out,
+The simpler ways get the same help: aligned clocks, exceptions that were passed on left out,
 and they leave a job alone whose workers all reached the end.
 
 """

@@ -35,7 +35,7 @@ inside of a secret are undone first.
 in an exception, an error, a source line and a JSON log, and looks for it in every output format.
 A kind counts as masked if no output shows ten consecutive characters of the secret,
 from any of these four places.
-The last 105 were written when the patterns stood, to get past them: 70 were masked at first.
+The last 105 were written after the patterns, to get past them: 70 were masked at first.
 That is the better estimate for kinds that nobody has thought of; the patterns were widened afterwards.
 
 """
