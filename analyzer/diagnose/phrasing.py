@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.diagnose.advice.restart import for_platform, platform_of
+from analyzer.diagnose.advice.job_commands import for_job, job_of
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
 from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.diagnose.log_lines.telling_lines import without_start
@@ -38,7 +38,7 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     """Return that the training workers finished, and what had ended an earlier attempt if there was one."""
     lives = tables["lifetimes"].filter("trains")
     many = "both" if lives.height == 2 else f"all {lives.height}"
-    whose = "the only training worker" if lives.height == 1 else f"{many} training workers"
+    whose = lives["worker"][0] if lives.height == 1 else f"{many} training workers"
     ended = f"{whose} reached the planned end."
     if lives["attempts"].max() == 1:
         return f"Nothing failed: {ended}"
@@ -97,13 +97,16 @@ def _absent_or_silent(tables: Tables) -> Iterator[str]:
 
 def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) -> list[Step]:
     """Return the next steps for the user, without those that ask for the `deciding` kind of file."""
-    if decision.chosen:
-        later = [f"{text[:1].lower()}{text[1:]}" for text in decision.chosen.collect]
-        steps = (for_platform(step, platform_of(tables)) for step in decision.chosen.next)
-        return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
-    if decision.verdict is Verdict.HEALTHY:
+    chosen = decision.chosen
+    if chosen is None and decision.verdict is Verdict.HEALTHY:
         return []
-    return [Step(**step) for step in (*_while_it_hangs(tables), *_to_collect(tables, deciding))]
+    job = job_of(tables, [*chosen.culprits, *chosen.suspects] if chosen else ())
+    if chosen is None:
+        unexplained = (*_while_it_hangs(tables), *_to_collect(tables, deciding))
+        return [for_job(Step(**step), job) for step in unexplained]
+    later = [f"{text[:1].lower()}{text[1:]}" for text in chosen.collect]
+    steps = (for_job(step, job) for step in chosen.next)
+    return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:

@@ -1,4 +1,4 @@
-"""Shortens texts, and recognizes the marks that stand for what was masked or cut."""
+"""Shortens texts and container IDs, and recognizes the marks that stand for what was masked or cut."""
 
 import re
 
@@ -7,6 +7,13 @@ SECRET = re.compile(r"\[secret:[a-z-]{2,20}:[0-9a-f]{4}\]")
 
 OMITTED = re.compile(rf"{SECRET.pattern}|… \d+ characters cut …|…$")
 """Regex for the mask of a secret, or of the middle or the end of a very long line."""
+
+_CONTAINER_ID = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+
+
+def short_ids(text: str) -> str:
+    """Return the text with each container ID, 64 hexadecimal digits, cut to the 12 that Docker shows."""
+    return _CONTAINER_ID.sub(r"\1", text)
 
 
 def shorten(text: str, limit: int, kept: int = 0) -> str:

@@ -5,7 +5,7 @@ from typing import Literal, cast
 import polars as pl
 
 from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost
-from analyzer.diagnose.advice.restart import restart_elsewhere
+from analyzer.diagnose.advice.job_commands import restart_elsewhere
 from analyzer.diagnose.decide import Decision
 from analyzer.model.contract import ActionTaken, Owner, Retry
 from analyzer.model.findings import Action, Verdict

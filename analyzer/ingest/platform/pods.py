@@ -7,7 +7,7 @@ controllers state a pod's task take precedence over its name, which begins with 
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
@@ -36,6 +36,8 @@ _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
 _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
+    "namespace": re.compile(r'\s*"?[Nn]amespace"?:\s*"?(?P<value>[a-z0-9][a-z0-9-]*)"?,?\s*$'),
+    "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
@@ -83,6 +85,13 @@ class _Pod:
         self.in_init_container = self.in_last_state = False
         self.codes: dict[bool, tuple[int, int, str]] = {}
         """True for the last state, False for the current one → exit code, line number and line."""
+        self._named = False
+
+    def is_named_by(self, name: str) -> bool:
+        """Return True for the first name, which is the pod's own; that of an event has a dot."""
+        first = self.worker is not None and not self._named and "." not in name
+        self._named = self._named or first
+        return first
 
     def read_line(self, line: str, number: int) -> None:
         """Read one line; of several containers, a failed one takes precedence."""
@@ -115,11 +124,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         current.read_line(line, number)
         if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
             pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number, line)
-        if named and (status := named.groupdict().get("status")) and status not in _WELL and current.worker:
-            output.add("facts", worker=current.worker, line=number, key="pod_status", value=status)
-        for key, pattern in _FACTS.items():
-            if (stated := pattern.match(line)) and current.worker:
-                output.add("facts", worker=current.worker, line=number, key=key, value=stated["value"])
+        if current.worker:
+            for key, value in _stated(line, named, current):
+                output.add("facts", worker=current.worker, line=number, key=key, value=value)
         about = worker_of(event_of["value"]) if (event_of := _EVENT.match(line)) else current.worker
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
@@ -127,6 +134,17 @@ def read(output: SourceRows, matcher: Matcher) -> None:
             code, at, line = pod.codes.get(False) or pod.codes[True]
             value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
             output.add("facts", worker=pod.worker, line=at, key="exit_code", value=value, excerpt=excerpt)
+
+
+def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple[str, str]]:
+    """Yield key and value of each fact that a line states of a worker's pod."""
+    if named and pod.is_named_by(named["value"]):
+        yield "pod", named["value"]
+    if named and (status := named.groupdict().get("status")) and status not in _WELL:
+        yield "pod_status", status
+    for key, pattern in _FACTS.items():
+        if stated := pattern.match(line):
+            yield key, stated["value"]
 
 
 def _pod_named(named: re.Match[str] | None, current: _Pod, pods: dict[str | None, _Pod]) -> _Pod:

@@ -95,13 +95,15 @@ Containers:
         ("describe-pods.txt", DESCRIBED),
     ],
 )
-def test_exit_codes_hosts_and_reasons(make_run: MakeRun, name: str, text: str) -> None:
+def test_exit_codes_names_hosts_and_reasons(make_run: MakeRun, name: str, text: str) -> None:
     """Each is that of the worker whose pod it is, with its line; init containers and earlier lives do not count."""
     run = make_run({**LOGS, name: text})
     tables = load_tables(discover([run]), our_rules())
     facts = tables["facts"].filter(tables["facts"]["source"] == name)
     told = {(row["worker"], row["key"]): row for row in facts.iter_rows(named=True)}
-    assert {key: row["value"] for key, row in told.items()} == {
+    assert {key: row["value"] for key, row in told.items() if key[1] != "namespace"} == {
+        ("worker:0", "pod"): "mnist-worker-0",
+        ("worker:1", "pod"): "mnist-worker-1",
         ("worker:0", "exit_code"): "1",
         ("worker:1", "exit_code"): "-9",
         ("worker:0", "host"): "node-7.example",
@@ -178,7 +180,9 @@ def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:
     facts = load_tables(discover([run]), our_rules())["facts"]
     assert set(facts.select("worker", "key", "value").rows()) == {
         ("worker:1", "exit_code", "-11"),
+        ("worker:0", "pod", "mnist-worker-0"),
         ("worker:0", "pod_status", "Evicted"),
+        ("ps:0", "pod", "mnist-ps-0"),
     }
 
 

@@ -1,0 +1,164 @@
+"""Writes commands for the platform of the job, with the names that its files state.
+
+These are the commands of next steps, and how to restart on other machines.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from analyzer.diagnose.endings import wording
+from analyzer.model import contract
+from analyzer.model.findings import Step
+from analyzer.model.placeholders import short_ids
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+
+Platform = Literal["kubernetes", "slurm", "docker"]
+_NODE = re.compile(r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w-]*")
+"""A host name up to its first dot, which is the node's name for Slurm; addresses do not match."""
+_OTHER_NODES = (
+    "nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+    "[{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [NODES]}]}]}}"
+)
+_TOOLS: Mapping[str, Platform] = {
+    "kubectl": "kubernetes",
+    "docker": "docker",
+    **dict.fromkeys(("sacct", "scontrol", "sbatch", "squeue", "srun"), "slurm"),
+}
+"""Command → the platform without which it means nothing."""
+_SLURM_FACTS = r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"
+_SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
+"""Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
+_DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
+"""Regex for the name of a log of Docker's `json-file` driver, with the container's ID or name."""
+_SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
+"""Regex for the end of the address of a Kubernetes service."""
+_ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
+_PLACEHOLDER = re.compile(r'("\$SLURM_JOB_ID"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)')
+_MAX_BLAMED = 3
+
+
+class Job(NamedTuple):
+    """The platform of a job, and for each blamed worker the placeholders of commands → the names it has."""
+
+    platform: Platform | None
+    names: Sequence[Mapping[str, str]]
+
+
+def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
+    """Return what the files of a run tell of its platform and of the names of the blamed workers."""
+    platform = platform_of(tables)
+    shared = {**_slurm_job(tables), **_address(tables, pl.col("leader"), "LEADER_")}
+    names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
+    return Job(platform, names or [shared])
+
+
+def platform_of(tables: Tables) -> Platform | None:
+    """Return the platform that the files of a run show; None if they show none."""
+    facts, sources, addresses = tables["facts"], tables["sources"], tables["workers"]["address"]
+    if sources["source"].str.contains(_DOCKER_LOG).any() or (facts["key"] == "container").any():
+        return "docker"
+    if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
+        return "kubernetes"
+    named = sources["source"].str.contains(_SLURM_JOBS[0]).any()
+    return "slurm" if named or facts["key"].str.contains(_SLURM_FACTS).any() else None
+
+
+def _slurm_job(tables: Tables) -> Mapping[str, str]:
+    """Return the ID of the Slurm job, if the files state one and no other."""
+    facts = tables["facts"]
+    texts = (tables["sources"]["source"], facts["excerpt"])
+    found = [text.str.extract(regex) for text, regex in zip(texts, _SLURM_JOBS, strict=True)]
+    stated = facts.filter(pl.col("key").is_in(["env:SLURM_JOB_ID", "slurm_job"]))["value"]
+    jobs = pl.concat([*found, stated]).drop_nulls().unique()
+    return {'"$SLURM_JOB_ID"': jobs[0]} if jobs.len() == 1 and jobs[0].isdecimal() else {}
+
+
+def _address(tables: Tables, of: pl.Expr, prefix: str = "") -> Mapping[str, str]:
+    """Return host and port of a worker, if the cluster states its address."""
+    address = next(iter(tables["workers"].filter(of)["address"].drop_nulls()), "")
+    match = _ADDRESS.match(address)
+    return {f"{prefix}HOST": match[1], f"{prefix}PORT": match[2]} if match else {}
+
+
+def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[str, str]:
+    """Return placeholder → name of one worker: its address, its node, its pod or its container."""
+    own = pl.col("worker") == worker
+    stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
+    known = dict(_address(tables, own))
+    hosts = tables["workers"].filter(own)["host"].drop_nulls().to_list()
+    nodes = _slurm_nodes(hosts) if platform == "slurm" else _pods_nodes([worker], tables)
+    known |= {"NODE": nodes[0]} if nodes else {}
+    if platform == "kubernetes" and "pod" in stated:
+        namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""
+        known["POD"] = stated["pod"] + namespace
+    if platform == "docker":
+        logs = tables["sources"].filter(own)["source"].str.extract(_DOCKER_LOG).drop_nulls().to_list()
+        container = stated.get("container") or next(iter(logs), None)
+        known |= {"CONTAINER": short_ids(container)} if container else {}
+    return known
+
+
+def _pods_nodes(workers: Sequence[str], tables: Tables) -> list[str]:
+    """Return the nodes in the description of the pods of some workers: a pod calls itself by its own name."""
+    pods = tables["sources"].filter(pl.col("kind") == Kind.PODS.value)["source"].to_list()
+    placed = (pl.col("key") == "host") & pl.col("source").is_in(pods) & pl.col("worker").is_in(list(workers))
+    return tables["facts"].filter(placed)["value"].unique().sort().to_list()
+
+
+def _slurm_nodes(hosts: Sequence[str]) -> list[str]:
+    return [node[0] for host in hosts if (node := _NODE.match(host))]
+
+
+def restart_elsewhere(
+    workers: Sequence[str], hosts: Sequence[str], tables: Tables
+) -> contract.Restart | None:
+    """Return how to restart the job without the hosts of these workers; None if the scheduler is unknown."""
+    platform = platform_of(tables)
+    if nodes := _pods_nodes(workers, tables):
+        return {"scheduler": "kubernetes", "text": _OTHER_NODES.replace("NODES", ", ".join(nodes))}
+    named = _slurm_nodes(hosts)
+    if platform != "slurm" or not named or len(named) < len(hosts):
+        return None
+    return {"scheduler": "slurm", "text": f"sbatch --exclude={','.join(named)} JOB.sh"}
+
+
+def for_job(step: Step, job: Job) -> Step:
+    """Return a step with the commands that mean something on the job's platform, ready to be pasted.
+
+    A command of another platform is replaced by the one that shows as much, if the step has none of its own.
+    A command that names a blamed worker is repeated for each; a name that no file states stays a placeholder.
+    """
+    commands = step.command.split("; ") if step.command else []
+    own = any(_platform_of_command(each) == job.platform for each in commands)
+    kept = [text for each in commands if (text := _on_platform(each, job.platform, own=own))]
+    return step._replace(command="; ".join(dict.fromkeys(_filled(kept, job.names))) or None)
+
+
+def _platform_of_command(command: str) -> Platform | str:
+    """Return the platform that a command belongs to; empty if it runs everywhere."""
+    return _TOOLS.get(command.partition(" ")[0], "")
+
+
+def _on_platform(command: str, platform: Platform | None, *, own: bool) -> str:
+    """Return the command, or that of the `platform` that shows as much; empty if there is none.
+
+    Nothing is put for it if the step has a command of the platform of its `own`.
+    """
+    if platform is None or _platform_of_command(command) in {"", platform}:
+        return command
+    same: Mapping[str, str] = next(
+        (texts for start, texts in wording()["same_command"].items() if command.startswith(start)), {}
+    )
+    return "" if own else same.get(platform, "")
+
+
+def _filled(commands: Sequence[str], names: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Yield each command with its placeholders filled in, once for each worker with other names."""
+    for command, known in product(commands, names):
+        words = _PLACEHOLDER.split(command)
+        yield "".join(known.get(word, word) for word in words)

@@ -1,0 +1,128 @@
+"""Commands for the platform of the job: those of next steps, and a restart without the culprit's machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.diagnose.advice.job_commands import Job, for_job, restart_elsewhere
+from analyzer.model.findings import Step
+from analyzer.model.options import AnalysisOptions
+from analyzer.pipeline import analyze
+from analyzer.render import render
+from analyzer.tables.builders import frame
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+FAULT = "[Sat Nov 21 02:08:30 2026] NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.\n"
+SRUN = "srun: error: cn03: task 1: Exited with exit code 1\n"
+
+
+def restarted(hosts: list[str], *facts: tuple[str, str, str], kind: str = "log") -> str | None:
+    """Return how to restart without worker:1, whose hosts are given, by facts (source, key, value)."""
+    sources = [{"source": "a", "kind": kind, "read": "complete"}]
+    rows = [{"worker": "worker:1", "source": s, "key": key, "value": value} for s, key, value in facts]
+    tables = {
+        "facts": frame("facts", rows),
+        "sources": frame("sources", sources),
+        "workers": frame("workers", []),
+    }
+    found = restart_elsewhere(["worker:1"], hosts, tables)
+    return found and found["text"]
+
+
+@pytest.mark.parametrize("key", ["slurm", "job_state", "env:SLURM_JOB_ID"])
+def test_slurm_excludes_the_node(key: str) -> None:
+    """Known by what srun prints, by the accounting or by the environment; a node has no domain."""
+    assert restarted(["cn03.cluster.local"], ("a", key, "x")) == "sbatch --exclude=cn03 JOB.sh"
+
+
+def test_kubernetes_names_the_node_of_the_pod() -> None:
+    """Only where the description of the pod states the node: a pod's own name of its host is no node."""
+    assert "values: [gke-7]" in str(restarted(["gke-7"], ("a", "host", "gke-7"), kind="pods"))
+    assert restarted(["bert-worker-1"], ("b", "host", "bert-worker-1"), kind="pods") is None
+
+
+def test_nothing_is_guessed() -> None:
+    """Neither the scheduler nor a node of which only the address is known."""
+    assert restarted(["cn03"], ("a", "host", "cn03")) is None
+    assert restarted(["cn03", "10.0.3.7"], ("a", "slurm", "srun")) is None
+    assert restarted([], ("a", "slurm", "srun")) is None
+
+
+DESCRIBE = "kubectl describe pod POD | grep -A8 'Last State'"
+STATE = "docker inspect --format '{{json .State}} memory limit: {{.HostConfig.Memory}}' "
+SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"
+
+
+@pytest.mark.parametrize(
+    ("platform", "names", "command", "kept"),
+    [
+        ("kubernetes", [{}], "sacct -j 7; kubectl get svc; dmesg -T", "kubectl get svc; dmesg -T"),
+        ("kubernetes", [{"POD": "bert-1 -n ml"}], DESCRIBE, "kubectl describe pod bert-1 -n ml | grep -A8 'Last State'"),
+        ("kubernetes", [{"POD": "a"}, {"POD": "b"}], "dmesg -T; kubectl logs POD", "dmesg -T; kubectl logs a; kubectl logs b"),
+        ("docker", [{"CONTAINER": "3cd945e912aa"}], f"{DESCRIBE}; dmesg -T", f"{STATE}3cd945e912aa; dmesg -T"),
+        ("slurm", [{'"$SLURM_JOB_ID"': "7"}], DESCRIBE, SACCT),
+        ("slurm", [{}], "kubectl get networkpolicy -A", None),
+        (None, [{}], f"sacct -j 7; {DESCRIBE}", f"sacct -j 7; {DESCRIBE}"),
+        (None, [{"HOST": "gpu24.lab", "PORT": "2222"}], "nc -vz -w 5 HOST PORT", "nc -vz -w 5 gpu24.lab 2222"),
+        ("slurm", [{}], None, None),
+    ],
+)  # fmt: skip
+def test_a_step_has_commands_of_its_platform_that_can_be_pasted(
+    platform: Any, names: list[dict[str, str]], command: str | None, kept: str | None
+) -> None:
+    """With the names of the blamed workers, and for a command of another platform what shows as much."""
+    assert for_job(Step("Look.", command), Job(platform, names)) == Step("Look.", kept)
+
+
+POD = """{
+ "kind": "Pod",
+ "metadata": {
+  "name": "bert-worker-1",
+  "namespace": "ml"
+ }
+}"""
+FROM_PEER = """Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow.WorkerService/RecvBuf:
+:UNKNOWN:Error received from peer  {grpc_status:14, grpc_message:"recvmsg:Connection reset by peer"}"""
+LOST = f"""step 12 loss 0.5
+E0000 00:00:1795225228.410204   26153 ring_alg.cc:291] Aborting RingReduce with UNAVAILABLE: recvmsg:Connection reset by peer
+{FROM_PEER}
+Traceback (most recent call last):
+  File "/workspace/train.py", line 109, in <module>
+    train()
+tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: recvmsg:Connection reset by peer
+{FROM_PEER}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "expected"),
+    [
+        ("worker-1.log", {"pods.json": POD}, "kubectl describe pod bert-worker-1 -n ml | grep -A8"),
+        ("slurm-4711_1.out", {}, "sacct -j 4711 --format=JobID,State,ExitCode,MaxRSS,NodeList"),
+        (f"{'3cd945e912aa':f<64}-json.log", {}, f"{STATE}3cd945e912aa;"),
+        ("bert_worker-1_1-json.log", {}, f"{STATE}bert_worker-1_1;"),
+    ],
+)
+def test_the_files_state_platform_and_names(
+    make_run: MakeRun, name: str, more: Mapping[str, str], expected: str
+) -> None:
+    """A description of pods, the name of Slurm's log, and that of Docker's with the ID or name of the container."""
+    task = 'TF_CONFIG: {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}\n'
+    run = make_run({"worker-0.log": LOST, name: f"{task}step 12 loss 0.5\n", **more})
+    commands = [step["command"] for step in analyze([run]).document["next"]]
+    assert any(expected in (each or "") for each in commands), commands
+
+
+def test_reports_show_the_command(make_run: MakeRun) -> None:
+    """From srun's own lines to the page and to text, with the name of the node masked where that is asked."""
+    env = "HOSTNAME=cn03\nTF_CPP_MIN_LOG_LEVEL=1\nTF_ENABLE_ONEDNN_OPTS=0\n"
+    logs = {"worker-0.log": "step 1 loss 0.5\n", "worker-1.log": f"step 1 loss 0.5\n{FAULT}"}
+    run = make_run({**logs, "env-worker-1.txt": env, "slurm-7.out": SRUN})
+    found = analyze([run], AnalysisOptions(redaction="topology")).document
+    assert found["action"]["restart"] == {"scheduler": "slurm", "text": "sbatch --exclude=host-1 JOB.sh"}
+    for name in ("html", "text", "jira"):
+        assert "sbatch --exclude=host" in render(found, name).replace("\\", ""), name
