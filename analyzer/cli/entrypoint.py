@@ -10,7 +10,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer, get_ident
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from analyzer.model.errors import NothingReadable, UsageError, UserError
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
+    from types import FrameType
 
 _SIGPIPE_STATUS = 141
 """128 + SIGPIPE, as a shell reports it: the reader closed the pipe before the work was done."""
@@ -50,6 +52,22 @@ def run_command(name: str, work: Callable[[], int]) -> int:
         print(f"{name}: internal error; please report it with the lines above", file=sys.stderr)
         return 70
     return status
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C, so that a command ends its processes and deletes what is temporary."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
+    """Raise KeyboardInterrupt; ignore any further SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _resend_interrupt(lost: UnraisableHookArgs) -> None:

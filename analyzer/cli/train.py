@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.entrypoint import run_command
+from analyzer.cli.entrypoint import interrupted_by_sigterm, run_command
 from analyzer.cli.live_table import SilentObserver, job_observer
 from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.model.errors import UsageError, UserError
@@ -31,7 +31,6 @@ from analyzer.trainer.task import run_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import FrameType
 
     from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.observer import JobObserver
@@ -64,18 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _follow(args: argparse.Namespace) -> int:
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
+    with interrupted_by_sigterm():
         status: int = args.command(args)
-    finally:
-        signal.signal(signal.SIGTERM, before)
     return status
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as `signal` wants it
-    """Raise KeyboardInterrupt on SIGTERM, which also ends the workers; ignore any further SIGTERM."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.entrypoint import run_command, write_stdout
+from analyzer.cli.entrypoint import interrupted_by_sigterm, run_command, write_stdout
 from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
@@ -73,7 +73,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     )
     if order.channels and not order.reports_url:
         _warn("notifications have no links without --reports-url")
-    night = triage(order, _engine(arguments))
+    with interrupted_by_sigterm():
+        night = triage(order, _engine(arguments))
     write_stdout(_summary_line(night))
     write_stdout(f"Index: {arguments.output.rstrip('/')}/index.html\n")
     return _status(night, arguments.fail_on)

@@ -19,6 +19,16 @@ from tests.recordings import ROOT
 from tests.triage.conftest import NOW, Desk
 from tests.triage.planted import told_files
 
+SIGTERM_WHILE_WAITING = """
+import os, signal, sys
+from analyzer.cli.triage import main
+from analyzer.triage.examine import workers
+
+wait = workers.wait
+workers.wait = lambda *futures, **how: (os.kill(os.getpid(), signal.SIGTERM), wait(*futures, **how))[1]
+sys.exit(main(sys.argv[1:]))
+"""
+
 
 def remembered(folder: Path) -> list[object]:
     """All that history holds, without the numbers that a database gives to rows."""
@@ -54,3 +64,13 @@ def test_fifty_kills_change_nothing(desk: Desk) -> None:
     assert desk.call() in {0, 1}
     assert remembered(desk.out) == remembered(undisturbed.out)
     assert told_files(desk.out) == told_files(undisturbed.out)
+
+
+@pytest.mark.processes
+def test_sigterm_ends_the_pool_without_a_word_of_python(desk: Desk) -> None:
+    """As a scheduler sends it to a call that takes too long: processes end, and the next call goes on."""
+    desk.write("run-1", "KeyError: 1")
+    call = [sys.executable, "-c", SIGTERM_WHILE_WAITING, str(desk.runs), "-o", str(desk.out), "--now", NOW]
+    ended = subprocess.run(call, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "mwms-triage: interrupted\n")
+    assert desk.call() == 1
