@@ -12,7 +12,7 @@ import polars as pl
 from analyzer.derive.cluster.life import Life, last_lives
 from analyzer.derive.cluster.resumed_workers import with_resumed_workers
 from analyzer.derive.cluster.teardown import scheduler_stop
-from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress
+from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
 from analyzer.derive.training.others import range_of_others
 from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
 from analyzer.model import task_names
@@ -214,7 +214,7 @@ def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     elif how in {"running", "stopped"} and life.stepped:
         shown = place
     else:
-        shown = max(reversed(life.records), key=lambda row: row["near"] or 0.0, default=place)
+        shown = last_telling(life.records) or place
     return {key: shown.get(key) for key in ("source", "line", "time")}
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.tables.line_numbers import line_numbers
+
 Row = Mapping[str, Any]
 """A table row with `source`, `line` and `time`, or with the bounds `near` and `until` of its time."""
 
@@ -18,14 +20,8 @@ LastProgress = Mapping[tuple[str, int], Sequence[Row]]
 
 
 def line_at(record: Row, position: int) -> int:
-    """Return the source line of a character offset in a record's text.
-
-    Falls back to the record's first line if its lines are not contiguous or its middle was cut.
-    """
-    text: str = record["text"]
-    first, last = int(record["line"]), int(record["last_line"])
-    together = last - first == text.count("\n")
-    return first + text.count("\n", 0, position) if together else first
+    """Return the source line of a character offset in a record's text; its first line if that is unknown."""
+    return line_numbers(record)[record["text"].count("\n", 0, position)] or int(record["line"])
 
 
 def dated(records: pl.DataFrame) -> pl.DataFrame:
@@ -62,6 +58,19 @@ def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     for row in last.iter_rows(named=True):
         found[row["worker"], row["attempt"]].append(row)
     return found
+
+
+def last_telling(records: Sequence[Row]) -> Row | None:
+    """Return the last record that says something by itself; None if there is none.
+
+    An indented line does not, nor one that opens or closes a bracket.
+    """
+    told = (row for row in reversed(records) if not _is_fragment(row["text"]))
+    return max(told, key=lambda row: row["near"] or 0.0, default=None)
+
+
+def _is_fragment(line: str) -> bool:
+    return line[:1].isspace() or line.endswith(("{", "[", "(")) or not line.strip("{}[](),; ")
 
 
 def behind_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:

@@ -13,6 +13,7 @@ from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
+from analyzer.tables.line_numbers import line_numbers
 
 MOST_WORKERS, MOST_LINES = 4, 3
 _MOST_LINE = 400
@@ -52,10 +53,9 @@ class LineTexts:
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:
-    """Return (number, text) of each line of a record; only of the first if the record's middle was cut."""
-    first, lines = record["line"], record["text"].split("\n")
-    known = len(lines) if len(lines) == record["last_line"] - first + 1 else 1
-    return [(first + k, text) for k, text in enumerate(lines[:known])]
+    """Return (number, text) of each line of a record whose number is known."""
+    lines = zip(line_numbers(record), record["text"].split("\n"), strict=True)
+    return [(number, text) for number, text in lines if number is not None]
 
 
 class _FinalLines(NamedTuple):
