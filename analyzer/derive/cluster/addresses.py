@@ -18,3 +18,8 @@ def is_local(host: str) -> bool:
     except ValueError:
         return host in {"localhost", "localhost.localdomain"}
     return address.is_loopback or address.is_unspecified
+
+
+def is_service(host: str) -> bool:
+    """Return True for the name of a Kubernetes service, `NAME.NAMESPACE.svc`, which is no machine."""
+    return ".svc." in f"{host}."

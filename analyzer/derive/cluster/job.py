@@ -46,7 +46,7 @@ def job(
         "started": lifetimes["first_seen"].min(),
         "ended": lifetimes["last_seen"].max(),
         "strategy": _strategy(workers, facts),
-        "hosts": workers["host"].drop_nulls().n_unique(),
+        "hosts": _hosts(workers),
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
     }
     row["never_assembled"] = (
@@ -83,6 +83,12 @@ def _progress(training: Sequence[Row]) -> dict[str, Any]:
         "waiting": _count(waiting, "ended", "running", "unknown", "stopped", "vanished"),
         "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
+
+
+def _hosts(workers: pl.DataFrame) -> int:
+    """Count the machines that the workers name; a pod known by its service alone is one of its own."""
+    service = pl.when(pl.col("address").str.contains(r"\.svc[.:]")).then("address")
+    return workers.select(pl.coalesce("host", service)).to_series().drop_nulls().n_unique()
 
 
 def _latest_line(training: Sequence[Row]) -> dict[str, Any]:

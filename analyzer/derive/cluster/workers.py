@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from analyzer.derive.cluster.addresses import is_local, split_address
+from analyzer.derive.cluster.addresses import is_local, is_service, split_address
 from analyzer.derive.cluster.membership import members
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
@@ -192,4 +192,4 @@ def tasks_of(spec: Spec) -> set[str]:
 
 def _host_of(address: str | None) -> str | None:
     host, port = split_address(address or "")
-    return host if port and not is_local(host) else None
+    return host if port and not is_local(host) and not is_service(host) else None
