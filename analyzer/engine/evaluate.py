@@ -1,9 +1,9 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -168,22 +168,44 @@ class _Firing(NamedTuple):
         )
 
     def _values(self) -> dict[str, Mapping[str, object] | str]:
-        """Return placeholder → value; signals and lives are those of the first subject."""
+        """Return placeholder → value; signals and lives are those of the first subject.
+
+        An `accuser` is all workers that accuse a subject.
+        """
         rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
         others = [worker for worker in roster.training if worker not in bound]
+        accusers = {name: self._accusers(signal) for name, signal in rule.signals.items()}
         values: dict[str, Mapping[str, object] | str] = {
             "subject": listed([subject for subject in self.subjects if subject])
             or ("one of the workers" if rule.binds else ""),
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
-            "victims": listed([each for each in others if roster.lives[each]["ended"] == "aborted_by_peer"]),
+            "victims": listed(
+                [each for each in others if self._failed(each, set().union(*accusers.values()))]
+            ),
             "life": roster.lives.get(first, {}),
             "job": roster.job(),
         }
         for name, signal in rule.signals.items():
             own = list(self._rows(signal, first)) if self.truths[first][name] else []
-            values[name] = {**(own[0] if own else {}), "count": len(own)}
+            named = {"accuser": listed(accusers[name])} if accusers[name] else {}
+            values[name] = {**(own[0] if own else {}), "count": len(own), **named}
         return values
+
+    def _accusers(self, signal: Signal) -> list[str]:
+        """Return the workers whose rows of a signal accuse a subject, in order."""
+        if signal.table != "accusations":
+            return []
+        rows = chain.from_iterable(
+            self._rows(signal, each) for each in self.subjects if self.truths[each][signal.name]
+        )
+        found = {row["accuser"] for row in rows}
+        return [worker for worker in self.roster.everyone if worker in found]
+
+    def _failed(self, worker: str, accusers: Collection[str]) -> bool:
+        """Return True if a worker failed because it lost a subject."""
+        ended = self.roster.lives[worker]["ended"]
+        return ended == "aborted_by_peer" or (worker in accusers and ended != "finished")
 
     def _rows(self, signal: Signal, subject: str) -> Iterable[Row]:
         return rows_of_scope(signal, self.seen[subject][signal.name], subject, self.roster.leader)
