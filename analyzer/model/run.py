@@ -97,7 +97,7 @@ class Run(NamedTuple):
     diagnosis: Diagnosis
 
     def __repr__(self) -> str:
-        """Return verdict, cause and culprits in one line."""
+        """Return verdict, cause, confidence and culprits in one line."""
         return f"<Run {self.name}: {', '.join(self._head())}>"
 
     def _repr_html_(self) -> str:
@@ -121,7 +121,9 @@ class Run(NamedTuple):
     def _head(self) -> list[str]:
         said = self.document
         blamed = [*said["culprits"], *(f"{worker} (suspect)" for worker in said["suspects"])]
-        return [part for part in (said["verdict"], said["cause"], ", ".join(blamed)) if part]
+        cause = said["cause"] if said["cause"] not in {None, said["verdict"]} else ""
+        sure = f"{100 * said['confidence']:.0f} %" if said["cause"] else ""
+        return [part for part in (said["verdict"], cause, sure, ", ".join(blamed)) if part]
 
     @property
     def document(self) -> Mapping[str, Any]:

@@ -177,12 +177,16 @@ def _hosts(diagnosis: Mapping[str, Any]) -> str:
 
 
 def _last_common_step(diagnosis: Mapping[str, Any]) -> str:
-    """Return the last step that all training workers show: `epoch 2, step 14`; empty if one shows none."""
+    """Return the last step that all training workers show: `epoch 2, step 14`; empty if one shows none.
+
+    Step 0 is the beginning of an epoch, of which no step was printed.
+    """
     trainers = [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS]
     if not trainers or any(w["last_step"]["step"] is None for w in trainers):
         return ""
-    last = min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers)
-    return f"epoch {last[0]}, step {last[1]:,}" if last[0] else f"step {last[1]:,}"
+    epoch, step = min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers)
+    places = (f"epoch {epoch}" * bool(epoch), f"step {step:,}" * bool(step or not epoch))
+    return ", ".join(filter(None, places))
 
 
 def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:

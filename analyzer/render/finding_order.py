@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from analyzer.model.placeholders import short_ids
+
 Json = Mapping[str, Any]
 _NO_READER = "no reader for this kind of file"
 _MAX_NAMES = 3
@@ -49,8 +51,8 @@ def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
 
 def location(place: Json) -> str:
     """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source."""
-    source, line = place["source"], place["line"]
-    return "" if source is None else source if line is None else f"{source}:{line}"
+    source, line = short_ids(place["source"] or ""), place["line"]
+    return source if line is None or not source else f"{source}:{line}"
 
 
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ def test_a_healthy_summary_tells_of_an_attempt_that_failed(tables_of: TablesOf) 
         tables_of({"worker-0-attempt-1.log": STEPS, "worker-0-attempt-2.log": done}),
     )
     killed = fired("killed", 0.9, summary="worker:0 was killed")
-    ended = "the only training worker reached the planned end."
+    ended = "worker:0 reached the planned end."
     assert summary(decide([killed], once), once) == f"Nothing failed: {ended}"
     assert summary(decide([], again), again) == f"After a restart, {ended}"
     assert summary(decide([killed], again), again) == (

@@ -23,7 +23,7 @@ def run() -> Run:
 
 def test_it_shows_the_decision_not_its_tables(run: Run) -> None:
     """In a line, and as HTML in which text of the run is no markup."""
-    assert repr(run) == "<Run r101: failed, user.exception, worker:2>"
+    assert repr(run) == "<Run r101: failed, user.exception, 96 %, worker:2>"
     hostile = run._replace(diagnosis=Diagnosis(DOCUMENT | {"summary": "<script>alert(1)</script>"}))
     page = hostile._repr_html_()
     assert "&lt;script&gt;" in page

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from analyzer.model.placeholders import short_ids
 from analyzer.render import formatting
 from analyzer.render.sanitize import one_line, visible
 from analyzer.storage.package_files import cache_directory, resource
@@ -59,6 +60,7 @@ def _environment() -> Environment:
         "number": formatting.number,
         "one_line": one_line,
         "percent": formatting.percent,
+        "short_ids": short_ids,
         "size": formatting.size,
     }
     environment.globals["plural"] = formatting.plural
