@@ -100,17 +100,21 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
 def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
 
-    The steps are those that the bars of `fit` count, or else those that the worker states.
+    The steps are those that the bars of `fit` count, or those that the workers state: whichever most have.
     """
+    trainers = lifetimes.filter("trains").select("worker")
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
     counted = scalars.filter(pl.col("epoch").is_not_null() & pl.col("steps").is_not_null(), origin="fit")
-    of_job = pl.concat([counted.select("worker", "steps"), stated]).join(
-        lifetimes.filter("trains").select("worker"), on="worker", how="semi"
-    )
-    first = of_job.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
-    steps = dict(first.iter_rows())
+    kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
+    steps = max(kinds, key=len)
     short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
     return lifetimes.with_columns(short_epoch=pl.col("worker").is_in(short))
+
+
+def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
+    """Return worker → `steps` of its first row."""
+    first = rows.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
+    return dict(first.select("worker", "steps").iter_rows())
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
