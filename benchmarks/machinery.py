@@ -16,7 +16,7 @@ from benchmarks.measure import ratio, turns
 
 ROUNDS = 11
 _CALL = "import sys; from analyzer.__main__ import process; {without}; sys.exit(process())"
-_FORKED = "import analyzer.ingest as it; it.LARGE_LOG_BYTES = 1 << 60"
+_FORKED = "import analyzer.ingest.scan.scan_plan as it; it.LARGE_LOG_BYTES = 1 << 60"
 _TABLES = "import analyzer.ingest.tensorboard.event_files as it; it.TABLE_FILE_BYTES = 1 << 60"
 DEVICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "garbage is collected rarely (`__main__`)": ("import gc; gc.set_threshold(700, 10, 10)", {}),

@@ -13,9 +13,9 @@ from functools import partial
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.profiler.duplicate_traces import duplicate_traces
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.scan.fork_pool import ForkPool
+from analyzer.ingest.scan.fork_pool import ForkPool, ScanLog
 from analyzer.ingest.scan.line_selection import sampling_for
-from analyzer.ingest.scan.scan_plan import LARGE_LOG_BYTES, LogScan, scan_log
+from analyzer.ingest.scan.scan_plan import LogScan, log_groups, scan_log
 from analyzer.ingest.source_reader import prepare_log_reader, read_source
 from analyzer.model.budget import Budget
 from analyzer.model.messages import Messages
@@ -59,25 +59,26 @@ def _read_all(
     done: _ReadProgress,
     warm_up: Callable[[], None] | None,
 ) -> list[SourceRows]:
-    """Return the rows of every source, in order; forked processes read the large logs."""
+    """Return the rows of every source, in order; forked processes read the logs that take long."""
     logs = [source for source in sources if source.kind is Kind.LOG and not source.skip]
     sampling = sampling_for([done.size(log) for log in logs])
-    large = [log for log in logs if done.size(log) >= LARGE_LOG_BYTES]
 
     def scan(log: Source) -> LogScan:
         return scan_log(log, lambda: matcher.prefilter, partial(done.advance, log), sampling, budget)
 
+    def read(source: Source, scan: ScanLog) -> list[SourceRows]:
+        return read_source(matcher, source, scan, shares[source.kind], budget=budget)
+
     shares = Counter(source.kind for source in sources)
     outputs: list[SourceRows] = []
-    read_log = partial(read_source, matcher, budget=budget)
-    pool = ForkPool(large, partial(prepare_log_reader, matcher), read_log, sampling, budget, done.advance)
+    load, groups = partial(prepare_log_reader, matcher), log_groups(logs, done.size)
+    pool = ForkPool(groups, load, read, sampling, budget, done.advance)
     with pool:
         if warm_up:
             warm_up()
         for source in sources:
             collected = pool.collect(source) if source in pool else None
-            share = shares[source.kind]
-            outputs += read_log(source, scan, share) if collected is None else collected
+            outputs += read(source, scan) if collected is None else collected
             done.finish(source)
     return outputs
 

@@ -1,7 +1,7 @@
-"""Reads large logs in forked child processes.
+"""Reads large logs, and many small ones, in forked child processes.
 
-A log that can be read at any offset is scanned in parts, so that all cores stay busy; then one process
-combines the scans of all parts, selects the lines to read, and reads them.
+A large log that can be read at any offset is scanned in parts, so that all cores stay busy; then one process
+combines the scans of all parts, selects the lines to read, and reads them. Small logs are read in groups.
 
 The pool forks a first reader, which loads what all readers need and then forks the others; meanwhile, the
 parent process imports the later stages. Tasks come through a pipe, results go into shared memory.
@@ -42,7 +42,7 @@ from analyzer.model.budget import Budget
 from analyzer.model.run import Source
 
 MAX_TASKS = 1_000
-"""Limit on the logs of a pool, and roughly on their parts: all tasks must fit into a pipe."""
+"""Limit on the groups of a pool, and roughly on the parts: all tasks must fit into a pipe."""
 MIN_PART_BYTES = 16 * BLOCK_BYTES
 POLL_SECONDS = 0.1
 """How often the parent checks that its readers are alive."""
@@ -53,14 +53,14 @@ ReadLog = Callable[[Source, ScanLog], list[SourceRows]]
 LogProgress = Callable[[Source, int], None]
 """Called with a log and the number of its bytes that have been read."""
 
-_WHOLE_LOG, _COMBINE = -1, -2
-"""Instead of a part's number: scan and read the whole log; combine its scanned parts and read it."""
+_WHOLE_GROUP, _COMBINE = -1, -2
+"""Instead of a part's number: scan and read the whole group; combine a log's scanned parts and read it."""
 
 
 class _Task(NamedTuple):
-    """Scan part `part` of a log, or read the log; `start` and `length` locate the index of its scans."""
+    """Scan part `part` of a log, or read a group; `start` and `length` locate the index of the scans."""
 
-    log: int
+    group: int
     part: int
     start: int = 0
     length: int = 0
@@ -69,7 +69,7 @@ class _Task(NamedTuple):
 class _Result(NamedTuple):
     """A finished task, the reader that did it, and the region of its result in that reader's memory."""
 
-    log: int
+    group: int
     part: int
     reader: int
     start: int
@@ -80,33 +80,33 @@ _TASK, _RESULT = Struct("<IiQQ"), Struct("<IiIQQ")
 
 
 class ForkPool:
-    """Reads some logs with one process per core; empty if this process must not fork."""
+    """Reads groups of logs with one process per core; empty if this process must not fork."""
 
     def __init__(
         self,
-        logs: Sequence[Source],
+        groups: Sequence[Sequence[Source]],
         load_prefilter: Callable[[], Prefilter],
         read: ReadLog,
         sampling: Sampling,
         budget: Budget,
         progress: LogProgress,
     ) -> None:
-        """Plan to read `logs`; the first reader calls `load_prefilter` before it forks the others."""
-        self._logs = list(logs[:MAX_TASKS]) if logs and can_fork() else []
-        self._numbers = {log.name: number for number, log in enumerate(self._logs)}
+        """Plan to read `groups`; the first reader calls `load_prefilter` before it forks the others."""
+        self._groups = groups[:MAX_TASKS] if groups and can_fork() else []
+        self._numbers = {log.name: number for number, group in enumerate(self._groups) for log in group}
         self._load_prefilter, self._read = load_prefilter, read
         self._sampling, self._budget, self._progress = sampling, budget, progress
         self._parts: list[list[LogPart]] = []
-        self._scanned: list[dict[int, _Result]] = [{} for _ in self._logs]
+        self._scanned: list[dict[int, _Result]] = [{} for _ in self._groups]
         self._combined = 0
-        self._outputs: dict[int, list[SourceRows]] = {}
-        self._collected: set[int] = set()
+        self._outputs: dict[str, list[SourceRows]] = {}
+        self._collected = 0
         self._first_reader = 0
         self._result_memories: list[int] = []
         self._index_memory = self._tasks = self._results = -1
-        self._offsets = shared_array(len(self._logs))
+        self._offsets = shared_array(len(self._groups))
         """Bytes read so far of each log without parts."""
-        self._other_readers = shared_array(core_count() if self._logs else 0)
+        self._other_readers = shared_array(core_count() if self._groups else 0)
         """Process id of each reader but the first; 0 once the reader has no work left."""
 
     def __contains__(self, source: Source) -> bool:
@@ -115,7 +115,7 @@ class ForkPool:
 
     def __enter__(self) -> Self:
         """Fork the first reader and hand out all tasks."""
-        if not self._logs:
+        if not self._groups:
             return self
         tasks = self._plan()
         task_output, self._tasks = os.pipe()
@@ -137,19 +137,19 @@ class ForkPool:
         return self
 
     def _plan(self) -> list[_Task]:
-        """Divide the logs into parts, and return the tasks; those of logs without parts come first."""
-        sizes = [divisible_size(log) for log in self._logs]
+        """Divide the logs into parts, and return the tasks; those of groups without parts come first."""
+        sizes = [divisible_size(group[0]) if len(group) == 1 else 0 for group in self._groups]
         step = max(MIN_PART_BYTES, -(-sum(sizes) // MAX_TASKS // BLOCK_BYTES) * BLOCK_BYTES)
         self._parts = [
             [LogPart(size, start, min(start + step, size)) for start in range(0, size, step)]
             for size in sizes
         ]
         tasks = [
-            _Task(log, part)
-            for log, parts in enumerate(self._parts)
-            for part in range(len(parts)) or (_WHOLE_LOG,)
+            _Task(group, part)
+            for group, parts in enumerate(self._parts)
+            for part in range(len(parts)) or (_WHOLE_GROUP,)
         ]
-        return sorted(tasks, key=lambda task: task.part != _WHOLE_LOG)
+        return sorted(tasks, key=lambda task: task.part != _WHOLE_GROUP)
 
     def __exit__(
         self,
@@ -158,7 +158,7 @@ class ForkPool:
         traceback: TracebackType | None,
     ) -> None:
         """End all readers; kill them if not all logs were collected."""
-        if len(self._collected) < len(self._logs):
+        if self._collected < len(self._numbers):
             self._kill()
         for descriptor in (*self._result_memories, self._index_memory, self._tasks, self._results):
             if descriptor >= 0:
@@ -176,7 +176,7 @@ class ForkPool:
     def collect(self, source: Source) -> list[SourceRows] | None:
         """Wait for the rows of a log and return them; None if a reader died first."""
         number = self._numbers[source.name]
-        while number not in self._outputs:
+        while source.name not in self._outputs:
             alive = self._all_alive()  # asked first: a reader may write its last result and end meanwhile
             if select([self._results], [], [], POLL_SECONDS)[0]:
                 if not (message := os.read(self._results, _RESULT.size)):
@@ -186,8 +186,8 @@ class ForkPool:
                 return None
             parts = [self._parts[number][part] for part in self._scanned[number]]
             self._progress(source, self._offsets[number] + sum(part.end - part.start for part in parts))
-        self._collected.add(number)
-        return self._outputs.pop(number)
+        self._collected += 1
+        return self._outputs.pop(source.name)
 
     def _all_alive(self) -> bool:
         return child_is_running(self._first_reader) and all(
@@ -198,15 +198,15 @@ class ForkPool:
         """Note a result; once all parts of a log are scanned, hand out the task that combines them."""
         if result.part < 0:
             held = os.pread(self._result_memories[result.reader], result.length, result.start)
-            self._outputs[result.log] = pickle.loads(held)  # noqa: S301 - a fork of ourselves wrote it
+            self._outputs |= pickle.loads(held)  # noqa: S301 - a fork of ourselves wrote it
             return
-        scanned = self._scanned[result.log]
+        scanned = self._scanned[result.group]
         scanned[result.part] = result
-        if len(scanned) == len(self._parts[result.log]):
+        if len(scanned) == len(self._parts[result.group]):
             index = pickle.dumps([scanned[part] for part in sorted(scanned)])
             region = append(self._index_memory, index)
             with suppress(BrokenPipeError):  # no reader is left; whoever waits for the log will notice
-                os.write(self._tasks, _TASK.pack(result.log, _COMBINE, *region))
+                os.write(self._tasks, _TASK.pack(result.group, _COMBINE, *region))
             self._combined += 1
             self._close_tasks_if_complete()
 
@@ -256,26 +256,31 @@ class ForkPool:
             task = _Task(*_TASK.unpack(packed))
             result = pickle.dumps(self._do(task, prefilter, scanner, parent), pickle.HIGHEST_PROTOCOL)
             region = append(self._result_memories[reader], result)
-            os.write(results, _RESULT.pack(task.log, task.part, reader, *region))
+            os.write(results, _RESULT.pack(task.group, task.part, reader, *region))
 
     def _do(
         self, task: _Task, prefilter: Prefilter, scanner: BlockScanner, parent: poll
-    ) -> list[BlockScan] | list[SourceRows] | OSError:
-        log, sampling, budget = self._logs[task.log], self._sampling, self._budget
+    ) -> list[BlockScan] | dict[str, list[SourceRows]] | OSError:
+        group, sampling, budget = self._groups[task.group], self._sampling, self._budget
 
         def progress(offset: int) -> None:
-            if task.part == _WHOLE_LOG:
-                self._offsets[task.log] = offset
+            if task.part == _WHOLE_GROUP:
+                self._offsets[task.group] = max(self._offsets[task.group], offset)
             if parent.poll(0):
                 os._exit(1)
 
-        if task.part == _WHOLE_LOG:
-            return self._read(log, lambda log: scan_log(log, lambda: prefilter, progress, sampling, budget))
-        if task.part == _COMBINE:
-            size, scans = self._parts[task.log][0].size, self._load_scans(task)
-            return self._read(log, lambda log: combine_parts(log, size, scans, prefilter, sampling, budget))
+        def scan(log: Source) -> LogScan:
+            if task.part == _WHOLE_GROUP:
+                return scan_log(log, lambda: prefilter, progress, sampling, budget)
+            size, scans = self._parts[task.group][0].size, self._load_scans(task)
+            return combine_parts(log, size, scans, prefilter, sampling, budget)
+
+        if task.part < 0:
+            return {log.name: self._read(log, scan) for log in group}
         try:
-            return scan_part(log, self._parts[task.log][task.part], scanner, sampling, budget, progress)
+            return scan_part(
+                group[0], self._parts[task.group][task.part], scanner, sampling, budget, progress
+            )
         except OSError as error:
             return error
 

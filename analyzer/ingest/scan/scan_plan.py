@@ -19,7 +19,9 @@ from analyzer.model.run import Source
 from analyzer.storage.decompress import Chunks
 
 LARGE_LOG_BYTES = 4 << 20
-"""Minimum size of a log that the pool of reader processes scans."""
+"""Minimum size of a log, or of a group of logs, that the pool of reader processes reads."""
+_BYTES_PER_LOG = 64 << 10
+"""Bytes that are scanned in the time that a log takes however small it is."""
 
 OffsetCallback = Callable[[int], None]
 """Called with the number of bytes that have been read of a log."""
@@ -40,6 +42,26 @@ class LogPart(NamedTuple):
     size: int
     start: int
     end: int
+
+
+def log_groups(logs: Iterable[Source], size: Callable[[Source], int]) -> list[list[Source]]:
+    """Return the logs that the pool reads: each large one alone, and groups of small ones.
+
+    A group takes as long as a large log; small logs that are too few for a group are left out.
+    """
+    groups: list[list[Source]] = []
+    small: list[Source] = []
+    weight = 0
+    for log in logs:
+        if size(log) >= LARGE_LOG_BYTES:
+            groups.append([log])
+            continue
+        small.append(log)
+        weight += size(log) + _BYTES_PER_LOG
+        if weight >= LARGE_LOG_BYTES:
+            groups.append(small)
+            small, weight = [], 0
+    return groups
 
 
 def scan_log(

@@ -24,11 +24,11 @@ import os, signal, sys, time
 from pathlib import Path
 import analyzer.ingest as ingest
 from analyzer.discover import discover
-from analyzer.ingest.scan import fork_pool
+from analyzer.ingest.scan import fork_pool, scan_plan
 from analyzer.model.messages import Messages
 from analyzer.model.run import Pattern
 
-ingest.LARGE_LOG_BYTES = 10_000
+scan_plan.LARGE_LOG_BYTES = 10_000
 fork_pool.POLL_SECONDS = 0.001
 fork_pool.MIN_PART_BYTES = fork_pool.BLOCK_BYTES
 fork_pool.core_count = lambda: 4
@@ -123,6 +123,24 @@ def test_one_log_that_a_launcher_marked_has_several_readers_too(tmp_path: Path) 
     program = """
 tables = run()
 assert tables == run() and len(tables["matches"]) == 1
+"""
+    ended(tmp_path, program)
+
+
+def test_small_logs_are_read_in_groups(tmp_path: Path) -> None:
+    """None of them by the process that waits, which reads what makes no group."""
+    for n in range(7):
+        (tmp_path / f"worker-{n}.log").write_text(f"step 0 loss {n}\nSocket closed {n}\n")
+    program = """
+scan_plan.LARGE_LOG_BYTES = 3 * scan_plan._BYTES_PER_LOG
+here = []
+def noted(matcher, log, *given, **more):
+    here.append(log.name)
+    return reads(matcher, log, *given, **more)
+ingest.read_source = noted
+tables = run()
+assert here == ["worker-6.log"], here
+assert tables == run() and len(tables["matches"]) == 7
 """
     ended(tmp_path, program)
 
