@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.model.contract import DrawnCurve, JsonNumber
-from analyzer.model.schema import GAUGE, VALIDATION
+from analyzer.model.schema import GAUGE, POSITIONS, VALIDATION
 from analyzer.tables.step_times import step_times
 
 MOST_POINTS = 240
@@ -38,14 +38,23 @@ def _preferred(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]
 
 def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, bool, list[Point]]]:
     """Return (worker, tag, origin) → number of its values, whether they belong to epochs, points to draw."""
-    found: dict[tuple[str, ...], tuple[int, bool, list[Point]]] = {}
     by_epoch = (pl.col("step").is_null() & pl.col("epoch").is_not_null()).all().over(_CURVE)
-    kept = _downsampled(scalars.with_columns(by_epoch=by_epoch))
-    columns = (*_CURVE, "total", "by_epoch", "epoch", "step", "steps", "value", "time")
-    for worker, tag, origin, total, epochs, epoch, step, *value in kept.select(columns).iter_rows():
-        _, _, points = found.setdefault((worker, tag, origin), (total, epochs, []))
-        points.append(_point(origin, epoch, epoch if epochs else step, *value))
-    return found
+    of_curves = (pl.col("origin") != GAUGE) & ~pl.col("tag").is_in(POSITIONS)
+    kept = _downsampled(scalars.filter(of_curves).with_columns(by_epoch=by_epoch))
+    columns = kept.group_by(_CURVE, maintain_order=True).agg(
+        pl.col("total", "by_epoch").first(), "epoch", "step", "steps", "value", "time"
+    )
+    return {
+        (worker, tag, origin): (
+            total,
+            epochs,
+            [
+                _point(origin, epoch, epoch if epochs else step, *value)
+                for epoch, step, *value in zip(*cells, strict=True)
+            ],
+        )
+        for worker, tag, origin, total, epochs, *cells in columns.iter_rows()
+    }
 
 
 def _drawn(

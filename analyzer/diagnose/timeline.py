@@ -71,12 +71,9 @@ def timeline(
     events = [*_starts(tables), *aligned, *ends, *_compilations(paused)]
     order = _SortKey(events, tables, clock, with_time)
     events.sort(key=order.key)
-    events = [event | order.bounds(event) for event in events]
-    if len(events) <= MOST_EVENTS:
-        return _with_excerpts(events, tables), 0
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
-    shown = [events[i] for i in sorted(kept[:MOST_EVENTS])]
+    shown = [events[i] | order.bounds(events[i]) for i in sorted(kept[:MOST_EVENTS])]
     return _with_excerpts(shown, tables), len(events) - len(shown)
 
 

@@ -64,26 +64,27 @@ def truths_of(
     Subjects for which the same signals hold share one mapping.
     """
     tallies: dict[tuple[str, int], Tally] = {}
-    by_rows: dict[int, dict[str, Tally]] = {}
-    named: dict[int, set[str]] = {}
-    known: dict[tuple[object, ...], Mapping[str, bool]] = {}
+    by_rows: dict[int, list[str]] = {}
     shared: dict[tuple[bool, ...], Mapping[str, bool]] = {}
     truths: dict[str, Mapping[str, bool]] = {}
     for subject, rows in seen.items():
-        if id(rows) not in by_rows:
-            by_rows[id(rows)] = {}
-            for name, signal in signals.items():
-                place = name, id(rows[name])
-                tally = tallies.get(place) or tallies.setdefault(place, Tally(signal, rows[name], training))
-                by_rows[id(rows)][name] = tally
-            named[id(rows)] = set[str]().union(*(tally.own for tally in by_rows[id(rows)].values()))
-        counted, has_rows = by_rows[id(rows)], subject in named[id(rows)]
-        numbers = tuple([tally.own.get(subject) for tally in counted.values()]) if has_rows else ()
-        key = id(rows), subject in training, not subject, numbers
-        if key not in known:
-            truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
-            known[key] = shared.setdefault(tuple(truth.values()), truth)
-        truths[subject] = known[key]
+        by_rows.setdefault(id(rows), []).append(subject)
+    for subjects in by_rows.values():
+        rows, counted = seen[subjects[0]], {}
+        for name, signal in signals.items():
+            place = name, id(rows[name])
+            counted[name] = tallies.get(place) or tallies.setdefault(
+                place, Tally(signal, rows[name], training)
+            )
+        named = set[str]().union(*(tally.own for tally in counted.values()))
+        known: dict[tuple[object, ...], Mapping[str, bool]] = {}
+        for subject in subjects:
+            numbers = tuple([each.own.get(subject) for each in counted.values()]) if subject in named else ()
+            key = subject in training, not subject, numbers
+            if key not in known:
+                truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
+                known[key] = shared.setdefault(tuple(truth.values()), truth)
+            truths[subject] = known[key]
     return truths
 
 

@@ -6,7 +6,6 @@ which two tasks of one host share: only the times of their recordings tell them 
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
@@ -72,4 +71,4 @@ def is_among(source: NamedSource, further: Mapping[str, Recording]) -> bool:
 
 
 def _folder(name: str) -> str:
-    return PurePosixPath(name).parent.as_posix()
+    return name.rpartition("/")[0] or "."

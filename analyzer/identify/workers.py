@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -95,9 +96,8 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
     """Return file of a recording → the worker of the output that lies beside it: both are one process."""
-    recordings = {
-        PurePosixPath(each.name).parent for each in sources if PurePosixPath(each.name).name == _RECORDING
-    }
+    named = [each.name for each in sources if each.name.rpartition("/")[2] == _RECORDING]
+    recordings = {PurePosixPath(name).parent for name in named}
     output = {
         folder: claim for log, claim in claims.items() if (folder := PurePosixPath(log).parent) in recordings
     }
@@ -258,6 +258,7 @@ def _basis_of(worker: str, claim: Claim | None) -> Basis:
     return claim.basis if claim and claim.worker == worker else Basis.NUMBER
 
 
+@lru_cache(maxsize=1 << 14)
 def _is_numbered(name: str) -> bool:
     """Return True if the name of a log or stream has a number but no role.
 

@@ -114,7 +114,7 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     shown = {text: each for text in texts if (each := plain(text))}
     asked = _asked([*texts, *(each.text for each in shown.values())])
     found: dict[str, list[SecretSpan]] = {}
-    for text in texts:
+    for text in (each for each in texts if each in asked or each in shown):
         spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
         if stretches := _merged(_not_masked(text, spans)):
             found[text] = stretches

@@ -1,7 +1,7 @@
 """Gathers what is known about the last attempt of each worker."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,11 +70,10 @@ def last_lives(
         )
         for row in workers.iter_rows(named=True)
     }
-    for table in ("facts", "records"):
-        for row in tables[table].iter_rows(named=True):
-            if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
-                (life.facts[row["key"]] if table == "facts" else life.records).append(row)
+    for life, row in _of_last_attempts(tables["facts"], lives):
+        life.facts[row["key"]].append(row)
     _add_progress(lives.values(), tables, clock, done)
+    _add_records(lives, tables["records"])
     _add_exceptions(lives, exceptions)
     _add_presence(lives.values(), tables["facts"])
     return list(lives.values())
@@ -97,14 +96,29 @@ def _add_progress(
         life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
 
 
+def _of_last_attempts(rows: pl.DataFrame, lives: Mapping[str, Life]) -> Iterator[tuple[Life, dict[str, Any]]]:
+    """Yield the rows of last attempts, each with its life."""
+    for row in rows.iter_rows(named=True):
+        if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
+            yield life, row
+
+
+def _add_records(lives: Mapping[str, Life], records: pl.DataFrame) -> None:
+    """Add the latest records of each life; of one without a position, all: they tell how far it came."""
+    placeless = [life.worker for life in lives.values() if life.place is None]
+    near = pl.col("near").fill_null(0.0)
+    latest = near == near.max().over("worker", "attempt")
+    telling = records.filter(latest | pl.col("worker").is_in(placeless))
+    for life, row in _of_last_attempts(telling, lives):
+        life.records.append(row)
+
+
 def _add_exceptions(lives: Mapping[str, Life], exceptions: pl.DataFrame) -> None:
     """Set the last exception of each life, and whether one was its own."""
-    for row in exceptions.filter("final").iter_rows(named=True):
-        life = lives.get(row["worker"])
-        if life and row["attempt"] == life.attempt:
-            if life.exception is None or not comes_after(life.exception, row):
-                life.exception = row
-            life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
+    for life, row in _of_last_attempts(exceptions.filter("final"), lives):
+        if life.exception is None or not comes_after(life.exception, row):
+            life.exception = row
+        life.own_exception = life.own_exception or (row["own"] and not row["runtime"])
 
 
 def _add_presence(lives: Collection[Life], facts: pl.DataFrame) -> None:

@@ -50,17 +50,16 @@ def accusations(
     first: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     lost: dict[tuple[str | None, str], float | None] = {}
     leader = next((row["worker"] for row in ends.values() if row["leader"]), "worker:0")
-    grave = records.filter(
-        pl.col("level").is_in(["W", "E", "F"]) | (pl.col("level").is_null() & (pl.col("kind") == "plain"))
+    words = pl.lit([*messages.literals("peer"), *messages.literals("remote_target")], pl.List(pl.String))
+    naming = records.filter(
+        pl.col("level").is_in(["W", "E", "F"]) | (pl.col("level").is_null() & (pl.col("kind") == "plain")),
+        pl.col("text").str.contains_any(words),
     )
-    words = (*messages.literals("peer"), *messages.literals("remote_target"))
-    rows = grave.with_columns(behind_end(grave, lifetimes)).iter_rows(named=True)
-    naming = [record for record in rows if any(word in record["text"] for word in words)]
-    if not naming:
+    if naming.is_empty():
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = _tasks_by_address(facts), _wording(messages)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
-    for record in naming:
+    for record in naming.with_columns(behind_end(naming, lifetimes)).iter_rows(named=True):
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind == "restarted":

@@ -1,5 +1,6 @@
 """Counts the files of each kind that each worker left, to show what was missing for the verdict."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,9 @@ def coverage(diagnosis: Json) -> dict[str, Any]:
     kinds = wording()["source_kinds"]
     read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]
     workers = sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"]))
-    counts = {w["id"]: {kind: _count(w, kind, read) for kind in kinds} for w in workers}
+    codes = {(w["id"], "exit_codes"): int(w["ended"]["exit_code"] is not None) for w in workers}
+    files = {**Counter((s["worker"], s["kind"]) for s in read), **codes}
+    counts = {w["id"]: {kind: files.get((w["id"], kind), 0) for kind in kinds} for w in workers}
     used = [kind for kind in kinds if any(row[kind] for row in counts.values())]
     known = {*used, *(s["kind"] for s in read)}
     rows = [(worker, [row[kind] for kind in used]) for worker, row in counts.items()]
@@ -28,9 +31,3 @@ def coverage(diagnosis: Json) -> dict[str, Any]:
         "absent": [name for kind, name in kinds.items() if kind not in known],
         "even": all(all(row) for _, row in rows),
     }
-
-
-def _count(worker: Json, kind: str, read: list[Json]) -> int:
-    if kind == "exit_codes":
-        return int(worker["ended"]["exit_code"] is not None)
-    return sum(s["worker"] == worker["id"] and s["kind"] == kind for s in read)
