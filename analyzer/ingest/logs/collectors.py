@@ -55,8 +55,10 @@ def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
     compiled = [re.compile(expression) for expression in expressions]
 
     def read(line: str) -> CollectedLine | None:
-        match = next(filter(None, (each.match(line) for each in compiled)), None)
-        if not match:
+        for each in compiled:
+            if match := each.match(line):
+                break
+        else:
             return None
         named = match.groupdict("")
         text = named["text"]

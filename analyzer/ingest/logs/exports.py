@@ -88,7 +88,7 @@ def entries_of(path: Path) -> Export:
         OSError: the file cannot be read.
 
     """
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
         opening = file.read(_OPENING_BYTES)
     is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
     if is_small_yaml and (found := _documents(path)):
