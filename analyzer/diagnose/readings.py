@@ -1,7 +1,5 @@
 """Selects readings of each worker's machine, and downsamples them for drawing."""
 
-import math
-
 import polars as pl
 
 from analyzer.model.contract import DrawnReading
@@ -10,6 +8,7 @@ from analyzer.model.schema import GAUGE
 MOST_POINTS = 120
 """Maximum number of points per curve: the highest reading of each of so many stretches of time."""
 _FEWEST = 3
+_CURVE = ("worker", "tag")
 _DEVICE = r"^gpu\d+/"
 _DRAWN = (
     "rss_bytes",
@@ -35,15 +34,17 @@ def readings_by_worker(scalars: pl.DataFrame) -> dict[str, list[DrawnReading]]:
         .sort("tag", "time")
     )
     found: dict[str, list[DrawnReading]] = {}
-    for (worker, tag), own in readings.group_by("worker", "tag", maintain_order=True):
-        if own.height >= _FEWEST:
-            found.setdefault(str(worker), []).append(_drawn(str(tag), own))
+    for worker, tag, total, times, values in _highest(readings).iter_rows():
+        points = [[round(time, 1), round(value, 3)] for time, value in zip(times, values, strict=True)]
+        drawn: DrawnReading = {"tag": tag, "kept": len(points), "total": total, "points": points}
+        found.setdefault(worker, []).append(drawn)
     return found
 
 
-def _drawn(tag: str, own: pl.DataFrame) -> DrawnReading:
-    every = math.ceil(own.height / MOST_POINTS)
-    stretch = pl.int_range(pl.len()) // every
-    highest = own.filter(pl.col("value").arg_max().over(stretch) == pl.int_range(pl.len()).over(stretch))
-    points = [[round(time, 1), round(value, 3)] for time, value in highest.select("time", "value").rows()]
-    return {"tag": tag, "kept": len(points), "total": own.height, "points": points}
+def _highest(readings: pl.DataFrame) -> pl.DataFrame:
+    """Return worker, tag, number of readings, and times and values of the highest ones to draw."""
+    at, every = pl.int_range(pl.len()), (pl.len() / MOST_POINTS).ceil()
+    parts = readings.with_columns(stretch=(at // every).over(_CURVE), total=pl.len().over(_CURVE))
+    is_highest = (pl.col("value").arg_max() == at).over(*_CURVE, "stretch")
+    kept = parts.filter(is_highest & (pl.col("total") >= _FEWEST))
+    return kept.group_by(_CURVE, maintain_order=True).agg(pl.col("total").first(), "time", "value")

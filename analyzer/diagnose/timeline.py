@@ -304,9 +304,9 @@ def _ends(
 def _checkpoints(tables: Tables) -> Iterator[Event]:
     """Yield the last checkpoint of each worker."""
     saved = tables["facts"].filter((pl.col("key") == "checkpoint") & pl.col("worker").is_not_null())
-    for group in saved.partition_by("worker", maintain_order=True):
-        row, count = group.row(-1, named=True), group.height
-        which = f" (the last of {count})" if count > 1 else ""
+    last = saved.group_by("worker", maintain_order=True).agg(pl.all().last(), count=pl.len())
+    for row in last.iter_rows(named=True):
+        which = f" (the last of {row['count']})" if row["count"] > 1 else ""
         yield _event(row, "checkpoint", f"checkpoint {row['value']}{which}")
 
 
