@@ -66,7 +66,9 @@ EXPECT: dict[str, Check] = {
     "culprits": several(),
     "suspects": several(),
     "accept": several(),
+    "recorded": mapping,
 }
+"""Keys of `expect`; `recorded` has those that differ where mwms-recorder saw the job."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +145,13 @@ class Scenario:
         """Return the expected diagnosis, as `expected.json` stores it; suspects are workers of the job."""
         tasks = {task: task for task in map(self.task, range(self.workers))}
         tasks["guilty"] = self.task(self.guilty)
+        expect = {**self.expect, **(self.expect.get("recorded", {}) if self.recorder else {})}
         named = {
-            key: [tasks[name] for name in self.expect.get(key, []) if name in tasks]
+            key: [tasks[name] for name in expect.get(key, []) if name in tasks]
             for key in ("culprits", "suspects")
         }
-        accept = {"accept": self.expect["accept"]} if self.expect.get("accept") else {}
-        return {"cause": self.expect["cause"], **named, **accept}
+        accept = {"accept": expect["accept"]} if expect.get("accept") else {}
+        return {"cause": expect["cause"], **named, **accept}
 
 
 def load_scenario(path: Path, guilty: int | None = None, workers: int | None = None) -> Scenario:
@@ -158,6 +161,8 @@ def load_scenario(path: Path, guilty: int | None = None, workers: int | None = N
     file.values.update({key: value for key, value in asked.items() if value is not None})
     file.check((), KEYS, REQUIRED)
     file.check(("expect",), EXPECT, ("cause", "culprits"))
+    if "recorded" in file.values["expect"]:
+        file.check(("expect", "recorded"), EXPECT, ())
     values = dict(file.values)
     values["blames"] = "guilty" in values
     values["guilty"] = _guilty(file, values)

@@ -108,7 +108,7 @@ def test_addresses_answer_or_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         silent = reach.asked(address, 0.1)
-        threading.Thread(target=_greet, args=(server, 2), daemon=True).start()
+        threading.Thread(target=_greet, args=(server, 4), daemon=True).start()
         greeted = reach.asked(address, 2.0)
         assert (silent["outcome"], silent["answer_seconds"]) == ("open", None)
         assert greeted["outcome"] == "open"

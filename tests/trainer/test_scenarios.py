@@ -47,6 +47,17 @@ def test_guilty_stands_for_the_guilty_worker(tmp_path: Path) -> None:
     assert expected == {"cause": "peer.killed", "culprits": ["worker:1"], "suspects": []}
 
 
+def test_a_recording_may_tell_more_than_the_files(tmp_path: Path) -> None:
+    """Without exit codes a worker vanished; the recorder saw how it ended."""
+    told = GOOD.replace("cause: peer.killed", "cause: peer.vanished")
+    path = write(tmp_path, told + "  recorded: {cause: peer.killed}\n")
+    assert load_scenario(path).expected()["cause"] == "peer.vanished"
+    path = write(tmp_path, "recorder: true\n" + path.read_text())
+    assert load_scenario(path).expected()["cause"] == "peer.killed"
+    with pytest.raises(ScenarioError, match="unknown key `reason`"):
+        load_scenario(write(tmp_path, told + "  recorded: {reason: peer.killed}\n"))
+
+
 def test_random_guilt_is_repeatable(tmp_path: Path) -> None:
     """The same seed draws the same worker."""
     path = write(tmp_path, GOOD.replace("guilty: 1", "guilty: random\nseed: 5"))

@@ -4,6 +4,9 @@ import polars as pl
 
 from analyzer.tables.builders import frame
 
+_SLOW_MILLISECONDS = 20.0
+"""Far above what a network of one site needs (under 1), and what a busy host adds to the fastest attempt."""
+
 
 def reachability(reach: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and probed peer address; omits the worker's own addresses."""
@@ -18,9 +21,27 @@ def reachability(reach: pl.DataFrame) -> pl.DataFrame:
             pl.col("source", "line", "outcome").last(),
             asked=pl.len().cast(pl.Int64),
             opened=opened.sum().cast(pl.Int64),
+            silent=pl.col("silent").sum().cast(pl.Int64),
+            milliseconds=(1000 * pl.col("seconds").min()).round(1),
         )
         .join(listening, on="peer", how="left", maintain_order="left")
     )
-    by_all = (pl.col("opened") > 0).sum().over("peer", "address")
-    others = (by_all - (pl.col("opened") > 0)).cast(pl.Int64)
-    return frame("reachability", tried.with_columns(others_open=others).iter_rows(named=True))
+    return frame("reachability", _compared(tried).iter_rows(named=True))
+
+
+def _compared(tried: pl.DataFrame) -> pl.DataFrame:
+    """Add what other workers found at the same address, and whom of two a failed attempt points at."""
+    place, found = ["peer", "address"], pl.col("opened") > 0
+    resolved = pl.col("outcome") != "unresolvable"
+    counted = tried.with_columns(
+        others_open=(found.sum().over(place) - found).cast(pl.Int64),
+        others_resolved=(resolved.sum().over(place) - resolved).cast(pl.Int64),
+        reached=found.sum().over("worker"),
+        slow_for=(pl.col("milliseconds") >= _SLOW_MILLISECONDS).sum().over(place).cast(pl.Int64),
+    )
+    lost = ~found & (pl.col("reached") > 0)
+    several = pl.len().over("worker") > 1
+    return counted.with_columns(
+        shut_out=(lost.sum().over(place) > 1) & ~found.any().over(place),
+        cut_off=several & (pl.col("reached") == 0) & (pl.col("others_open") > 0).all().over("worker"),
+    ).drop("reached")

@@ -16,7 +16,7 @@ def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFr
     if Kind.RECORDING not in sources["kind"]:
         return facts
     facts = with_tasks_run_twice(with_running_workers(facts, sources), sources)
-    return with_own_files(with_first_end(facts))
+    return with_own_disk(with_own_files(with_first_end(facts)))
 
 
 def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
@@ -58,6 +58,7 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     """Return the facts, and `recorded_twice` for each worker with two recordings of the same time.
 
     Its value is the seconds that they have in common. A restart begins after the end of the one before.
+    The key is `recorded_in_two_clusters` where the two were told of different clusters.
     """
     spans = (
         sources.filter((pl.col("kind") == "recording") & pl.col("worker").is_not_null())
@@ -65,11 +66,22 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
         .agg(pl.col("first_time").min(), pl.col("last_time").max())
         .sort("worker", "first_time")
     )
-    before = spans.with_columns(before=pl.col("last_time").shift(1).over("worker")).drop_nulls("before")
-    shared = before.with_columns(shared=pl.min_horizontal("last_time", "before") - pl.col("first_time"))
+    specs = facts.filter(pl.col("key") == "cluster_spec").unique(["worker", "attempt"], maintain_order=True)
+    spans = spans.join(
+        specs.select("worker", "attempt", spec="value"),
+        on=["worker", "attempt"],
+        how="left",
+        maintain_order="left",
+    )
+    earlier = pl.col("last_time", "spec").shift(1).over("worker").name.prefix("earlier_")
+    before = spans.with_columns(earlier).drop_nulls("earlier_last_time")
+    ended = pl.min_horizontal("last_time", "earlier_last_time")
+    shared = before.with_columns(shared=ended - pl.col("first_time"))
     twice = shared.filter(pl.col("shared") >= _CLEARLY_SECONDS).unique("worker", maintain_order=True)
     seconds = pl.col("shared").round(0).cast(pl.Int64).cast(pl.String)
-    rows = twice.select("worker", "attempt", key=pl.lit("recorded_twice"), value=seconds)
+    differ = pl.col("spec") != pl.col("earlier_spec")
+    key = pl.when(differ).then(pl.lit("recorded_in_two_clusters")).otherwise(pl.lit("recorded_twice"))
+    rows = twice.select("worker", "attempt", key=key, value=seconds)
     return pl.concat([facts, rows], how="diagonal")
 
 
@@ -90,6 +102,18 @@ def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     names = pl.col("name").unique(maintain_order=True).head(3).str.join(", ")
     own = alone.group_by("worker", maintain_order=True).agg(pl.col("attempt").max(), value=names)
     return pl.concat([facts, own.with_columns(key=pl.lit("own_files"))], how="diagonal")
+
+
+def with_own_disk(facts: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts, and `own_full_disk` for each worker whose full disk no other recorded worker has."""
+    full, disks = (facts.filter(pl.col("key") == key) for key in ("full_disk", "disk"))
+    recorded = facts.filter(pl.col("key") == "recorded_command")["worker"].n_unique()
+    if full.is_empty() or disks["worker"].n_unique() < max(2, recorded):
+        return facts
+    users = disks.group_by("value").agg(users=pl.col("worker").n_unique())
+    own = full.join(users, on="value", how="left", maintain_order="left").filter(pl.col("users") == 1)
+    own = own.unique("worker", keep="last", maintain_order=True).drop("users")
+    return pl.concat([facts, own.with_columns(key=pl.lit("own_full_disk"))], how="diagonal")
 
 
 def with_whole_stalls(stalls: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:

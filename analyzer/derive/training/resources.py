@@ -44,7 +44,12 @@ def _ranges(readings: pl.DataFrame) -> pl.DataFrame:
     )
     others = pl.col("mean").top_k(2).over("tag", mapping_strategy="join")
     highest = pl.when(pl.col("mean") == others.list.get(0)).then(others.list.get(1, null_on_oob=True))
-    return own.with_columns(over_others=pl.col("mean") - highest.otherwise(others.list.get(0)))
+    low = pl.col("mean").bottom_k(2).over("tag", mapping_strategy="join")
+    lowest = pl.when(pl.col("mean") == low.list.get(0)).then(low.list.get(1, null_on_oob=True))
+    return own.with_columns(
+        over_others=pl.col("mean") - highest.otherwise(others.list.get(0)),
+        part_of_others=pl.col("mean") / lowest.otherwise(low.list.get(0)),
+    )
 
 
 def _changes(readings: pl.DataFrame) -> pl.DataFrame:

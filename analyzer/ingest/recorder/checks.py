@@ -61,4 +61,6 @@ class CheckReader:
                 "reach", line=number, time=float(event["time"]), reason=storable(event["reason"]),
                 peer=storable(target["task"]), address=storable(target["address"]),
                 outcome=storable(target["outcome"]), own=bool(target.get("own")),
+                seconds=None if target.get("answer_seconds") is None else float(target["seconds"]),
+                silent="answer_seconds" in target and target["answer_seconds"] is None,
             )  # fmt: skip

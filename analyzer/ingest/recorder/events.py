@@ -11,6 +11,7 @@ from typing import Any
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
+from analyzer.ingest.recorder.activity import ActivityReader
 from analyzer.ingest.recorder.checks import CheckReader
 from analyzer.ingest.recorder.outcome import OutcomeReader
 from analyzer.ingest.recorder.samples import SampleReader
@@ -27,7 +28,10 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     if output.source.name.endswith(".index.jsonl"):
         return
     outcome = OutcomeReader(output, matcher)
-    readers = (SetupReader(output, matcher), SampleReader(output), CheckReader(output), outcome)
+    readers = (
+        *(SetupReader(output, matcher), SampleReader(output), ActivityReader(output)),
+        *(CheckReader(output), outcome),
+    )
     unread: list[int] = []
     until = 0.0
     for number, event in _events(text, unread):

@@ -1,6 +1,7 @@
 """Resource samples, every five seconds → readings of the machine in `scalars`."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.logs.text import storable
@@ -32,6 +33,8 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "retransmits": ("retransmits_per_second", 1.0),
 }
 """Monotonic counter → the tag for its rate per second, and the factor for that rate."""
+_FULL_PERCENT = 85
+"""Use of a disk from which the next checkpoint, several times as large while it is written, may not fit."""
 _SLOWING = frozenset({"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"})
 """Throttle reasons of heat and power supply; a power cap is left out, as a busy GPU runs at it."""
 
@@ -61,11 +64,14 @@ class SampleReader:
         self._before = event
 
     def _read_disks(self, number: int, event: Event) -> None:
-        sizes = {disk["path"]: (disk["free_bytes"], disk["total_bytes"]) for disk in event["disks"]}
-        used = [
-            (round(100 - 100 * free / size), path, number) for path, (free, size) in sizes.items() if size
-        ]
+        disks = [disk for disk in event["disks"] if disk["total_bytes"]]
+        used = [(_used_percent(disk), disk["path"], number) for disk in disks]
         note_fullest(self._output, "disk_used_percent", used)
+        for disk in disks:
+            self._add_fact(number, "disk", _disk(disk), float(event["time"]))
+        smallest = min(disks, key=itemgetter("free_bytes"), default=None)
+        if smallest and _used_percent(smallest) >= _FULL_PERCENT:
+            self._add_fact(number, "full_disk", _disk(smallest), float(event["time"]))
 
     def _add_rates(self, number: int, event: Event, time: float) -> None:
         passed = float(event["monotonic"]) - float(self._before.get("monotonic", event["monotonic"]))
@@ -91,4 +97,16 @@ class SampleReader:
     def _report_once(self, number: int, key: str, value: str, time: float) -> None:
         if value not in self._reported:
             self._reported.add(value)
-            self._output.add("facts", line=number, time=time, key=key, value=storable(value)[:400])
+            self._add_fact(number, key, value, time)
+
+    def _add_fact(self, number: int, key: str, value: str, time: float) -> None:
+        self._output.add("facts", line=number, time=time, key=key, value=storable(value)[:400])
+
+
+def _used_percent(disk: Event) -> int:
+    return round(100 - 100 * disk["free_bytes"] / disk["total_bytes"])
+
+
+def _disk(disk: Event) -> str:
+    """Return what tells a file system from others: its mount point, its type and its size."""
+    return f"{disk['path']} ({disk.get('type', 'unknown')}, {int(disk['total_bytes']):,} bytes)"

@@ -1,7 +1,9 @@
 """Reads how a task was started: command, TF_CONFIG, environment, versions, strategy, seeds."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from analyzer.ingest.logs.gauges import add_gauge
@@ -15,6 +17,12 @@ ReadEvent = Callable[[int, Event], None]
 """Adds the rows of one event; takes its line number."""
 
 _MAX_VALUE_CHARS = 400
+_BATCH_SIZE = re.compile(
+    r"--?(?:(?:per[-_]?)?(?:worker|replica|device|gpu)[-_]?|local[-_]?|train(?:ing)?[-_]?|mini[-_]?)?"
+    r"batch(?:[-_]?size)?(?:[-_]?per[-_]?(?:worker|replica|device|gpu))?",
+    re.IGNORECASE,
+)
+"""Options for the examples that one worker reads a step; not those of evaluation or of all workers."""
 
 
 class SetupReader:
@@ -40,7 +48,9 @@ class SetupReader:
 
     def _read_recording(self, number: int, event: Event) -> None:
         self._fact(number, "host", event["host"])
-        self._fact(number, "recorded_command", " ".join(map(str, event["command"])))
+        command = [*map(str, event["command"])]
+        self._fact(number, "recorded_command", " ".join(command))
+        self._fact(number, "batch_size", _batch_size(command))
 
     def _read_facts(self, number: int, event: Event) -> None:
         config = event.get("tf_config")
@@ -59,6 +69,9 @@ class SetupReader:
     def _read_process(self, number: int, event: Event) -> None:
         self._fact(number, "tensorflow", event["tensorflow"])
         self._fact(number, "python", event["python"])
+        if "cpus_allowed" in event:
+            tag, allowed = "cpus_allowed_count", float(event["cpus_allowed"])
+            add_gauge(self._output, tag, allowed, line=number, time=event["time"])
         for name, version in event.get("packages", {}).items():
             packages.add_version(self._output, number, storable(name), storable(version))
 
@@ -79,3 +92,10 @@ class SetupReader:
     def _read_files(self, number: int, event: Event) -> None:
         for path in event["opened"]:
             self._fact(number, "reads_file", path)
+
+
+def _batch_size(command: Sequence[str]) -> str | None:
+    """Return the batch size that a command is given, of several the last; None if it is given none."""
+    words = [word for argument in command for word in argument.split("=", 1)]
+    sizes = [value for option, value in pairwise(words) if _BATCH_SIZE.fullmatch(option)]
+    return next((size for size in reversed(sizes) if size.isdecimal()), None)

@@ -9,8 +9,10 @@ import pytest
 
 from analyzer.derive.cluster.recordings import (
     with_first_end,
+    with_own_disk,
     with_own_files,
     with_running_workers,
+    with_tasks_run_twice,
     with_whole_stalls,
 )
 from analyzer.tables.builders import frame
@@ -102,3 +104,43 @@ def test_files_are_a_workers_own_where_no_other_opened_such_a_name(
     ]
     found = with_own_files(told([*recorded, *files])).filter(pl.col("key") == "own_files")
     assert found.sort("worker")["value"].to_list() == own
+
+
+def stated(*rows: tuple[str, int, str, str]) -> pl.DataFrame:
+    """Facts: worker, attempt, key, value."""
+    return frame(
+        "facts",
+        [
+            {"worker": worker, "attempt": attempt, "key": key, "value": value, "source": "s"}
+            for worker, attempt, key, value in rows
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "key"), [("{}", "recorded_twice"), ('{"worker": []}', "recorded_in_two_clusters")]
+)
+def test_two_recordings_of_one_task_may_know_two_clusters(second: str, key: str) -> None:
+    """Then the index is right, and the list of addresses is wrong."""
+    spans = [
+        {"source": f"{attempt}/recording.jsonl", "kind": "recording", "worker": "worker:1", "attempt": attempt, "first_time": 10.0 + attempt, "last_time": 50.0}
+        for attempt in (1, 2)
+    ]  # fmt: skip
+    facts = stated(("worker:1", 1, "cluster_spec", "{}"), ("worker:1", 2, "cluster_spec", second))
+    found = with_tasks_run_twice(facts, frame("sources", spans))
+    assert found.filter(found["key"].str.starts_with("recorded"))["key"].to_list() == [key]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "workers"), [("/tmp (tmpfs, 9 bytes)", ["worker:1"]), ("/ckpt (ext4, 5 bytes)", [])]
+)
+def test_a_full_disk_is_a_worker_s_own_where_no_other_has_it(elsewhere: str, workers: list[str]) -> None:
+    """What others have, too, may be shared."""
+    full = "/ckpt (ext4, 5 bytes)"
+    facts = stated(
+        *(("worker:0", 1, "recorded_command", "x"), ("worker:0", 1, "disk", elsewhere)),
+        *(("worker:1", 1, "recorded_command", "x"), ("worker:1", 1, "disk", full)),
+        ("worker:1", 1, "full_disk", full),
+    )
+    found = with_own_disk(facts)
+    assert found.filter(found["key"] == "own_full_disk")["worker"].to_list() == workers

@@ -185,3 +185,68 @@ def test_a_job_that_runs_and_does_not_stall_has_not_failed(tables_of: TablesOf) 
     ):
         given = {"worker-0/samples.jsonl": samples, "worker-0/recording.jsonl": recording}
         assert tables_of(given)["job"]["in_progress"].to_list() == [runs]
+
+
+def readings(tables: Tables) -> dict[str, list[float]]:
+    """The values of each tag, in the order of the samples."""
+    rows = tables["scalars"].select("tag", "value").rows()
+    return {tag: [round(value, 1) for name, value in rows if name == tag] for tag, _ in rows}
+
+
+def training(second: int, steps: int, compute: int, other: int) -> dict[str, Any]:
+    """A sample of a process that has made some steps, the last of them at that second."""
+    looks = {"compute": compute, "other": other}
+    return {
+        "event": "sample",
+        "progress": [{"pid": 7, "steps": steps, "last_end": START["monotonic"] + second, "looks": looks}],
+    }
+
+
+def test_looks_at_the_main_thread_become_shares_of_the_time_in_training(tables_of: TablesOf) -> None:
+    """Neither the time before the first step counts, nor that after the last one."""
+    given = lines(
+        *(training(0, 0, 50, 0), training(1, 4, 60, 0), training(2, 8, 64, 16), training(3, 12, 74, 26)),
+        training(-1, 13, 74, 90),
+    )
+    assert readings(tables_of({"worker-0/samples.jsonl": given}))["other_percent"] == [80.0, 50.0]
+
+
+def test_a_wait_for_a_processor_is_a_share_of_the_time_that_was_wanted(tables_of: TablesOf) -> None:
+    """Of four seconds that the threads wanted, others had three; and SIGSTOP held the process at two looks of five."""
+    given = lines(
+        {"event": "sample", "cpu_seconds": 1.0, "cpu_wait_seconds": 2.0},
+        {"event": "sample", "cpu_seconds": 2.0, "cpu_wait_seconds": 5.0, "states": {"T": 2, "S": 3}},
+    )
+    found = readings(tables_of({"worker-0/samples.jsonl": given}))
+    assert (found["cpu_wait_percent"], found["stopped_percent"]) == ([75.0], [40.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "size"),
+    [
+        (["--batch-size", "32"], "32"),
+        (["--per-worker-batch", "32", "--per-worker-batch=16"], "16"),
+        (["--batch_size_per_replica=64", "--steps", "5"], "64"),
+        (["--eval-batch-size", "32", "--global-batch-size", "128", "--batches", "9"], None),
+        (["--batch-size", "auto"], None),
+    ],
+)
+def test_a_batch_size_among_the_arguments_is_a_fact(
+    options: list[str], size: str | None, tables_of: TablesOf
+) -> None:
+    """That of one worker; of several, argparse takes the last."""
+    start = {"event": "recording", "host": "node-0", "command": ["python", "train.py", *options]}
+    assert facts(tables_of({"worker-0/recording.jsonl": lines(start)}), "worker:0").get("batch_size") == size
+
+
+def test_an_answer_that_does_not_come_is_told_from_one_of_an_older_recorder(tables_of: TablesOf) -> None:
+    """A process that is stopped lets the kernel accept connections, and says nothing."""
+    target = {"task": "worker:1", "address": "10.0.0.2:2222", "outcome": "open", "own": False, "seconds": 0.5}
+    for more, told in (
+        ({}, (False, None)),
+        ({"answer_seconds": None}, (True, None)),
+        ({"answer_seconds": 0.4}, (False, 0.5)),
+    ):
+        asked = {"event": "reach", "reason": "stall", "targets": [{**target, **more}]}
+        reach = tables_of({"worker-0/recording.jsonl": lines(asked)})["reach"]
+        assert reach.select("silent", "seconds").rows() == [told]

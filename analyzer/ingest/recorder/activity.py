@@ -1,0 +1,67 @@
+"""What a process did between two samples → percentages in `scalars`: phases of training, waits, stops."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from analyzer.ingest.logs.gauges import add_gauge
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.recorder.setup import Event, ReadEvent
+
+_STOPPED = "T"
+"""State of a process that SIGSTOP holds."""
+_PHASES = ("input", "compute", "save", "other")
+_MIN_LOOKS = 5
+"""Fewer looks at a process, of which there are five a second, give no percentage."""
+
+
+class ActivityReader:
+    """Reads from pairs of samples how a process spent the time in between."""
+
+    def __init__(self, output: SourceRows) -> None:
+        self._output = output
+        self._before: Event = {}
+        self.events: Mapping[str, Sequence[ReadEvent]] = {"sample": [self._read_sample]}
+
+    def _read_sample(self, number: int, event: Event) -> None:
+        time, before = float(event["time"]), self._before
+        self._before = event
+        for tag, percent in (*_stops(event), *_waits(before, event), *_training(before, event)):
+            add_gauge(self._output, f"{tag}_percent", percent, line=number, time=time)
+
+
+def _stops(event: Event) -> Iterator[tuple[str, float]]:
+    states = event.get("states", {})
+    if looks := sum(states.values()):
+        yield "stopped", 100.0 * states.get(_STOPPED, 0) / looks
+
+
+def _waits(before: Event, event: Event) -> Iterator[tuple[str, float]]:
+    """Yield the share of the wanted processor time that others had."""
+    ran, waited = (_growth(before, event, key) for key in ("cpu_seconds", "cpu_wait_seconds"))
+    if "cpu_wait_seconds" in before and ran + waited > 0:
+        yield "cpu_wait", 100.0 * waited / (ran + waited)
+
+
+def _training(before: Event, event: Event) -> Iterator[tuple[str, float]]:
+    """Yield the share of each phase, and the use of processors, between samples of a process that trains."""
+    passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
+    earlier = {each["pid"]: each for each in before.get("progress", ())}
+    for process in event.get("progress", ()):
+        first = earlier.get(process["pid"], {})
+        if passed <= 0 or not _trains_on(first, process, passed, float(event["monotonic"])):
+            continue
+        looked, looks = first.get("looks", {}), process.get("looks", {})
+        counts = {phase: _growth(looked, looks, phase) for phase in _PHASES}
+        if (total := sum(counts.values())) >= _MIN_LOOKS:
+            yield from ((phase, 100.0 * count / total) for phase, count in counts.items())
+        if "cpu_seconds" in event and "cpu_seconds" in before:
+            yield "training_cpu", 100.0 * _growth(before, event, "cpu_seconds") / passed
+
+
+def _trains_on(first: Event, process: Event, passed: float, now: float) -> bool:
+    """Return True if steps were made before and since the first sample, and the last one was not long ago."""
+    steps, ended = int(process["steps"]) - int(first.get("steps", 0)), process.get("last_end") or now
+    return 0 < int(first.get("steps", 0)) < int(process["steps"]) and now - ended <= 1 + 2 * passed / steps
+
+
+def _growth(before: Event, event: Event, key: str) -> float:
+    return max(0.0, float(event.get(key, 0)) - float(before.get(key, 0)))
