@@ -30,8 +30,8 @@ class ProcessStat(NamedTuple):
 def text_of(path: str) -> str:
     """Return the text of a file; empty if it cannot be read."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        with open(path, "rb", buffering=0) as file:
+            return file.read().decode("utf-8", "replace")
     except OSError:
         return ""
 
