@@ -104,7 +104,7 @@ class SampleReader:
 
 
 def _used_percent(disk: Event) -> int:
-    return round(100 - 100 * disk["free_bytes"] / disk["total_bytes"])
+    return round(100 - 100 * float(disk["free_bytes"]) / float(disk["total_bytes"]))
 
 
 def _disk(disk: Event) -> str:
