@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analyzer.model.placeholders import short_ids
 from analyzer.render.formatting import confidence, duration, instant, names, percent, plural
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
@@ -54,7 +55,11 @@ def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
     if not guessed:
         return ""
-    file = f"{one_line(guessed[0]['sources'][0], 60)}; " if len(blamed) == 1 and guessed[0]["sources"] else ""
+    file = (
+        f"{one_line(short_ids(guessed[0]['sources'][0]), 60)}; "
+        if len(blamed) == 1 and guessed[0]["sources"]
+        else ""
+    )
     return f" ({file}index guessed {guessed[0]['guessed']})"
 
 
@@ -105,7 +110,7 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     """Return the expected workers without files and the logs that cannot be read; empty if there are none."""
     logs = (s for s in diagnosis["sources"] if s["kind"] == "log" and s["read"] == "skipped")
     closed = [s for s in logs if s["reason"].startswith("cannot be read")]
-    unread = [one_line(s["name"], 60) for s in closed]
+    unread = [one_line(short_ids(s["name"]), 60) for s in closed]
     absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
     absent -= {s["worker"] for s in closed}
     said = [f"no file of {names(sorted(absent))}"] * bool(absent)

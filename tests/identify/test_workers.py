@@ -178,6 +178,25 @@ def test_a_gap_in_the_indices_is_a_missing_worker(make_run: Callable[[Mapping[st
     ]
 
 
+GROUP = (
+    "INFO:tensorflow:Collective all_reduce tensors: 4 all_reduces, num_devices = {}, group_size = {}, "
+    "implementation = CommunicationImplementation.AUTO, num_packs = 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("devices", "size", "absent"), [(1, 4, ["worker:0", "worker:1", "worker:3"]), (2, 4, [])]
+)
+def test_a_collective_counts_the_workers(
+    make_run: Callable[[Mapping[str, str]], Path], devices: int, size: int, absent: list[str]
+) -> None:
+    """The group of a lone log is the whole job, if each worker has one device."""
+    run = make_run({"worker-2.log": GROUP.format(devices, size) + LINE})
+    workers = load_tables(discover([run]), our_rules())["workers"]
+    known = workers.filter(~workers["seen"] & (workers["known_by"].str.starts_with("the number")))
+    assert known["worker"].to_list() == absent
+
+
 LOST = (
     "2026-11-21 05:27:06.817901: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with "
     "UNAVAILABLE: Collective ops is aborted by: Socket closed\n"

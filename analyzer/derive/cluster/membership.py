@@ -21,6 +21,8 @@ CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
 _DEVICE = r"/job:[a-z_]+(?:/replica:\d+)?/task:\d{1,9}"
 _NOT_THERE = r"assign a device|does not exist|not a valid device|unknown device|CreateSession\(\) for device"
 """Regex of errors that report a named device as missing."""
+_COUNTS = ("num_workers", "group_size")
+"""Keys of facts that state the number of workers; that of a collective's group, if each has one device."""
 _MAX_COUNTED = 4_096
 """Upper limit of inferred worker indices, in case a number was misread."""
 
@@ -64,8 +66,8 @@ def _named_by_peers(records: pl.DataFrame) -> set[str]:
 
 
 def _tasks_by_count(facts: pl.DataFrame, known: Iterable[str]) -> set[str]:
-    """Return the tasks implied by the largest `num_workers` that a strategy states."""
-    stated = facts.filter((pl.col("key") == "num_workers") & pl.col("worker").is_not_null())["value"]
+    """Return the tasks implied by the largest number of workers that a strategy states."""
+    stated = facts.filter(pl.col("key").is_in(_COUNTS) & pl.col("worker").is_not_null())["value"]
     count = max((int(value) for value in stated if re.fullmatch(r"\d{1,4}", value)), default=0)
     chiefs = sum(task.startswith("chief:") for task in known)
     return {f"worker:{index}" for index in range(min(count, _MAX_COUNTED) - chiefs)} if count > 1 else set()
