@@ -39,6 +39,7 @@ _SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
 """Regex for the end of the address of a Kubernetes service."""
 _ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
 _PLACEHOLDER = re.compile(r'("\$SLURM_JOB_ID"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)')
+_NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker)\b")
 _MAX_BLAMED = 3
 
 
@@ -137,6 +138,12 @@ def for_job(step: Step, job: Job) -> Step:
     own = any(_platform_of_command(each) == job.platform for each in commands)
     kept = [text for each in commands if (text := _on_platform(each, job.platform, own=own))]
     return step._replace(command="; ".join(dict.fromkeys(_filled(kept, job.names))) or None)
+
+
+def concerns(step: Step, job: Job) -> bool:
+    """Return False for a step that begins with the name of another platform than the job's."""
+    named = _NAMED.match(step.text)
+    return not (named and job.platform) or job.platform in step.text.lower()
 
 
 def _platform_of_command(command: str) -> Platform | str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.diagnose.advice.job_commands import Job, for_job, restart_elsewhere
+from analyzer.diagnose.advice.job_commands import Job, concerns, for_job, restart_elsewhere
 from analyzer.model.findings import Step
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
@@ -76,6 +76,16 @@ def test_a_step_has_commands_of_its_platform_that_can_be_pasted(
 ) -> None:
     """With the names of the blamed workers, and for a command of another platform what shows as much."""
     assert for_job(Step("Look.", command), Job(platform, names)) == Step("Look.", kept)
+
+
+@pytest.mark.parametrize(
+    ("platform", "left_out"), [("slurm", [1]), ("docker", [0, 1, 2]), ("kubernetes", [0]), (None, [])]
+)
+def test_steps_of_another_platform_are_left_out(platform: Any, left_out: list[int]) -> None:
+    """Those that begin with its name, and do not go on with that of the job's."""
+    texts = ["On Slurm, look.", "In Kubernetes, look.", "On Kubernetes, look; on Slurm, listen.", "Look."]
+    kept = [concerns(Step(text), Job(platform, [])) for text in texts]
+    assert [number for number, each in enumerate(kept) if not each] == left_out
 
 
 POD = """{
