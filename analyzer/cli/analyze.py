@@ -37,7 +37,7 @@ _EPILOG = """examples:
   kubectl logs -l job=train --prefix --tail=-1 | mwms-analyze -
 
 exit status:
-  0    healthy
+  0    healthy, or degraded with --fail-on failed
   1    failed or degraded, and a cause is named, however unsure; with --verify, a quote is not in the files
   2    wrong usage, a rule file is wrong, or --post failed
   3    failed with an unknown cause, or not enough data
@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     created = "where the report goes, - is standard output; missing directories are created"
     add("-o", "--output", metavar="FILE|DIR|-", help=created)
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
-    sent = "send the report to a webhook, in the one format of --format (default: json); written only with -o"
+    sent = "send the report to a webhook, in the one format of --format (default: json); no file without -o"
     add("--post", metavar="URL", help=sent)
     lowest = "lowest severity that exits non-zero (default: degraded)"
     add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)

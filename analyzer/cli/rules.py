@@ -1,4 +1,4 @@
-"""`mwms-rules`: list, check, test and draft rules."""
+"""Lists, checks, tests and drafts rules."""
 
 import argparse
 import difflib
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     command("schema", _schema, "print the JSON Schema of a rule file")
     new = command("new", _new, "draft a rule for a run that no rule explains")
     new.add_argument("--from", dest="run", metavar="RUN", type=Path, required=True, help="the run")
-    new.add_argument("--id", metavar="ID", help="the rule's id (default: the run's name)")
+    new.add_argument("--id", metavar="ID", help="ID of the rule (default: the name of the run)")
     causes = command("causes", _causes, "list all causes with their meaning")
     for each in (lint, test):
         own = "your own rules (default: those of the package)"

@@ -1,4 +1,4 @@
-"""`mwms-train`: run, record and score jobs of the reference trainer."""
+"""Runs, breaks and records jobs of the reference trainer, and scores their diagnoses."""
 
 from __future__ import annotations
 
@@ -57,6 +57,9 @@ _EXAMPLES = (
 )
 
 
+_PYTHON = "Python to run the workers with (default: this one)"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 if a scenario could not be run, 2 for wrong usage."""
     return run_command("mwms-train", lambda: _follow(_parser().parse_args(argv)))
@@ -77,26 +80,30 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Add:
         shown = (f"mwms-train {each}" for each in _EXAMPLES if each.split()[0] == name)
         parser = commands.add_parser(
-            name, help=text, epilog=examples(*shown), formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=examples(*shown),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.set_defaults(command=work)
         return parser.add_argument
 
-    command("list", _list, "name the scenarios")
-    run = command("run", _run, "run a scenario and hand over its run directory")
+    command("list", _list, "list the scenarios")
+    run = command("run", _run, "run scenarios and keep their run directories")
     run("-o", "--output", type=Path, metavar="DIR", help="the run directory (default: ./SCENARIO)")
     record = command("record", _record, "run scenarios and keep them under sample_runs/")
     home = {"type": Path, "metavar": "DIR", "default": catalogue.SAMPLE_RUNS}
-    record("-o", "--output", **home, help="keep them there instead")
-    record("--name", help="call the recording so, not like its scenario")
+    record("-o", "--output", **home, help="directory of the recordings (default: sample_runs/)")
+    record("--name", help="name of the recording (default: that of the scenario)")
     worker = command("worker", _worker, "run one task of a scenario, as a scheduler starts it on each host")
     _add_worker(worker)
-    told = "record scenarios × versions × guilty × numbers of workers, then score"
+    told = "record scenarios with each Python, guilty worker and number of workers, then score"
     matrix = command("matrix", _matrix, told)
     _add_matrix(matrix)
-    score = command("score", _score, "how the analyzer does on recordings")
+    score = command("score", _score, "compare the diagnoses of recordings with their truth")
     score("home", nargs="?", **home)
-    unnamed = "keep what was said of recordings that the file does not name yet"
+    unnamed = "add the answers on recordings that the file does not name yet"
     score("--first-tries", type=Path, metavar="FILE", help=unnamed)
     _add_shared(run, record, worker, matrix)
     return parser
@@ -106,43 +113,44 @@ def _add_worker(add: Add) -> None:
     add("scenario", metavar="SCENARIO", help="a name, or a file *.yaml")
     shared = "a directory that all hosts share; DIR/SCENARIO gets the run"
     add("--shared", type=Path, required=True, metavar="DIR", help=shared)
-    add("--rank", type=Rank.given, metavar="INDEX/COUNT", help="where no launcher sets variables")
+    add("--rank", type=Rank.given, metavar="INDEX/COUNT", help="this task, where no launcher says it")
     add("--host", help="this host's address for the others (default: that of its route)")
-    add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
+    add("--python", type=Path, default=Path(sys.executable), metavar="PATH", help=_PYTHON)
 
 
 def _add_matrix(add: Add) -> None:
-    add("-o", "--output", type=Path, metavar="DIR", required=True, help="where they are kept")
-    add("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]")
-    add("--workers", type=_numbers(1), default=(), metavar="N[,N]")
-    add("--python", type=Path, action="append", metavar="PATH", help="once for each version")
-    state = "what became of each recording (default: DIR/matrix.csv)"
+    add("-o", "--output", type=Path, metavar="DIR", required=True, help="directory of the recordings")
+    add("--guilty", type=_numbers(0), default=(), metavar="INDEX[,INDEX]", help="the guilty workers to try")
+    add("--workers", type=_numbers(1), default=(), metavar="N[,N]", help="the numbers of workers to try")
+    add("--python", type=Path, action="append", metavar="PATH", help="a Python for the workers; repeatable")
+    state = "result of each recording (default: DIR/matrix.csv)"
     add("--state", type=Path, metavar="FILE", help=state)
-    only = "leave out what that file names, even if it was refused"
+    only = "skip what that file names, even if it was refused"
     add("--only-missing", action="store_true", help=only)
-    add("--gpu", action="store_true", help="the scenarios that need GPUs, not the others")
-    add("scenarios", nargs="*", metavar="SCENARIO", help="default: all of the one kind or the other")
+    add("--gpu", action="store_true", help="run the scenarios that need GPUs instead of the others")
+    add("scenarios", nargs="*", metavar="SCENARIO", help="default: all, without or with --gpu")
 
 
 def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
     """Add the options that several commands have."""
     for add in (run, worker):
-        add("--program", type=shlex.split, metavar="COMMAND", help="break this program of yours")
-        start = "where it starts; copied for each worker"
+        add("--program", type=shlex.split, metavar="COMMAND", help="your own program instead")
+        start = "directory of that program; each worker gets a copy"
         add("--directory", type=Path, default=Path(), metavar="DIR", help=start)
     for add in (run, record, matrix):
-        add("--guilty-python", type=Path, metavar="PATH", help="another Python for the guilty worker")
+        add("--guilty-python", type=Path, metavar="PATH", help="Python to run the guilty worker with")
         add("--recorder", action="store_true", help="run the workers under mwms-recorder")
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
-        add("--python", type=Path, default=Path(sys.executable), metavar="PATH")
-        add("--workers", type=_number(1), metavar="N", help="another number of workers")
-        add("--keep-going", action="store_true", help="a scenario that fails ends nothing")
-    silence = "how long silence may last (default: 20, more with many workers or other load)"
+        add("--python", type=Path, default=Path(sys.executable), metavar="PATH", help=_PYTHON)
+        add("--workers", type=_number(1), metavar="N", help="number of workers")
+        add("--keep-going", action="store_true", help="go on after a scenario that failed")
+    how = "how gradients are exchanged; nccl needs GPUs (default: auto)"
+    silence = "end a job that prints nothing for so long (default: 20, more with many workers or load)"
     for add in (run, record, worker):
-        add("--guilty", type=_number(0), metavar="INDEX", help="make another worker guilty")
-        add("--after", type=_number(1), metavar="SECONDS", help="strike then, not at a step of the log")
-        add("--communication", choices=["auto", "ring", "nccl"], default="auto")
+        add("--guilty", type=_number(0), metavar="INDEX", help="index of the guilty worker")
+        add("--after", type=_number(1), metavar="SECONDS", help="strike after this time instead of at a step")
+        add("--communication", choices=["auto", "ring", "nccl"], default="auto", help=how)
     for add in (run, record, worker, matrix):
         add("--stall-timeout", type=_number(1), metavar="SECONDS", help=silence)
 

@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     told = (
         "Acknowledges a group: it is no longer notified, and no longer sets the exit status. "
-        "A second call keeps what it does not name."
+        "A second call changes only what it names."
     )
     made = command_parser("mwms-triage ack", told, shown)
     add = made.add_argument

@@ -41,7 +41,7 @@ def _read(report: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise UsageError(f"--verify {report}: {(error.strerror or str(error)).lower()}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"--verify {report}: this is no JSON: {error}") from error
+        raise UsageError(f"--verify {report}: this is not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != "mwms-diagnosis/1":
         raise UsageError(f"--verify {report}: this is no diagnosis; make one with --format json")
     if document["made_with"]["options"].get("redact") == "topology":

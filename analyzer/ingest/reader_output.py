@@ -171,7 +171,7 @@ def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
             yield f"holds bytes that are no {'UTF-16' if wide else 'UTF-8'}", error.start
     if "\0" in text:
         place = None if wide else data.find(b"\0")
-        yield "holds NUL bytes, as a file does that was not closed properly", place
+        yield "holds NUL bytes, like a file that was not closed properly", place
 
 
 def why_no_json(error: Exception) -> str:

@@ -57,7 +57,7 @@ def parsed_json(output: SourceRows, text: str, writer: str) -> Any:  # noqa: ANN
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        what = f"is no JSON as {writer} writes it: {why_no_json(error)}"[:200]
+        what = f"is not JSON as {writer} writes it: {why_no_json(error)}"[:200]
         output.add_damage(what, line=getattr(error, "lineno", None))
         return None
 

@@ -22,7 +22,7 @@ exit status:
   3    nothing new failed, but a new run is inconclusive or could not be examined
   4    no run was found
   70   internal error
-  130  interrupted; the next call goes on from there"""
+  130  interrupted; the next call continues there"""
 TABLES = ("owners", "muted")
 """Tables of the configuration file."""
 
@@ -63,7 +63,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
     dated = "file runs under the date of their end, as the first call does"
     add("--backfill", action="store_true", help=dated)
-    add("--limit", metavar="N", type=_positive, help="examine at most N runs; the next call goes on")
+    add("--limit", metavar="N", type=_positive, help="examine at most N runs; the next call continues")
     add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
     settled = "skip runs written to within this time (default: 10m)"
     add("--settle", metavar="TIME", default="10m", help=settled)

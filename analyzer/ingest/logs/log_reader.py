@@ -49,8 +49,8 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     for output in outputs if damage else ():
         output.add_damage(damage)
     flaws = (
-        ("holds NUL bytes, as a file does that was not closed properly", selection.nul),
-        ("holds bytes that are no UTF-8", selection.undecodable),
+        ("holds NUL bytes, like a file that was not closed properly", selection.nul),
+        ("holds bytes that are not UTF-8", selection.undecodable),
         ("holds bytes that are no UTF-16", broken_at),
     )
     for what, offset in flaws:

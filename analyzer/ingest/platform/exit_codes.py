@@ -38,7 +38,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
         if worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
             _add_exit_code(output, {**place, "worker": worker}, line.strip())
         elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
-            output.add_damage(f"names {named}, and no exit code that could be read", line=number)
+            output.add_damage(f"names {named} without a readable exit code", line=number)
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:

@@ -181,7 +181,7 @@ def _check_json(output: SourceRows, text: str) -> None:
             at = _skip_blanks(text, end)
     except (ValueError, RecursionError) as error:
         broken = getattr(error, "pos", at)
-        output.add_damage(f"is no JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
+        output.add_damage(f"is not JSON: {why_no_json(error)}", line=text.count("\n", 0, broken) + 1)
 
 
 def _skip_blanks(text: str, at: int) -> int:

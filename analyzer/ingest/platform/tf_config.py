@@ -25,7 +25,7 @@ def add_facts(output: SourceRows, text_with_prefix: str, first: int) -> None:
         line = _line(text_with_prefix, start + getattr(error, "pos", 0))
         value = text_with_prefix.split("\n")[line - 1][:400]
         output.add("facts", line=first - 1 + line, key="tf_config_error", value=value)
-        output.add_damage(f"is no JSON: {why_no_json(error)}", line=first - 1 + line)
+        output.add_damage(f"is not JSON: {why_no_json(error)}", line=first - 1 + line)
         return
     for key, value in tf_config_facts(config):
         output.add("facts", line=first - 1 + line, key=key, value=value)

@@ -27,7 +27,7 @@ def wrong(case: Case, tables: Tables) -> Iterator[str]:
     """JSON that breaks off is damage; the other forms are lines, and a line more or less can be meant."""
     yield from unsaid(case, tables)
     if case.seed.name.endswith(".json") and not damaged(tables) and _is_broken(case.data):
-        yield "is no JSON, and is called whole"
+        yield "is not JSON, and is called whole"
 
 
 def _is_broken(data: bytes) -> bool:

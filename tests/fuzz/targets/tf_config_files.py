@@ -1,4 +1,4 @@
-"""TF_CONFIG: what is no JSON was not read."""
+"""TF_CONFIG: what is not JSON was not read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.fuzz.target import Case
 
 
 def wrong(case: Case, tables: Tables) -> Iterator[str]:
-    """A text that is no JSON is damage, and so is one that is no text."""
+    """A text that is not JSON is damage, and so is one that is no text."""
     yield from unsaid(case, tables)
     if not damaged(tables) and not _is_json(case.data):
-        yield "is no JSON, and is called whole"
+        yield "is not JSON, and is called whole"
 
 
 def _is_json(data: bytes) -> bool:

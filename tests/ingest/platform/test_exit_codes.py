@@ -86,7 +86,7 @@ def test_a_worker_without_a_code_is_damage(line: str, tables_of: TablesOf) -> No
     """A line that was cut or overwritten must not pass for one that is not there."""
     tables = tables_of({"exit_codes.txt": f"worker-1 1\n{line}\n"})
     assert codes(tables) == [("worker:1", 1, "1")]
-    what = "names worker:0, and no exit code that could be read"
+    what = "names worker:0 without a readable exit code"
     assert tables["damage"].select("line", "what").rows() == [(2, what)]
 
 

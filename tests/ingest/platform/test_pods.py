@@ -169,7 +169,7 @@ def test_json_that_breaks_off_is_damage(make_run: MakeRun, name: str, text: str,
     tables = load_tables(discover([make_run({**LOGS, name: text})]), our_rules())
     lines = tables["damage"].filter(tables["damage"]["source"] == name)["line"].to_list()
     assert len(lines) == len(expected)
-    assert all("is no JSON" in what for what in tables["damage"]["what"])
+    assert all("is not JSON" in what for what in tables["damage"]["what"])
 
 
 def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:

@@ -42,11 +42,11 @@ def test_an_error_is_on_the_line_of_the_file(before: str, line: int, tables_of: 
 @pytest.mark.parametrize(
     ("text", "what", "line"),
     [
-        (GOOD[:-9], "is no JSON: ", 1),
-        ("", "is no JSON: Expecting", 1),
-        (BAD, "is no JSON: ", 2),
-        ('{"task": ' + "[" * 99_999, "is no JSON: its brackets go too deep", 1),
-        ('{"task": ' + "9" * 9_999 + "}", "is no JSON: it holds an endless number", 1),
+        (GOOD[:-9], "is not JSON: ", 1),
+        ("", "is not JSON: Expecting", 1),
+        (BAD, "is not JSON: ", 2),
+        ('{"task": ' + "[" * 99_999, "is not JSON: its brackets go too deep", 1),
+        ('{"task": ' + "9" * 9_999 + "}", "is not JSON: it holds an endless number", 1),
     ],
 )
 def test_a_config_that_breaks_off_is_damage(text: str, what: str, line: int, tables_of: TablesOf) -> None:
