@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from signal import Signals
 from typing import Any
 
 from analyzer.storage.disk_cache import cached_yaml
@@ -20,8 +19,8 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
     """Describe how a worker ended, e.g. `was ended by a signal (SIGKILL)`."""
     goes_on = life["ended"] == "running" and not life.get("sure", True)
     text: str = wording()["ends"]["goes_on" if goes_on else life["ended"]]
-    if number := life["signal"]:
-        text += f" ({Signals(number).name if number in {*Signals} else f'signal {number}'})"
+    if life["signal"]:
+        text += f" ({life['signal_name']})"
     elif life["exit_code"] is not None and life["ended"] != "finished":
         text += f" (exit code {life['exit_code']})"
     return text

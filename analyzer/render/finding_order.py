@@ -76,8 +76,8 @@ def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
 
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return (name, reason) of files of supported kinds that were not read completely, unless damage tells."""
-    told = {(damage["source"], damage["what"]) for damage in diagnosis["damage"]}
+    """Return (name, reason) of files of supported kinds that were read in part, unless damage tells why."""
+    told = {(damage["source"], damage["what"]) for damage in diagnosis.get("damage", ())}
     return [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in told]
 
 

@@ -8,21 +8,23 @@ from analyzer.diagnose.endings import end_of, how_it_ended
 
 
 @pytest.mark.parametrize(
-    ("ended", "code", "signal", "with_what"),
+    ("ended", "code", "name", "with_what"),
     [
         ("finished", 0, None, ""),
         ("exited", 3, None, " (exit code 3)"),
-        ("signal", -9, 9, " (SIGKILL)"),
-        ("signal", -77, 77, " (signal 77)"),
+        ("signal", -9, "SIGKILL", " (SIGKILL)"),
+        ("signal", -77, "signal 77", " (signal 77)"),
         ("unknown", None, None, ""),
     ],
 )
 def test_a_signal_or_an_exit_code_is_named(
-    ended: str, code: int | None, signal: int | None, with_what: str
+    ended: str, code: int | None, name: str | None, with_what: str
 ) -> None:
     """The code of a worker that finished says nothing more."""
     bare = how_it_ended({"ended": ended, "exit_code": None, "signal": None})
-    assert how_it_ended({"ended": ended, "exit_code": code, "signal": signal}) == bare + with_what
+    signal = -code if name and code else None
+    life = {"ended": ended, "exit_code": code, "signal": signal, "signal_name": name}
+    assert how_it_ended(life) == bare + with_what
 
 
 def test_that_a_worker_still_ran_is_told_as_a_fact_only_if_a_file_states_it() -> None:

@@ -5,6 +5,7 @@ inferred from the peers and marked so (`sure` is false).
 """
 
 from collections.abc import Mapping, Sequence
+from signal import Signals
 from typing import Any
 
 import polars as pl
@@ -133,6 +134,13 @@ def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, b
     return bool(training) and left and len(places) == 1
 
 
+def _signal_name(code: int | None) -> str | None:
+    """Return the name of the signal that a negative exit code stands for: `SIGSEGV`."""
+    if code is None or code >= 0:
+        return None
+    return Signals(-code).name if -code in {*Signals} else f"signal {-code}"
+
+
 def _phase(life: Life, how: str, starting_up: StartUp) -> str:
     if not life.row["seen"]:
         return "absent"
@@ -182,6 +190,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "sure": sure,
         "exit_code": code,
         "signal": -code if code is not None and code < 0 else None,
+        "signal_name": _signal_name(code),
         "sigterm": bool(caught),
         "went_on": bool(caught and place and comes_after(place._asdict(), caught[0])),
         "first_seen": life.times[0],

@@ -97,7 +97,7 @@ complete -c mwms-rules -n '_shtab_mwms_rules_using new' -s h -l help -d 'show th
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l print-config -d 'print each option with its value and origin as TOML, and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l from -xka "(__fish_complete_path (commandline -ct))" -d 'the run'
-complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l id -x -d 'the rule'"'"'s id (default: the run'"'"'s name)'
+complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l id -x -d 'ID of the rule (default: the name of the run)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using new' -l rules -xka "(__fish_complete_directories)" -d 'add the rules of a directory'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a causes -d 'List all causes with their meaning.'
 complete -c mwms-rules -n '_shtab_mwms_rules_using causes' -s h -l help -d 'show this help message and exit'

@@ -61,7 +61,7 @@ complete -c mwms-triage -n _shtab_mwms_triage_using -s o -l output -xka "(__fish
 complete -c mwms-triage -n _shtab_mwms_triage_using -l history -x -d 'a database instead of DIR/history.sqlite: postgresql+psycopg://…'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l since -x -d 'skip runs last written before: 3d, 12h, or 2026-11-20'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l backfill -d 'file runs under the date of their end, as the first call does'
-complete -c mwms-triage -n _shtab_mwms_triage_using -l limit -x -d 'examine at most N runs; the next call goes on'
+complete -c mwms-triage -n _shtab_mwms_triage_using -l limit -x -d 'examine at most N runs; the next call continues'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l timeout -x -d 'time limit for one run (default: 15m)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l settle -x -d 'skip runs written to within this time (default: 10m)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l keep -x -d 'how long reports are kept (default: 90d)'

@@ -66,6 +66,13 @@ def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> N
     assert life(derived({"worker-0.log": log}, exit_code=codes), "worker:0")["ended"] == ended
 
 
+@pytest.mark.parametrize(("code", "name"), [("-11", "SIGSEGV"), ("-77", "signal 77"), ("3", None)])
+def test_a_signal_has_a_name(code: str, name: str | None) -> None:
+    """Numbers that the operating system does not define keep their number."""
+    tables = derived({"worker-0.log": STEPS}, exit_code={"worker:0": code})
+    assert life(tables, "worker:0")["signal_name"] == name
+
+
 def test_a_log_that_just_ends_is_vanished_only_where_a_peer_fell() -> None:
     """And that is inferred, not written down."""
     found = life(derived({"worker-0.log": [*STEPS, LOST], "worker-1.log": STEPS}), "worker:1")
