@@ -48,7 +48,8 @@ _PROBLEMS = {
     "unexpected end of stream": "close the quotes or the bracket: the file ends within",
 }
 """Part of a message of YAML's parser → what to do about it."""
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""PyYAML's safe loader, in C if libyaml is there."""
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ def read(path: File, name: str) -> Document:
     text = ""
     try:
         text = path.read_text(encoding="utf-8")
-        root = yaml.compose(text, Loader=_Loader)
+        root = yaml.compose(text, Loader=LOADER)
         data = _build(document, root, (), set()) if root else None
     except (OSError, UnicodeDecodeError) as error:
         document.fault((), f"cannot be read: {error}")

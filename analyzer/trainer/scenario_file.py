@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from analyzer.model.errors import UserError
+from analyzer.storage.yaml_document import LOADER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +81,7 @@ class ScenarioFile:
         """Read a scenario file; raise ScenarioError unless it holds one mapping."""
         try:
             content = path.read_text()
-            node, values = yaml.compose(content), yaml.safe_load(content)
+            node, values = yaml.compose(content, LOADER), yaml.load(content, LOADER)  # noqa: S506 - the safe one
         except OSError as error:
             raise ScenarioError(f"{path}: {error.strerror}") from error
         except yaml.MarkedYAMLError as error:

@@ -112,6 +112,7 @@ class Recorder:
         raise AssertionError(f"no {count} events {event!r} in {seconds} s")
 
 
+@lru_cache(maxsize=None)
 def interpreters() -> list[str]:
     """Return this interpreter and those of the oldest and newest supported version, where they are there."""
     named = [shutil.which(name) for name in ("python3.8", "python3.13")]
