@@ -17,10 +17,11 @@ from tests.rules import few_rules as few_rules
 from tests.rules import our_rules
 from tests.rules import package_of_few_rules as package_of_few_rules
 
-COSTS = ("unit", "recordings", "processes", "browser", "slow", "tensorflow", "install")
+COSTS = {"unit": 0, "recordings": 1, "processes": 2, "browser": 3, "slow": 4, "tensorflow": 5, "install": 6}
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
 LONGEST_ID = 400
 """Characters of a text that names a test."""
+SAMPLES = frozenset(SAMPLE_RUNS)
 RECORDINGS = pytest.StashKey[Recordings]()
 FIXTURE_COSTS = {
     "recordings": "recordings",
@@ -50,14 +51,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by the costliest thing that it needs, and put the cheap ones first."""
+    places = {}
     for item in items:
-        for fixture in FIXTURE_COSTS.keys() & set(getattr(item, "fixturenames", ())):
-            item.add_marker(FIXTURE_COSTS[fixture])
-        if takes_sample_run(item):
-            item.add_marker("recordings")
-        if not any(map(item.get_closest_marker, COSTS)):
-            item.add_marker("unit")
-    items.sort(key=cost)
+        marked = {mark.name for mark in item.iter_markers()} & COSTS.keys()
+        needs = {FIXTURE_COSTS[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURE_COSTS}
+        needs |= {"recordings"} if takes_sample_run(item) else set()
+        for name in sorted(needs) if marked | needs else ["unit"]:
+            item.add_marker(name)
+        places[item] = max((COSTS[name] for name in marked | needs), default=COSTS["unit"])
+    items.sort(key=places.__getitem__)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -70,12 +72,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def takes_sample_run(item: pytest.Item) -> bool:
     """Whether a test is parametrized with the directory of a sample run."""
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return any(isinstance(value, Path) and value in SAMPLE_RUNS for value in parameters)
-
-
-def cost(item: pytest.Item) -> int:
-    """Return the place in COSTS of the costliest marker of a test."""
-    return max(place for place, name in enumerate(COSTS) if item.get_closest_marker(name))
+    return any(isinstance(value, Path) and value in SAMPLES for value in parameters)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from analyzer.cli.triage import main
 
@@ -51,6 +50,7 @@ def desk(tmp_path: Path) -> Desk:
 def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An S3 server on the loopback; its address."""
     import s3fs
+    from moto.server import ThreadedMotoServer  # its import takes longer than that of any test
 
     s3fs.S3FileSystem.clear_instance_cache()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
