@@ -29,6 +29,7 @@ from analyzer.identify.claims import (
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, next_free
+from analyzer.identify.kernel_logs import logs_beside
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
@@ -66,7 +67,8 @@ class Owners(NamedTuple):
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
-    clusters = stated_clusters(stated)
+    clusters, beside = stated_clusters(stated), logs_beside(sources, stated)
+    sources = [source for source in sources if source.name not in beside]
     sources = _without_common_numbers(sources, stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
     sources = _without_host_numbers(sources, stated, clusters, remote)
@@ -91,7 +93,10 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= by_peers(unsaid, leading, free_tasks(taken, len(unsaid), clusters), remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
-    return Owners(claims | _recorded(sources, claims), mixed, renumbered)
+    claims |= _recorded(sources, claims)
+    on_host = {log: Claim(claims[own].worker if own in claims else known[own], Basis.ADDRESS)
+               for log, own in beside.items() if own in claims or own in known}  # fmt: skip
+    return Owners(claims | on_host, mixed, renumbered)
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:

@@ -36,6 +36,14 @@ _START = 3
 _LAST = 10
 """Number of values before a restart that the first values after the restart are compared with."""
 
+_EVALUATION = re.compile(
+    r"(?i)(?:^|[/_.-])(?:val|valid|validation|eval|evaluation|test|dev|best)(?:[/_.-]|$)"
+)
+"""Regex for tags whose value may be NaN as a placeholder until there is one."""
+_NOT_OF_MODEL = re.compile(
+    r"(?i)(?:^|[_/])(?:s|sec|secs|seconds?|time|elapsed|eta|imgs?|images|samples|examples|tokens?|kimg)(?:[_/]|$)"
+)
+"""Regex for tags of durations, rates and counters."""
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
         r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*loss$"
@@ -57,7 +65,14 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
+    learns = {(row["worker"], row["origin"]) for row in rows if _is_finite_loss(row)}
+    for row in rows:
+        place = row["worker"], row["origin"]
+        row["lost"] &= row["first_value"] is not None or not (
+            place in learns or _EVALUATION.search(row["tag"])
+        )
     lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
+    kept = {(row["worker"], row["origin"]) for row in rows if not row["lost"] and _measures_model(row)}
     for row in rows:
         by_tag[row["tag"], row["origin"]].append(row)
     twins = _shared_with_events(series)
@@ -66,10 +81,20 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         _first_nonfinite(group)
         for row in group:
             row["lost_tags"] = lost[row["worker"], origin]
+            row["lost_all"] = row["lost"] and (row["worker"], origin) not in kept
             row |= twins.get((row["worker"], tag, origin == "event_file"), {"both": 0, "apart": 0})
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
     return frame("curves", rows)
+
+
+def _is_finite_loss(row: Mapping[str, Any]) -> bool:
+    return row["quantity"] in {"training_loss", "loss"} and row["first_value"] is not None
+
+
+def _measures_model(row: Mapping[str, Any]) -> bool:
+    """Return False for settings, durations, rates and counters, which stay finite whatever is trained."""
+    return row["quantity"] != "learning_rate" and not _NOT_OF_MODEL.search(row["tag"])
 
 
 def _summaries(values: pl.DataFrame) -> pl.DataFrame:
@@ -88,7 +113,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
-        lost=(bad.arg_max() > 0) & (bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
+        lost=(bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
         first_value=numbers.first(),
         last_value=numbers.last(),
         max_value=numbers.max(),

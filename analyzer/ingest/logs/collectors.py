@@ -48,10 +48,12 @@ class CollectedLine(NamedTuple):
     """`stdout` or `stderr` if the prefix states it; partial lines are joined per channel."""
     timestamp: str = ""
     """Time of printing as text, empty if the prefix has none."""
+    heads: bool = False
+    """True if the lines below without a prefix are of the same origin, up to one that begins with a date."""
 
 
 def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
-    """Return the style of one or more regexes with the group text and perhaps key, time, channel and part."""
+    """Return the style of regexes with the group text and perhaps key, time, channel, part and heads."""
     compiled = [re.compile(expression) for expression in expressions]
 
     def read(line: str) -> CollectedLine | None:
@@ -64,7 +66,8 @@ def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
         text = named["text"]
         timestamp, text = (named["time"], text) if "time" in named else split_timestamp(text)
         is_partial = named.get("part") == "P"
-        return CollectedLine(named.get("key"), text, is_partial, named.get("channel", ""), timestamp)
+        channel, heads = named.get("channel", ""), bool(named.get("heads"))
+        return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, heads)
 
     return read
 
@@ -172,11 +175,15 @@ _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$
 _rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _replica_exit = _regex_style(
-    r"(?P<text>The replica (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
+    r"(?P<text>(?P<heads>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
-    _regex_style(r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$"),
+    _regex_style(
+        r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+        r"(?P<text>(?P<heads>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
+        r"\((?P<key>pid=\d+), .*)$",
+    ),
     _regex_style(
         r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
         r"(?P<text>.*)$"
@@ -274,8 +281,12 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
     for number, line in numbered:
         if line.startswith(_OF_SLURM):
             key = None
-        collected = (style and style(_without_colours(line))) or CollectedLine(key, line)
-        key = None if style in EMBEDDED_STYLES and style is not _replica_exit else collected.key
+        marked = style(_without_colours(line)) if style else None
+        if marked:
+            key = marked.key if marked.heads or style not in EMBEDDED_STYLES else None
+        elif style in EMBEDDED_STYLES and line[:4].isdigit():
+            key = None
+        collected = marked or CollectedLine(key, line)
         origin = collected.key
         start, timestamp, before = unfinished.pop(
             (origin, collected.channel), (number, collected.timestamp, "")

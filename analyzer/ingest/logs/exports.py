@@ -30,7 +30,7 @@ MAX_YAML_EVENTS = 200_000
 """Limit on keys, values and brackets of a YAML file, each of which takes a kilobyte while it is parsed."""
 
 _OPENING_BYTES = 4_000
-_ENTRY = lazy_regex(rb'"(?:log|message|textPayload|jsonPayload|msg)"\s*:|"line"\s*:\s*"')
+_ENTRY = lazy_regex(rb'"(?:log|message|textPayload|jsonPayload|msg|_raw)"\s*:|"line"\s*:\s*"')
 _ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries|data)"\s*:\s*\[)')
 _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""

@@ -23,6 +23,13 @@ _PAIR = lazy_regex(
     rf"(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
     re.IGNORECASE,
 )
+_SPACED = lazy_regex(
+    r"(?<![\w./=:-])(?!(?:after|and|are|at|by|for|from|in|is|of|on|or|than|to|took|v|was|with)\b)"
+    r"(?P<name>[A-Za-z_][\w./-]*) {1,12}(?P<number>[-+]?(?:\d+\.\d+(?:e[-+]?\d+)?|nan|inf))"
+    r"(?P<unit>ms|us|s)?(?![\w:/%]|\.\d)",
+    re.IGNORECASE,
+)
+"""Regex for a name and its value with nothing but spaces between them: `G 0.693  D nan`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _NO_METRICS = frozenset({
     "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
@@ -93,13 +100,11 @@ def metrics(text: str) -> Iterator[Metric]:
     """Yield the metrics of a line in order."""
     around = _KNOWN.sub("", text)
     known = list(_KNOWN.finditer(text))
-    taken = {match.start("number") for match in known}
-    pairs = [
-        match
-        for match in _PAIR.finditer(text)
-        if _is_metric(match["name"]) and match.start("number") not in taken
-    ]
-    for match in sorted([*known, *pairs, *_RATE.finditer(text)], key=lambda match: match.start("number")):
+    found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
+    for match in (*_PAIR.finditer(text), *_SPACED.finditer(text)):
+        if _is_metric(match["name"]):
+            found.setdefault(match.start("number"), match)
+    for match in sorted(found.values(), key=lambda match: match.start("number")):
         unit = match.span("unit") if match["unit"] else None
         timed = unit or _STEP_DURATION.match(match["name"]) or _DURATION.match(match["name"])
         scope = "local" if timed else scope_of(match["name"], around)

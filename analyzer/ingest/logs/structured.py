@@ -25,6 +25,8 @@ _EXCEPTION_KEYS = frozenset(
 )
 _PAYLOAD_KEYS = ("jsonPayload", "record")
 """Cloud Logging's and loguru's name for the object that holds the program's own fields."""
+_ENVELOPE_KEYS = ("attributes", "result")
+"""Datadog's and Splunk's name for the object that holds an event."""
 _GROUP_KEYS = frozenset({"extra", "fields", "context", "data", "metrics", "error", "jsonPayload"})
 """Objects whose members count as fields of the entry itself."""
 _SERVICE_KEYS = frozenset({
@@ -53,14 +55,26 @@ def parse(line: str) -> Entry | None:
 
 
 def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return message, time and pod or host of an event in an answer of Datadog, or any other entry itself."""
-    event = entry.get("attributes")
-    if not (isinstance(event, dict) and isinstance(event.get("message"), str)):
+    """Return the event inside an entry of Datadog, Splunk or Elasticsearch, or any other entry itself.
+
+    Of Datadog and Splunk, it holds message, time and pod or host.
+    """
+    if isinstance(document := entry.get("_source"), dict):
+        return document
+    event = next((entry[key] for key in _ENVELOPE_KEYS if isinstance(entry.get(key), dict)), {})
+    message = event.get("message", event.get("_raw"))
+    if not isinstance(message, str):
         return entry
     tags = event.get("tags")
-    named = dict(str(tag).split(":", 1) for tag in tags if ":" in str(tag)) if isinstance(tags, list) else {}
-    origin = named.get("pod_name") or event.get("host")
-    return {"message": event["message"], "timestamp": event.get("timestamp"), "logStreamName": origin}
+    named = (
+        dict(str(tag).split(":", 1) for tag in tags if ":" in str(tag)) if isinstance(tags, list) else event
+    )
+    origin = next((named[key] for key in ("pod_name", "pod") if key in named), event.get("host"))
+    return {
+        "message": message,
+        "timestamp": event.get("timestamp", event.get("_time")),
+        "logStreamName": origin,
+    }
 
 
 def is_log_entry(entry: Entry) -> bool:

@@ -26,7 +26,8 @@ _INDEXES = (
     "batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
 )  # fmt: skip
 """Labels (of current and of earlier versions) with which controllers state role and index of a pod's task."""
-_KIND = re.compile(r'\s*(?:- )?"?kind"?:\s*"?(?:Pod|PodList|List)"?,?\s*$')
+_OBJECT = re.compile(r'\s*(?:- )?"?(?:kind"?:\s*"?(?:Pod|PodList|List)"?,?|metadata"?:\s*\{?)\s*$')
+"""Regex for a line at which the next pod may begin; not every tool writes its kind."""
 _LABEL = re.compile(
     rf'\s*"?(?P<key>{"|".join(map(re.escape, (*_ROLES, *_INDEXES, _JOB_OF_SET)))})"?:'
     r"\s*[\"']?(?P<value>\d{1,5}|[A-Za-z]{1,20})\b"
@@ -116,7 +117,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     labels = _Labels()
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
-        labels = _Labels() if _KIND.match(line) else labels
+        labels = _Labels() if _OBJECT.match(line) else labels
         if labels.read_line(line, named):
             current = pods[labels.worker] = _Pod(labels.worker)
         elif not labels.worker:

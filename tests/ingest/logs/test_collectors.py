@@ -23,6 +23,21 @@ def entries(*logs: dict[str, str]) -> str:
     return "".join(json.dumps(log) + "\n" for log in logs)
 
 
+def test_a_task_error_of_ray_is_of_the_worker_that_raised_it() -> None:
+    """The driver's lines below it too, up to one with a time; the trainer's own wrapper stays the driver's."""
+    lines = [
+        "(RayTrainWorker pid=11, ip=10.0.0.3) round 1",
+        "(RayTrainWorker pid=12, ip=10.0.0.4) round 1",
+        "ray.exceptions.RayTaskError(KeyError): ray::_Inner.train() (pid=10, ip=10.0.0.2, repr=Trainer)",
+        "ray.exceptions.RayTaskError(KeyError): \x1b[36mray::_RayTrainWorker__execute.get_next()\x1b[39m (pid=12, ip=10.0.0.4)",
+        "KeyError: 'b'",
+        "2026-11-21 01:40:37 the trial ended",
+    ]
+    streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    found = {stream.key: [number for number, _ in stream.lines] for stream in streams}
+    assert found == {"pid=11": [1], "pid=12": [2, 4, 5], None: [3, 6]}
+
+
 def test_entries_without_line_breaks_are_lines() -> None:
     """Fluent Bit takes the break off each."""
     assert texts(entries({"log": "a"}, {"log": "b"}, {"log": "c"})) == [(1, "a"), (2, "b"), (3, "c")]

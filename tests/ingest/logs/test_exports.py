@@ -113,6 +113,23 @@ def test_events_of_datadog_are_read(wrap: Callable[[list[Any]], str], tmp_path: 
     assert {*tables["scalars"]["tag"]} == {"step", "loss"}
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda n, text: {"preview": False, "result": {"_raw": text, "_time": f"2026-11-21T01:40:3{n}Z", "host": f"worker-{n % 2}"}},
+        lambda n, text: {"_index": "ml", "_id": f"q{n}", "_source": {
+            "@timestamp": f"2026-11-21T01:40:3{n}Z", "message": text, "kubernetes": {"pod_name": f"mnist-worker-{n % 2}"}}},
+    ],
+)  # fmt: skip
+def test_events_in_envelopes_are_read(wrap: Callable[[int, str], object], tmp_path: Path) -> None:
+    """As Splunk exports the results of a search, and Elasticsearch's tools its documents."""
+    lines = "\n".join(json.dumps(wrap(n, f"step {n} loss 0.5")) for n in (4, 3, 2, 1))
+    tables = read(tmp_path, lines + "\n", "1795225237_export.json")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+    assert tables["scalars"]["time"].null_count() == 0
+
+
 def test_a_broken_array_is_read_as_lines(tmp_path: Path) -> None:
     """It is no reason to read nothing."""
     (source,) = read(tmp_path, json.dumps(ENTRIES, indent=1)[:-9])["sources"].to_dicts()

@@ -215,6 +215,19 @@ def test_labels_of_the_controller_outweigh_names(
     assert set(facts.filter(facts["source"] == name)["worker"]) == {worker}
 
 
+def test_pods_may_lack_their_kind_and_name_themselves_before_their_labels(make_run: MakeRun) -> None:
+    """As API clients dump them, whose keys are in no order."""
+    pods = [pod(0, 1, "Error"), pod(1, 137, "Error")]
+    for index, each in enumerate(pods):
+        del each["kind"], each["apiVersion"]
+        labels = {"training.kubeflow.org/replica-index": str(index)}
+        each["metadata"] = {"name": f"bert-worker-{index}", "labels": labels}
+    run = make_run({**LOGS, "pods.json": json.dumps({"items": pods}, indent=1)})
+    facts = load_tables(discover([run]), our_rules())["facts"]
+    codes = facts.filter((facts["key"] == "exit_code") & (facts["source"] == "pods.json"))
+    assert {*codes.select("worker", "value").rows()} == {("worker:0", "1"), ("worker:1", "-9")}
+
+
 def test_the_pod_that_a_job_started_anew_counts(make_run: MakeRun) -> None:
     """Of two pods of one task, the exit code of the last one is that of the worker."""
     pods = [pod(1, 137, "Error"), pod(1, 0, "Completed")]
