@@ -29,7 +29,7 @@ from analyzer.identify.claims import (
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, next_free
-from analyzer.identify.kernel_logs import logs_beside
+from analyzer.identify.neighbours import logs_of_stem, logs_on_host
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
@@ -67,7 +67,7 @@ class Owners(NamedTuple):
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
-    clusters, beside = stated_clusters(stated), logs_beside(sources, stated)
+    clusters, beside = stated_clusters(stated), logs_on_host(sources, stated)
     sources = [source for source in sources if source.name not in beside]
     sources = _without_common_numbers(sources, stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
@@ -94,9 +94,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unsaid = [group for group in unsaid if group[0] not in claims]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     claims |= _recorded(sources, claims)
-    on_host = {log: Claim(claims[own].worker if own in claims else known[own], Basis.ADDRESS)
-               for log, own in beside.items() if own in claims or own in known}  # fmt: skip
-    return Owners(claims | on_host, mixed, renumbered)
+    by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
+    beside |= logs_of_stem(sources, by_log)
+    return Owners(
+        claims | {file: by_log[log] for file, log in beside.items() if log in by_log}, mixed, renumbered
+    )
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:

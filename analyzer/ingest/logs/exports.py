@@ -178,16 +178,20 @@ def _csv_rows(path: Path) -> list[Entry]:
     """Return the rows of a CSV file as entries; none unless its header names a message and a time."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         header = [name.strip().lower() for name in next(csv.reader([file.readline(_OPENING_BYTES)]), [])]
-        columns = {
-            field: next((header.index(name) for name in names if name in header), None)
-            for field, names in _CSV_COLUMNS.items()
-        }
+        columns = {field: _column(header, names) for field, names in _CSV_COLUMNS.items()}
         is_export = None not in (columns["message"], columns["timestamp"])
         if not is_export or path.stat().st_size > MAX_BYTES:
             return []
         used = {field: at for field, at in columns.items() if at is not None}
         rows = (row for row in csv.reader(file, strict=False) if len(row) >= len(header))
         return [{field: row[at] for field, at in used.items()} for row in rows]
+
+
+def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return the place of the first of `names`, whole or behind a path: `resource.labels.pod_name`."""
+    last = [column.rpartition(".")[2] for column in header]
+    found = (each.index(name) for name in names for each in (header, last) if name in each)
+    return next(found, None)
 
 
 def _oldest_first(entries: Sequence[Entry]) -> Export:

@@ -63,6 +63,12 @@ _COUNTER = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`."""
+_COUNTER_BEHIND = lazy_regex(
+    r"(?<![\w.-])(?P<name>(?:update|round|cycle|tick|episode|generation|timestep)s?)[=:] ?(?P<count>\d+)"
+    r"(?![\w.%-]|[,:]\d)(?:\s*(?:/|of)\s*(?P<total>\d+))?",
+    re.IGNORECASE,
+)
+"""Regex for a counter of a usual name behind the metrics of its line, as `reward=3.1 update=32`."""
 _RISES = 2
 """How often a counter must have grown before its lines are progress."""
 _MAX_COUNTERS = 50
@@ -131,10 +137,12 @@ def _layout_of(shape: str) -> _Layout | None:
 @lru_cache(maxsize=4096)
 def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
     """Parse a line with a counter of a name that is not known; its words up to the counter are its key."""
-    match = None if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape) else _COUNTER.match(shape)
+    if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape):
+        return None
+    match = _COUNTER.match(shape) or (_COUNTER_BEHIND.search(shape) if has_pair(shape) else None)
     if match is None:
         return None
-    key = shape[: match.start("count")].replace("0", "")
+    key = re.sub(r"[-+.0]", "", shape[: match.start("count")])
     total = match.span("total") if match["total"] else None
     values = tuple(metric for metric in metrics(shape) if metric.number != match.span("count"))
     return key, _Layout("loop", (None, None, match.span("count"), total), values)

@@ -61,7 +61,7 @@ def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
     """
     if isinstance(document := entry.get("_source"), dict):
         return document
-    event = next((entry[key] for key in _ENVELOPE_KEYS if isinstance(entry.get(key), dict)), {})
+    event: Entry = next((entry[key] for key in _ENVELOPE_KEYS if isinstance(entry.get(key), dict)), {})
     message = event.get("message", event.get("_raw"))
     if not isinstance(message, str):
         return entry

@@ -72,6 +72,7 @@ def test_streams_of_loki_are_read(tmp_path: Path) -> None:
         '"_time","_raw","host"',
         "\ufeffDate,Content,Host",
         "TimeGenerated [UTC],LogMessage,PodName",
+        "timestamp,jsonPayload.message,resource.labels.pod_name",
     ],
 )
 def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:

@@ -194,13 +194,29 @@ def counted(*texts: str) -> list[tuple[str, int | None, float]]:
 
 
 @pytest.mark.parametrize(
-    "line", ["round {}: bce 0.31 (lr 0.003)", "tick {}    kimg 1.2  D 0.7", "[vae] minute {} | elbo -91.5"]
+    "line",
+    [
+        "round {}: bce 0.31 (lr 0.003)",
+        "tick {}    kimg 1.2  D 0.7",
+        "[vae] minute {} | elbo -91.5",
+        "reward=3.10 kl=-0.0102 update={}",
+    ],
 )
 def test_a_counter_of_any_name_that_grew_twice_is_a_step(line: str) -> None:
     """Not before: a line seen twice may count anything."""
     assert counted(line.format(3), line.format(4)) == []
     assert counted(*map(line.format, (3, 4, 5, 6)))[-1][1] == 6
     assert ("step", 1, 1.0) in counted(*map(line.format, (7, 8, 9, 1)))
+
+
+def test_spaces_alone_may_separate_a_metric_from_its_value() -> None:
+    """NaN is a value; a word before a number is no name."""
+    lines = [f"tick {n}   G 0.69   D       nan   took 2.5 s  of 300.0" for n in (1, 2, 3)]
+    assert [(tag, value) for tag, _, value in counted(*lines) if value == value] == [
+        ("step", 3.0),
+        ("G", 0.69),
+    ]
+    assert {tag for tag, _, _ in counted(*lines)} == {"step", "G", "D"}
 
 
 def test_the_counter_itself_is_no_metric() -> None:
@@ -219,6 +235,7 @@ def test_the_counter_itself_is_no_metric() -> None:
         "worker {} reports 0.5",
         "read {}.5 MB",
         "listening on port {} (0.1)",
+        "size=2.5 attempts={}",
     ],
 )
 def test_what_counts_no_progress_is_no_step(line: str) -> None:

@@ -1,17 +1,21 @@
-"""Finds the worker that ran on the host of a kernel log, by the host in the log's name."""
+"""Finds the log of the worker that a kernel log or a dump belongs to, by the host or the stem in its name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from analyzer.identify.statements import NamedSource, Statements
+from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import is_kernel_log, is_numbered
 
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
 _NO_HOSTS = frozenset({"localhost", "worker", "node", "host"})
 """Names that tell one machine from another nowhere."""
+_OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
+"""Kinds of files that describe one process and may be named after its log: `gpu7.pyspy.txt`."""
 
 
-def logs_beside(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
+def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
     """Return kernel log → a log of the only server on the host that its name holds: `gn-014.dmesg`.
 
     A kernel log whose name holds a role is left out: it states its worker.
@@ -29,3 +33,18 @@ def logs_beside(sources: Sequence[NamedSource], stated: Statements) -> dict[str,
 
 def _holds(name: str, host: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", name) is not None
+
+
+def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[str, str]:
+    """Return file about a process → the log of which it has the stem and further suffixes."""
+    stems = {PurePosixPath(log).with_suffix("").as_posix(): log for log in logs}
+    files = [each.name for each in sources if each.worker is None and each.kind in _OF_A_PROCESS]
+    return {name: stems[stem] for name in files for stem in _stems(name) if stem in stems}
+
+
+def _stems(name: str) -> Iterable[str]:
+    """Yield a path without its last suffix, without its last two, and so on."""
+    path = PurePosixPath(name)
+    while path.suffix:
+        path = path.with_suffix("")
+        yield path.as_posix()

@@ -1,0 +1,40 @@
+"""Which worker a kernel log or a dump belongs to, and what names a peer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.identify.test_workers import LINE, LOST, SERVER, workers_of
+
+
+@pytest.mark.parametrize("name", ["gn-014.dmesg", "gn-014/kernel.log", "dmesg.gn-014.txt"])
+def test_a_log_of_the_kernel_is_of_the_server_on_its_host(
+    name: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A host's number is no index; the kernel log of a host without a server is nobody's."""
+    logs = {f"worker-{k}.log": SERVER.format(f"gn-01{3 + k}") + LINE for k in (0, 1)}
+    run = make_run({**logs, name: "[9.1] NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus.\n"})
+    assert workers_of(run)[name] == "worker:1"
+
+
+def test_a_dump_is_of_the_process_whose_log_has_its_stem(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Whatever the log's name says; a dump of another name stays nobody's."""
+    dump = (
+        'Process 1: python train.py\nPython v3.11.2\n\nThread 1 (idle): "MainThread"\n    put (sftp.py:7)\n'
+    )
+    logs = {"rl-0.log": LINE, "rl-1.log": LINE}
+    found = workers_of(make_run({**logs, "rl-1.pyspy.txt": dump, "other.pyspy.txt": dump}))
+    assert (found["rl-1.pyspy.txt"], found["other.pyspy.txt"]) == (found["rl-1.log"], None)
+
+
+def test_a_peer_is_named_though_what_it_said_is_cut_off(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Collectors that keep single lines drop the one below."""
+    text = LINE + LOST.format(0).removesuffix(":UNKNOWN:Error received from peer\n")
+    assert workers_of(make_run({"train.log": text})) == {"train.log": "worker:1"}
