@@ -37,7 +37,8 @@ class RemoteTasks:
         naming = self._records.filter(pl.col("text").str.contains_any(words))
         found: dict[str, set[str]] = {}
         for source, text in naming.select("source", "text").iter_rows():
-            found.setdefault(source, set()).update(_lost(text, lost), _called(text, called))
+            # A collector may have dropped the line below, which says what became of the call.
+            found.setdefault(source, set()).update(_lost(text, lost), _called(f"{text}\n", called))
         return found
 
 
