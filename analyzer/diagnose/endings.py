@@ -30,10 +30,11 @@ def end_of(life: Mapping[str, Any], part: str, cause: str | None = None) -> str:
     """Describe how a worker ended.
 
     For a culprit, `ended with an error` replaces `lost a peer`. How a blamed worker ended follows from the
-    `cause` of the verdict if no file records it.
+    `cause` of the verdict if no file records it, or only that Python reported a fatal error.
     """
     text, ended = how_it_ended(life), life["ended"]
     if part == "culprit" and ended == "aborted_by_peer":
         return text.replace(wording()["ends"][ended], "ended with an error")
-    implied = part in {"culprit", "suspect"} and ended == "unknown"
+    crashed = (ended, cause) == ("exception", "peer.crashed")
+    implied = part in {"culprit", "suspect"} and (ended == "unknown" or crashed)
     return wording()["ends_by_cause"].get(cause, text) if implied else text

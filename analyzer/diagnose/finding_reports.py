@@ -70,13 +70,19 @@ def _merged(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _combined(one: Evidence, other: Evidence) -> Evidence:
-    known = f"; {other.says};" in f"; {one.says};"
-    says = one.says if known else "; ".join(filter(None, (one.says, other.says)))
+    repeated = _repeats(other.says, one.says)
+    says = one.says if repeated else "; ".join(filter(None, (one.says, other.says)))
     signals = tuple(dict.fromkeys((*one.signals, *other.signals)))
     excerpt = one.excerpt if one.marks else other.excerpt
     marks = tuple(sorted({*one.marks, *other.marks}))
     worker = one.worker or other.worker
     return one._replace(says=says, signals=signals, worker=worker, excerpt=excerpt, marks=marks)
+
+
+def _repeats(said: str, before: str) -> bool:
+    """Return True if a statement is among those before it, or quotes the same words behind its colon."""
+    shorter, longer = sorted((said.partition(": ")[2], before.partition(": ")[2]), key=len)
+    return f"; {said};" in f"; {before};" or (len(shorter) >= _SHORTEST_QUOTE and shorter in longer)
 
 
 def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:

@@ -203,7 +203,9 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if steps:
         answers.append(Answer("Last step", f"{max(steps):,}", ""))
     if took:
-        undated = any(event["kind"] == "end" and "after" in event for event in diagnosis["timeline"])
+        finished = {w["id"] for w in diagnosis["workers"] if w["ended"]["how"] == "finished"}
+        ends = (event for event in diagnosis["timeline"] if event["kind"] == "end")
+        undated = any("after" in event and event["worker"] in finished for event in ends)
         least, after = ("at least ", "after ") if undated else ("", "")
         answers.append(Answer("Took", least + duration(took), f"ended {after}{instant(run['ended'])}"))
     return answers
