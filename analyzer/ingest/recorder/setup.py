@@ -76,6 +76,7 @@ class SetupReader:
             packages.add_version(self._output, number, storable(name), storable(version))
 
     def _read_strategy(self, number: int, event: Event) -> None:
+        self._fact(number, "strategy_made" if event["made"] else "strategy_begun", event["class"])
         if event["made"]:
             self._fact(number, "strategy", event["class"])
             self._fact(number, "replicas", event.get("replicas"))

@@ -1,4 +1,4 @@
-"""Reads processes, threads, memory and network counters from /proc."""
+"""Reads processes, threads, memory and network counters from /proc, and the kernel's log."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from collections import Counter
 from stat import S_IWUSR
 from typing import Any, Iterator, NamedTuple
 
-from mwms_recorder.masking import masked_command
+from mwms_recorder.masking import masked, masked_command
 
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = ("/dev/", "/proc/", "/sys/", "/memfd:")
 CODE = re.compile(r"/(?:site|dist)-packages/|\.(?:pyc?|so)(?:\.[\d.]+)?$")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+_TELLING = re.compile(
+    r"[Oo]ut of memory|oom-kill|oom_reaper|Killed process|segfault"
+    r"|general protection|NVRM: Xid|Hardware Error|I/O error"
+)
+MAX_LINES, MAX_READS = 40, 20_000
 
 
 class ProcessStat(NamedTuple):
@@ -169,3 +174,23 @@ def _listed(path: str) -> list[str]:
         return os.listdir(path)
     except OSError:
         return []
+
+
+def kernel_lines(since: float) -> list[str]:
+    """Return the last 40 lines on kills and device errors since a monotonic time; empty if unreadable."""
+    try:
+        log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return []
+    found: list[str] = []
+    try:
+        for _ in range(MAX_READS):
+            line = os.read(log, 8192).decode("utf-8", "replace")
+            head, _, text = line.partition(";")
+            if _TELLING.search(text) and int(head.split(",")[2]) / 1e6 >= since:
+                found.append(masked(text.strip()))
+    except OSError:
+        pass  # the end, or lines that were overwritten meanwhile
+    finally:
+        os.close(log)
+    return found[-MAX_LINES:]

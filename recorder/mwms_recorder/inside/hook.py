@@ -14,9 +14,10 @@ from types import ModuleType
 from typing import Any, Callable
 
 from mwms_recorder import progress
-from mwms_recorder.inside import data, endings, keras, seeds, strategies
-from mwms_recorder.inside.functions import Functions
+from mwms_recorder.inside import data, endings, seeds, strategies
+from mwms_recorder.inside.functions import BatchEnd, Functions
 from mwms_recorder.inside.ticks import Ticker
+from mwms_recorder.inside.watch import replace, watch, wrap
 from mwms_recorder.inside.weights import Weights
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
@@ -44,7 +45,7 @@ class Hook:
             if module.__name__ == "tensorflow":
                 self._install_tensorflow(module, seconds)
             else:
-                keras.install(self, module)
+                self._install_keras(module)
 
     def _install_tensorflow(self, tf: Any, seconds: float) -> None:
         self.words[progress.STARTED] = time.monotonic_ns()
@@ -59,8 +60,15 @@ class Hook:
             with self.guarded(part.__module__):
                 part(self, tf)
         if type(vars(tf).get("keras")) is ModuleType:  # before 2.6, Keras is a part of TensorFlow
-            keras.install(self, tf.keras)
+            self._install_keras(tf.keras)
         atexit.register(self._finish)
+
+    def _install_keras(self, keras: Any) -> None:
+        """Watch the public functions of Keras 2 or 3 for batches, saves and seeds."""
+        replace(keras.callbacks.CallbackList, "on_train_batch_end", lambda method: BatchEnd(method, self))
+        for name in ("save", "save_weights"):
+            watch(keras.Model, name, strategies.saving(self, f"Model.{name}"))
+        wrap(keras.utils, "set_random_seed", seeds.noting(self, "keras.utils.set_random_seed"))
 
     def _answer_with_stacks(self) -> None:
         """Register faulthandler for an unused signal, by which the observer requests all stacks."""

@@ -49,7 +49,7 @@ def _start(settings: Settings) -> None:
         options=settings.changed(),
     )
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    watcher = [sys.executable, "-m", "mwms_recorder.outside.attached", settings.encoded(), str(os.getpid())]
+    watcher = [sys.executable, "-m", "mwms_recorder.outside.observer", settings.encoded(), str(os.getpid())]
     variables = {**os.environ, "PYTHONPATH": root}
     subprocess.run(watcher, env=variables, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
     load(settings)

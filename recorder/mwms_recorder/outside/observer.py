@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from typing import Callable, NoReturn
@@ -14,7 +16,7 @@ from mwms_recorder.host import cgroup, facts, proc
 from mwms_recorder.journal import Journal
 from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.reach import reach
-from mwms_recorder.outside.recording import DRAINED, Link
+from mwms_recorder.outside.recording import DRAINED, Link, remove_pages
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.outside.signals import Witness, forwarded
 from mwms_recorder.outside.stalls import Stalls
@@ -158,3 +160,16 @@ class Observer:
 def _say(link: Link, word: bytes) -> None:
     with contextlib.suppress(OSError):
         os.write(link.said, word)
+
+
+def attach() -> None:
+    """Watch a process until its end, detached from it; arguments: settings as JSON, process ID."""
+    if os.fork():
+        os._exit(0)
+    settings, pid = Settings(**json.loads(sys.argv[1])), int(sys.argv[2])
+    Observer(settings, pid).watch()
+    remove_pages(settings.pages)
+
+
+if __name__ == "__main__":
+    attach()

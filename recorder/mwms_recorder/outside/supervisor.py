@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 
 from mwms_recorder import __version__
 from mwms_recorder.host import cgroup, proc
-from mwms_recorder.host.kernel_log import kernel_lines
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
 from mwms_recorder.outside.launch import Launched
@@ -176,7 +175,7 @@ class Supervisor:
             asked=self.asked,
             usage=used(usage),
             cgroup=cgroup.read(),
-            kernel=kernel_lines(self.begin) if status else [],
+            kernel=proc.kernel_lines(self.begin) if status else [],
             seconds=round(time.monotonic() - self.begin, 3),
         )
 
