@@ -11,6 +11,8 @@ _STOPPED = "T"
 _PHASES = ("input", "compute", "save", "other")
 _MIN_LOOKS = 5
 """Fewer looks at a process, of which there are five a second, give no percentage."""
+_MIN_SEGMENTS = 200
+"""Less traffic than an all-reduce of a small model gives none, either."""
 
 
 class ActivityReader:
@@ -24,7 +26,8 @@ class ActivityReader:
     def _read_sample(self, number: int, event: Event) -> None:
         time, before = float(event["time"]), self._before
         self._before = event
-        for tag, percent in (*_stops(event), *_waits(before, event), *_training(before, event)):
+        found = (*_stops(event), *_waits(before, event), *_losses(before, event), *_training(before, event))
+        for tag, percent in found:
             add_gauge(self._output, f"{tag}_percent", percent, line=number, time=time)
 
 
@@ -39,6 +42,13 @@ def _waits(before: Event, event: Event) -> Iterator[tuple[str, float]]:
     ran, waited = (_growth(before, event, key) for key in ("cpu_seconds", "cpu_wait_seconds"))
     if "cpu_wait_seconds" in before and ran + waited > 0:
         yield "cpu_wait", 100.0 * waited / (ran + waited)
+
+
+def _losses(before: Event, event: Event) -> Iterator[tuple[str, float]]:
+    """Yield the share of TCP segments that were sent again, if there was traffic."""
+    sent, again = (_growth(before, event, key) for key in ("segments", "retransmits"))
+    if "segments" in before and sent >= _MIN_SEGMENTS:
+        yield "retransmitted", 100.0 * again / sent
 
 
 def _training(before: Event, event: Event) -> Iterator[tuple[str, float]]:

@@ -115,13 +115,14 @@ def _io(pid: int) -> dict[str, int]:
 
 
 def network() -> dict[str, int]:
-    """Return bytes received and sent (without loopback), and the number of TCP retransmits if any."""
+    """Return bytes received and sent (without loopback), and TCP segments sent and retransmitted."""
     rows = [line.split(":") for line in text_of("/proc/net/dev").splitlines()[2:]]
     counts = [[int(field) for field in row[1].split()] for row in rows if row[0].strip() != "lo"]
     tcp = [line.split() for line in text_of("/proc/net/snmp").splitlines() if line.startswith("Tcp:")]
-    again = dict(zip(*tcp)).get("RetransSegs") if len(tcp) == 2 else None
+    counted = dict(zip(*tcp)) if len(tcp) == 2 else {}
+    names = {"OutSegs": "segments", "RetransSegs": "retransmits"}
     totals = {"received_bytes": sum(row[0] for row in counts), "sent_bytes": sum(row[8] for row in counts)}
-    return {**totals, "retransmits": int(again)} if again else totals
+    return {**totals, **{names[name]: int(value) for name, value in counted.items() if name in names}}
 
 
 def memory() -> dict[str, int]:
