@@ -133,11 +133,20 @@ def _lint(arguments: argparse.Namespace) -> int:
     try:
         own = _users_rules(_checked_rules(arguments), arguments)
     except RuleError as error:
-        print(error)
+        print(_with_given_paths(str(error), arguments.rules))
         print(plural(len(str(error).splitlines()), "fault"))
         return 2
     print(f"{plural(len(own.rules), 'rule')}, no faults")
     return 0
+
+
+def _with_given_paths(faults: str, folders: Sequence[str]) -> str:
+    """Return the faults with the directories as they were given, so that the paths can be pasted."""
+    for folder in folders:
+        named = Path(folder).resolve().name
+        given = f"{Path(folder)}/".replace("\\", r"\\")
+        faults = re.sub(rf"(?m)^{re.escape(named)}/", given, faults)
+    return faults
 
 
 def _test(arguments: argparse.Namespace) -> int:

@@ -111,7 +111,11 @@ class Run(NamedTuple):
         def prose(text: str) -> str:
             return sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
-        lists = (("Why", said["why"]), ("Next", [step["text"] for step in said["next"]]))
+        steps = (
+            f"{step['text']} `{step['command']}`" if step["command"] else step["text"]
+            for step in said["next"]
+        )
+        lists = (("Why", said["why"]), ("Next", list(steps)))
         parts = [f"<p><b>{escape(' · '.join(self._head()))}</b></p>", f"<p>{prose(said['summary'])}</p>"]
         for title, texts in lists:
             items = "".join(f"<li>{prose(text)}</li>" for text in texts)

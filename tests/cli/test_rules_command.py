@@ -99,14 +99,14 @@ def test_show_knows_what_was_meant(capsys: Said) -> None:
 
 
 def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> None:
-    """Of all files at once."""
+    """Of all files at once, each by the path that the directory was given with."""
     change(mine, "of: subject", "of: object")
     (mine / "yours.yaml").write_text(RULE.replace("role: cause", "role: kause"), encoding="utf-8")
     assert main(["lint", str(mine)]) == 2
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"{len(lines) - 1} faults"
-    assert any(line.startswith("my-rules/mine.yaml:8: `object` is no scope") for line in lines)
-    assert any(line.startswith("my-rules/yours.yaml:3: `kause` is no role") for line in lines)
+    assert any(line.startswith(f"{mine}/mine.yaml:8: `object` is no scope") for line in lines)
+    assert any(line.startswith(f"{mine}/yours.yaml:3: `kause` is no role") for line in lines)
 
 
 def test_an_unknown_cause_is_named_beside_other_faults(mine: Path, capsys: Said) -> None:
