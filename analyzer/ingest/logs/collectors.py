@@ -205,7 +205,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_LAUNCHER),
     _job_stream_line,
     _regex_style(
-        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?) *\| ?(?P<text>.*)$",
+        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
         r"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{1,5}) exited with code \d{1,3}(?: \(restarting\))?)$",
     ),
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),

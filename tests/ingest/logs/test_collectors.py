@@ -69,8 +69,14 @@ def test_the_streams_of_a_container_are_put_together_apart() -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    ["{} ", "{} stdout F ", "worker-0-1  | {} ", "[pod/job-worker-0/tensorflow] {} "],
-    ids=["kubectl", "CRI", "compose", "kubectl --prefix"],
+    [
+        "{} ",
+        "{} stdout F ",
+        "worker-0-1  | {} ",
+        "[pod/job-worker-0/tensorflow] {} ",
+        "job_worker.1.q8xm2@gpu-3    | {} ",
+    ],
+    ids=["kubectl", "CRI", "compose", "kubectl --prefix", "docker service logs"],
 )
 def test_times_of_a_collector_stand_where_a_record_begins(mark: str) -> None:
     """Not within a traceback, and not where a line tells its own time."""
