@@ -7,28 +7,21 @@ import polars as pl
 from analyzer.model.contract import CollectiveCall, TraceShares
 from analyzer.model.run import Tables
 
+_NAMES = {
+    "straggler_wait_share": "delay_share",
+    "straggler_wait_seconds": "delay_seconds",
+    "fastest_exit": "last",
+    "last": "times_last",
+}
+"""Column of `waits` → its name in the document, where that differs."""
 MOST_COLLECTIVES = 120
 """Maximum number of collectives; those with the longest waits are kept."""
 
 
 def traced(tables: Tables) -> list[TraceShares]:
     """Return the time shares and collective waits of each traced worker."""
-    return [
-        {
-            "worker": row["worker"],
-            "collectives": row["collectives"],
-            "step_time": row["step_time"],
-            "collective_share": row["collective_share"],
-            "collective_seconds": row["collective_seconds"],
-            "input_share": row["input_share"],
-            "delay_share": row["straggler_wait_share"],
-            "delay_seconds": row["straggler_wait_seconds"],
-            "last": row["fastest_exit"],
-            "times_last": row["last"],
-            "caused_seconds": row["caused_seconds"],
-        }
-        for row in tables["waits"].sort("worker").iter_rows(named=True)
-    ]
+    waits = tables["waits"].sort("worker").rename(_NAMES).select([*TraceShares.__annotations__])
+    return cast(list[TraceShares], waits.to_dicts())
 
 
 def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
