@@ -10,7 +10,6 @@ preceding TensorFlow start-up banner, or where Slurm reports a requeue. The work
 are split at the same times, or where their own content restarts. Each attempt writes its own event files.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements, with_rows
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import is_previous, log_of
@@ -27,7 +27,7 @@ from analyzer.model.task_names import is_previous, log_of
 Place = tuple[int, float]
 """(number of a part of a rotated log, line in that part)."""
 
-_EVENTS = re.compile(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
+_EVENTS = lazy_regex(r"tfevents\.(\d{9,})\.(.+)\.(\d+)\.\d+(?:\.v2)?(?:\.\w+)?$")
 """Regex of event file names; groups: creation time, host, process."""
 
 

@@ -4,7 +4,6 @@ It appends `.2` to the name of a task's directory if that exists. Without TF_CON
 which two tasks of one host share: only the times of their recordings tell them from one that ran again.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,9 +11,10 @@ import polars as pl
 
 from analyzer.identify.claims import Claim
 from analyzer.identify.statements import NamedSource
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.source_kinds import Kind
 
-_FURTHER = re.compile(r"(?P<first>.+[^./])\.(?P<attempt>\d{1,4})")
+_FURTHER = lazy_regex(r"(?P<first>.+[^./])\.(?P<attempt>\d{1,4})")
 
 
 class Recording(NamedTuple):

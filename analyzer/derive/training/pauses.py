@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Tables
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.builders import frame
@@ -27,7 +27,7 @@ _LONG, _SAVED = 5.0, 1.5
 """Number of usual step times from which a gap is a pause: without, and with a checkpoint in it."""
 _SHORTEST = 0.5
 """Minimum length of a pause in seconds."""
-_ALARM = re.compile(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
+_ALARM = lazy_regex(r"The operation took (?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?P<s>[\d.]+)(?P<unit>m?s)")
 
 
 class _Pause(NamedTuple):

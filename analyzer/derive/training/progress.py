@@ -13,13 +13,14 @@ import polars as pl
 
 from analyzer.derive.training.ordering import LastProgress, Row, comes_after
 from analyzer.derive.training.others import range_of_others
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.clock_alignment import CommonClock
 
 _LONGEST = 300
 """Maximum length in characters of a completion line."""
-_SENTENCE_END = re.compile(r"[.!;]+ +")
+_SENTENCE_END = lazy_regex(r"[.!;]+ +")
 _NAMES_EPOCH = re.compile(r"(?i)epoch")
 
 

@@ -5,27 +5,27 @@ one blocked by a lock, a sleep or a file is in user code or the standard library
 tf.data run on threads of the runtime. Native frames (`--native`) are ignored.
 """
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import report_unread_lines
+from analyzer.model.lazy_regex import lazy_regex
 
 IN_TENSORFLOW, OUTSIDE_TENSORFLOW = "stands_inside_tensorflow", "stands_outside_tensorflow"
 """Keys of the fact about a main thread; the value is its innermost Python frame."""
 INPUT_FRAME = "input_stands_in"
 """Key of the fact about a thread on which tf.data calls a user function; the value is its frame."""
 
-_PROCESS = re.compile(r"Process \d+: ")
-_THREAD = re.compile(r"Thread (?:0x[0-9A-Fa-f]+|\d+)(?: \((?P<state>[\w+]+)\))?(?:: ?\"(?P<name>[^\"]*)\")?")
-_FRAME = re.compile(r"\s+(?P<frame>\S.{0,500} \((?P<file>[^()]{1,500}?)(?::\d+)?\))\s*$")
-_IGNORED = re.compile(r"(?:Python v\d|\s+(?:Arguments|Locals):|\s+[\w.]+: |\s*$)")
+_PROCESS = lazy_regex(r"Process \d+: ")
+_THREAD = lazy_regex(r"Thread (?:0x[0-9A-Fa-f]+|\d+)(?: \((?P<state>[\w+]+)\))?(?:: ?\"(?P<name>[^\"]*)\")?")
+_FRAME = lazy_regex(r"\s+(?P<frame>\S.{0,500} \((?P<file>[^()]{1,500}?)(?::\d+)?\))\s*$")
+_IGNORED = lazy_regex(r"(?:Python v\d|\s+(?:Arguments|Locals):|\s+[\w.]+: |\s*$)")
 """Regex for lines to skip: Python's version, and the variables that `--locals` prints."""
-_RUNTIME = re.compile(r"(?:^|/)tensorflow/python/")
-_CALLED_BY_TF_DATA = re.compile(r"(?:^|/)tensorflow/python/ops/script_ops\.py$")
-_PYTHON = re.compile(r"\.py$|^<")
+_RUNTIME = lazy_regex(r"(?:^|/)tensorflow/python/")
+_CALLED_BY_TF_DATA = lazy_regex(r"(?:^|/)tensorflow/python/ops/script_ops\.py$")
+_PYTHON = lazy_regex(r"\.py$|^<")
 """Regex for the file of a Python frame; all other frames are native."""
 
 
