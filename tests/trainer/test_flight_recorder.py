@@ -16,6 +16,7 @@ from analyzer.trainer.jobs.processes import WorkerProcesses
 from analyzer.trainer.scoring.holdout_results import FirstTry
 from analyzer.trainer.scoring.recorder_scores import recorder_table
 from analyzer.trainer.scoring.scoreboard import Score
+from analyzer.trainer.witness.proc import command_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +36,18 @@ def test_a_fault_strikes_the_worker_and_not_its_recorder(tmp_path: Path) -> None
     left = recordings(tmp_path / "run")
     (end,) = [line for line in left["worker-1/recording.jsonl"].splitlines() if b'"end"' in line]
     assert json.loads(end)["signal"]["name"] == "SIGKILL"
+
+
+@pytest.mark.processes
+def test_a_probe_of_the_recorder_is_not_taken_for_its_command(tmp_path: Path) -> None:
+    """A recorder under load may have started `nvidia-smi` or the like before its command."""
+    config = {"cluster": {}, "task": {"type": "worker", "index": 1}}
+    recorded = recorder_command(["sleep", "60"], tmp_path / "run")
+    recorded[2] = f"import subprocess\nprobe = subprocess.Popen(['sleep', '50'])\n{recorded[2]}"
+    with WorkerProcesses(recorded=True) as workers:
+        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        workers.start(1, recorded, tmp_path, environment, tmp_path / "log", tmp_path / "log")
+        assert command_line(workers.processes[1].pid) == ("sleep", "60")
 
 
 def test_a_missing_recorder_is_an_error_that_says_how_to_install_it(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from analyzer.model.errors import UserError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 DISTRIBUTION = Path(__file__).parents[3] / "recorder"
 PROGRAM = """
@@ -58,13 +60,15 @@ class RecordedProcess:
 
     @classmethod
     def of(cls, recorder: subprocess.Popen[bytes]) -> RecordedProcess:
-        """Wait until the recorder has started its command, and return the command's process."""
-        children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
+        """Wait until the recorder has noted which process runs its command, and return that process."""
+        arguments = [*map(str, cast("list[str]", recorder.args))]
+        out = Path(arguments[arguments.index("-o") + 1])
         ends = time.monotonic() + START_SECONDS
         while time.monotonic() < ends and recorder.poll() is None:
-            if pids := children.read_text().split():
-                return cls(recorder, int(pids[0]))
-            time.sleep(0.005)
+            for first in _first_rows(out):
+                if first.get("recorder_pid") == recorder.pid:
+                    return cls(recorder, int(first["pid"]))
+            time.sleep(0.01)
         raise UserError(f"the recorder started no command in {START_SECONDS:.0f} s")
 
     def poll(self) -> int | None:
@@ -78,6 +82,13 @@ class RecordedProcess:
     def send_signal(self, number: int) -> None:
         """Send a signal to the command alone."""
         os.kill(self.pid, signal.Signals(number))
+
+
+def _first_rows(out: Path) -> Iterator[dict[str, Any]]:
+    """Yield the first row of each recording below a directory, as far as it is written."""
+    for path in out.glob("*/recording.jsonl"):
+        with path.open() as lines, suppress(json.JSONDecodeError):
+            yield json.loads(lines.readline())
 
 
 def recordings(out: Path) -> dict[str, bytes]:
