@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from analyzer.ingest.logs.collapsed_tracebacks import expand
+from analyzer.ingest.collapsed_tracebacks import expand
 from analyzer.model.lazy_regex import lazy_regex
 
 MAX_LINE_CHARS = 32_768
