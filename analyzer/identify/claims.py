@@ -10,7 +10,7 @@ from analyzer.model.task_names import Basis, is_task
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
-_TASK_OF = {"task": "{}", "own_device": "{}", "global_rank": "worker:{}"}
+_TASK_OF = {"task": "{}", "own_device": "{}", "created_device": "{}", "global_rank": "worker:{}"}
 """Key of a fact that a log states of itself → its value as a task, the most telling first."""
 
 

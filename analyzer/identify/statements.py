@@ -1,5 +1,6 @@
 """Collects the input of identification: source names, and facts that logs state about their worker."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -7,13 +8,15 @@ import polars as pl
 
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import attempt_of
+from analyzer.model.task_names import attempt_of, is_kernel_log
 
+HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
+"""Regex for the name of a host within a file's name, in lower case."""
 SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
 """Keys of facts that a script logs at start-up; a repetition indicates a restart."""
 _KEYS = (
-    *SAID_AT_START, "own_device", "server_address", "cluster_spec", "process_banner", "requeued", "restarts",
-    "awaits", "connected", "leader", "global_rank",
+    *SAID_AT_START, "own_device", "created_device", "server_address", "cluster_spec", "process_banner",
+    "requeued", "restarts", "awaits", "connected", "leader", "global_rank",
 )  # fmt: skip
 
 
@@ -47,12 +50,24 @@ Statements = Mapping[str, Sequence[Statement]]
 
 
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
-    """Return the sources of a run, in table order."""
+    """Return the sources of a run, in table order.
+
+    The number in `node13-dmesg.txt` is a host's if no other file is of such a worker.
+    """
     columns = sources.select("source", "kind", "worker", "attempt")
-    return [
+    named = [
         NamedSource(name, kind, worker, attempt, numbered=attempt_of(name) is not None)
         for name, kind, worker, attempt in columns.iter_rows()
     ]
+    others = {each.worker for each in named if not _is_of_a_host(each.name)} - {None}
+    unknown = {
+        each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
+    }
+    return [each._replace(worker=None) if each.name in unknown else each for each in named]
+
+
+def _is_of_a_host(name: str) -> bool:
+    return is_kernel_log(name) and HOST.search(name.lower()) is not None
 
 
 def statements(facts: pl.DataFrame) -> Statements:

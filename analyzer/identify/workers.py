@@ -9,7 +9,6 @@ Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -40,7 +39,7 @@ from analyzer.identify.numbering import (
     numbering,
 )
 from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
-from analyzer.identify.statements import NamedSource, Statement, Statements, with_rows
+from analyzer.identify.statements import HOST, NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
@@ -49,7 +48,6 @@ from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbere
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
 
-_HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -144,7 +142,7 @@ def _without_host_numbers(
     logs = {
         each.name: each.worker
         for each in sources
-        if each.is_log and (_is_numbered(each.name) or _HOST.search(each.name.lower()))
+        if each.is_log and (_is_numbered(each.name) or HOST.search(each.name.lower()))
     }
     numbers = {worker for worker in logs.values() if worker}
     tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])

@@ -34,6 +34,18 @@ def test_the_rank_among_the_fields_of_a_line_names_the_worker(
     assert found == {"a.log": "worker:1", "b.log": "worker:0", "both.log": "worker:2"}
 
 
+def test_the_devices_that_a_process_created_name_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """TensorFlow names them after its task once the cluster is known, and after no task before."""
+    created = (
+        "2026-11-21 01:40:30.1: I gpu_device.cc:1510] Created device /job:{}/device:GPU:0 with 61 MB memory\n"
+    )
+    run = {
+        "a.log": created.format("worker/replica:0/task:1"),
+        "b.log": created.format("localhost/replica:0/task:0"),
+    }
+    assert workers_of(make_run(run)) == {"a.log": "worker:1", "b.log": "worker:0"}
+
+
 def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Ray's driver prints it without a label, below the labelled lines of the workers."""
     labelled = "".join(f"(RayTrainWorker pid={pid}, ip=10.0.3.5) {LINE}" for pid in (22, 33, 22, 33))

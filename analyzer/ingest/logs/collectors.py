@@ -148,7 +148,7 @@ def below_headings(line: str) -> CollectedLine | None:
 
 
 _LEVELS = "|".join(LEVEL_NAMES)
-_ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 _CRI = (
     r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?P<channel>stdout|stderr) (?P<part>[FP])"
     r" ?(?P<text>.*)$"
@@ -165,6 +165,9 @@ _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
 )
+_SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_]?\d{1,4}(?:[-_]\d{1,4})?"
+"""Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
+_EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
 _NAMED_WRITER = (
     rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
@@ -189,10 +192,13 @@ EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
         r"(?P<text>.*)$"
     ),
     _regex_style(_TASK_IN_BRACKETS),
+    _regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"),
+    _regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"),
     _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"),
     _replica_exit,
 )
-"""Styles that only some lines have: Ray, mpirun, tasks in brackets, Airflow, AI Platform."""
+"""Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker
+compose, Airflow, AI Platform."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,
@@ -200,14 +206,14 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_NAMED_WRITER),
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
+    _regex_style(
+        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
+        rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
+    ),
     *EMBEDDED_STYLES,
     _journal_line,
     _regex_style(_LAUNCHER),
     _job_stream_line,
-    _regex_style(
-        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
-        r"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{1,5}) exited with code \d{1,3}(?: \(restarting\))?)$",
-    ),
     _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     _rank_in_brackets,
     _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),

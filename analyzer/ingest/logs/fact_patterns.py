@@ -55,7 +55,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
     if key == "channels":
         addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
-    elif key in {"connected", "own_device", "awaits"}:
+    elif key in {"connected", "own_device", "created_device", "awaits"}:
         yield from ((key, task) for task in tasks_in(value))
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
