@@ -49,7 +49,9 @@ Logs are files that end in `.log`, `.out`, `.err`, `.txt` or `.jsonl`,
 also rotated (`.log.1`, `.log-20261121`, `.log.bak`), `stdout`, `stderr`, `train.o48213`, `48213_1`,
 and `worker-1` without a suffix; under other names,
 files that begin like a log of TensorFlow or Python, and a text that is given alone.
-Compressed and rotated files, archives, and one file with a prefix before each line are read as they are;
+Compressed and rotated files, archives, and one file with a prefix before each line are read as they are.
+So is a text with the logs of several workers below titles (`### worker 1`, `==> worker-1.log <==`)
+or commands (`$ kubectl logs job-worker-1`, `$ kubectl describe pod job-worker-1`);
 [formats.md](formats.md) has all that is known.
 With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.
 
