@@ -34,6 +34,15 @@ def test_the_rank_among_the_fields_of_a_line_names_the_worker(
     assert found == {"a.log": "worker:1", "b.log": "worker:0", "both.log": "worker:2"}
 
 
+def test_the_number_of_a_host_is_no_index(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """The kernel's log of a node is of no worker, unless another file is of a worker with its number."""
+    logs = {"worker-0.log": "step 1 loss 0.5\n", "worker-2.log": "step 1 loss 0.5\n"}
+    files = logs | {f"node{number}-dmesg.txt": "NVRM: Xid (PCI:0000:c1:00): 79, x\n" for number in (2, 13)}
+    found = workers_of(make_run(files))
+    assert found["node2-dmesg.txt"] == "worker:2"
+    assert found["node13-dmesg.txt"] is None
+
+
 def test_the_devices_that_a_process_created_name_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """TensorFlow names them after its task once the cluster is known, and after no task before."""
     created = (

@@ -42,15 +42,6 @@ SERVER = "I0000 00:00:1795224703.563885 6 x.cc:1] Started server with target: gr
 CLUSTER = '{"cluster": {"worker": ["a:2222", "b:2222"]}}'
 
 
-def test_the_number_of_a_host_is_no_index(make_run: Callable[[Mapping[str, str]], Path]) -> None:
-    """The kernel's log of a node is of no worker, unless another file is of a worker with its number."""
-    logs = {"worker-0.log": "step 1 loss 0.5\n", "worker-2.log": "step 1 loss 0.5\n"}
-    files = logs | {f"node{number}-dmesg.txt": "NVRM: Xid (PCI:0000:c1:00): 79, x\n" for number in (2, 13)}
-    found = workers_of(make_run(files))
-    assert found["node2-dmesg.txt"] == "worker:2"
-    assert found["node13-dmesg.txt"] is None
-
-
 def test_notes_beside_a_log_are_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Prose shows no training; alone, it is all that there is."""
     notes = "We restarted it twice on Tuesday.\nIt hung again at night, ask Kim.\n"
