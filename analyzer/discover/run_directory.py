@@ -159,13 +159,13 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
 
     for folder, folders, files in os.walk(path, onerror=errors.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        inside = prefix / Path(folder).relative_to(path)
         for subfolder in folders:
             if Path(folder, subfolder).is_symlink():
                 yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
         for file in sorted(files):
             if not file.startswith("."):
-                full = Path(folder, file)
-                yield _source(full, (prefix / full.relative_to(path)).as_posix())
+                yield _source(Path(folder, file), (inside / file).as_posix())
     for error in errors:
         reason = (error.strerror or str(error)).lower()
         if error.filename == str(path):

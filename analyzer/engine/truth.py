@@ -76,15 +76,14 @@ def truths_of(
             counted[name] = tallies.get(place) or tallies.setdefault(
                 place, Tally(signal, rows[name], training)
             )
-        named = set[str]().union(*(tally.own for tally in counted.values()))
+        own = [tally.own for tally in counted.values() if tally.own]
         known: dict[tuple[object, ...], Mapping[str, bool]] = {}
         for subject in subjects:
-            numbers = tuple([each.own.get(subject) for each in counted.values()]) if subject in named else ()
-            key = subject in training, not subject, numbers
-            if key not in known:
+            key = subject and subject in training, *[numbers.get(subject) for numbers in own]
+            if (found := known.get(key)) is None:
                 truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
-                known[key] = shared.setdefault(tuple(truth.values()), truth)
-            truths[subject] = known[key]
+                found = known[key] = shared.setdefault(tuple(truth.values()), truth)
+            truths[subject] = found
     return truths
 
 

@@ -108,7 +108,7 @@ def _tasks(part: str) -> Iterator[str]:
 
 def is_numbered(name: str) -> bool:
     """Return True if a log's name has a number but no role, so that its task is a guess."""
-    return worker_of(name) is not None and worker_of(name, Kind.OTHER) is None
+    return worker_of(name, Kind.OTHER) is None and worker_of(name) is not None
 
 
 def attempt_of(name: str) -> int | None:

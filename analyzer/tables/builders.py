@@ -107,8 +107,8 @@ def _of_cells(table: str, groups: Sequence[Group]) -> pl.DataFrame:
 
 
 def _columns_of(rows: Sequence[Mapping[str, Any]], usual: Mapping[str, Any]) -> Columns:
-    names = dict.fromkeys(chain.from_iterable(rows))
-    return {name: [row.get(name, usual.get(name)) for row in rows] for name in names}
+    defaults = {name: usual.get(name) for name in dict.fromkeys(chain.from_iterable(rows))}
+    return {name: [row.get(name, default) for row in rows] for name, default in defaults.items()}
 
 
 def joined(table: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
