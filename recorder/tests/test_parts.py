@@ -247,6 +247,7 @@ def test_only_files_that_are_open_for_reading_are_inputs(tmp_path: Path) -> None
     assert {path for path in map(str, modes) if path in found} == {str(tmp_path / "part-0.csv")}
 
 
+@pytest.mark.processes
 def test_a_process_that_is_stopped_is_seen(tmp_path: Path) -> None:
     """The states at the looks since the last sample stand in the next one, and once only."""
     with subprocess.Popen(["sleep", "60"]) as child:

@@ -205,46 +205,6 @@ LOST = (
 )
 
 
-@pytest.mark.parametrize(("lost", "worker"), [(0, "worker:1"), (1, "worker:0")])
-def test_a_log_is_not_of_the_task_that_it_lost(
-    make_run: Callable[[Mapping[str, str]], Path], lost: int, worker: str
-) -> None:
-    """The guess takes the lowest index that its lines do not name as remote."""
-    assert workers_of(make_run({"train.log": LINE + LOST.format(lost)})) == {"train.log": worker}
-
-
-def test_the_silent_log_is_of_the_task_that_all_others_lost(
-    make_run: Callable[[Mapping[str, str]], Path],
-) -> None:
-    """Whatever the order of the files; the log in which the cluster assembled is the leader's."""
-    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
-    lost = LINE + LOST.format(2)
-    logs = {"gpu03.log": LINE, "gpu07.log": lost, "gpu11.log": leads + lost, "gpu19.log": lost}
-    assert workers_of(make_run(logs)) == {
-        "gpu03.log": "worker:2",
-        "gpu07.log": "worker:1",
-        "gpu11.log": "worker:0",
-        "gpu19.log": "worker:3",
-    }
-
-
-def test_a_task_that_all_logs_lost_is_none_of_theirs(make_run: Callable[[Mapping[str, str]], Path]) -> None:
-    """Its own log is missing."""
-    logs = {f"{name}.log": LINE + LOST.format(1) for name in ("alpha", "beta", "gamma")}
-    assert set(workers_of(make_run(logs)).values()) == {"worker:0", "worker:2", "worker:3"}
-
-
-def test_a_log_is_not_of_the_task_that_it_waits_for(make_run: Callable[[Mapping[str, str]], Path]) -> None:
-    """Unless it is the leader's, which waits for itself too until it has connected."""
-    waits = (
-        "2026-11-21 03:10:02.204177: I tensorflow/core/distributed_runtime/master.cc:221] CreateSession still "
-        "waiting for response from worker: /job:worker/replica:0/task:0\n"
-    )
-    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
-    assert workers_of(make_run({"train.log": waits})) == {"train.log": "worker:1"}
-    assert workers_of(make_run({"train.log": leads + waits})) == {"train.log": "worker:0"}
-
-
 def test_a_number_in_the_names_of_all_hosts_is_no_index(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:

@@ -66,9 +66,10 @@ def test_the_last_finite_value_before_the_first_that_is_none() -> None:
 
 
 def test_a_curve_that_stays_without_finite_values_is_lost() -> None:
-    """After finite ones, to its end, and three times at least."""
-    assert found(curve([2.0, 1.5, math.nan, math.inf, math.nan]))["lost"]
-    for values in ([math.nan] * 5, [2.0, math.nan, math.nan], [2.0, *[math.nan] * 3, 1.5], LEARNS):
+    """From the first value or after finite ones, to its end, and three times at least."""
+    for values in ([2.0, 1.5, math.nan, math.inf, math.nan], [math.nan] * 5):
+        assert found(curve(values))["lost"]
+    for values in ([2.0, math.nan, math.nan], [2.0, *[math.nan] * 3, 1.5], LEARNS):
         assert not found(curve(values))["lost"]
 
 
