@@ -96,6 +96,20 @@ def test_all_peers_are_found() -> None:
 
 
 @pytest.mark.processes
+def test_what_a_connection_holds_back_is_found_by_its_port() -> None:
+    """Nobody reads at the other end, and other connections do not count."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(
+        server.getsockname()
+    ) as link:
+        link.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                link.send(bytes(1 << 16))
+        port = server.getsockname()[1]
+        assert proc.unsent({port}) > 0
+        assert proc.unsent({0}) == 0
+
+
 def _greet(server: socket.socket, count: int) -> None:
     """Send a byte unasked to each of the next connections."""
     for _ in range(count):

@@ -11,6 +11,8 @@ _STOPPED = "T"
 _PHASES = ("input", "compute", "save", "other")
 _MIN_LOOKS = 5
 """Fewer looks at a process, of which there are five a second, give no percentage."""
+_MIN_QUEUE_BYTES = 1 << 14
+"""More than waits on a fast network, which has sent and acknowledged it within a millisecond."""
 _MIN_SEGMENTS = 200
 """Less traffic than an all-reduce of a small model gives none, either."""
 
@@ -63,6 +65,8 @@ def _training(before: Event, event: Event) -> Iterator[tuple[str, float]]:
         counts = {phase: _growth(looked, looks, phase) for phase in _PHASES}
         if (total := sum(counts.values())) >= _MIN_LOOKS:
             yield from ((phase, 100.0 * count / total) for phase, count in counts.items())
+        if "unsent_bytes" in event:
+            yield "sending", 100.0 * (event["unsent_bytes"] >= _MIN_QUEUE_BYTES)
         if "cpu_seconds" in event and "cpu_seconds" in before:
             yield "training_cpu", 100.0 * _growth(before, event, "cpu_seconds") / passed
 

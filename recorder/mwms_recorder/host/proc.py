@@ -125,6 +125,18 @@ def network() -> dict[str, int]:
     return {**totals, **{names[name]: int(value) for name, value in counted.items() if name in names}}
 
 
+def unsent(ports: set[int]) -> int:
+    """Return the bytes that TCP connections from or to these ports have not sent, or nobody acknowledged."""
+    rows = (
+        line.split() for name in ("tcp", "tcp6") for line in text_of(f"/proc/net/{name}").splitlines()[1:]
+    )
+    return sum(int(row[4].split(":")[0], 16) for row in rows if ports & {_port(row[1]), _port(row[2])})
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
+
+
 def memory() -> dict[str, int]:
     """Return the values of /proc/meminfo by name, in bytes."""
     rows = (line.split() for line in text_of("/proc/meminfo").splitlines())

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from mwms_recorder import progress
-from mwms_recorder.inside import data, endings, seeds, strategies
+from mwms_recorder.inside import data, endings, strategies
 from mwms_recorder.inside.functions import BatchEnd, Functions
 from mwms_recorder.inside.ticks import Ticker
 from mwms_recorder.inside.watch import replace, watch, wrap
@@ -53,7 +53,7 @@ class Hook:
         if self.settings.records("stacks"):
             self._answer_with_stacks()
         parts: list[Callable[[Hook, Any], None]] = [
-            *(strategies.install, seeds.install, data.install, endings.install),
+            *(strategies.install, strategies.install_seeds, data.install, endings.install),
             *(self.functions.install, self.weights.install),
         ]
         for part in parts:
@@ -68,7 +68,7 @@ class Hook:
         replace(keras.callbacks.CallbackList, "on_train_batch_end", lambda method: BatchEnd(method, self))
         for name in ("save", "save_weights"):
             watch(keras.Model, name, strategies.saving(self, f"Model.{name}"))
-        wrap(keras.utils, "set_random_seed", seeds.noting(self, "keras.utils.set_random_seed"))
+        wrap(keras.utils, "set_random_seed", strategies.noting(self, "keras.utils.set_random_seed"))
 
     def _answer_with_stacks(self) -> None:
         """Register faulthandler for an unused signal, by which the observer requests all stacks."""

@@ -1,12 +1,13 @@
-"""Records the strategies and communication options that are created, the resolved cluster, and saves."""
+"""Records strategies, communication options, the resolved cluster, random seeds and saves."""
 
 from __future__ import annotations
 
+import sys
 import time
 from _thread import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
-from mwms_recorder.inside.watch import Begin, End, caller, watch
+from mwms_recorder.inside.watch import Begin, End, caller, watch, wrap
 from mwms_recorder.progress import MAIN_THREAD, PHASES, SAVE
 
 if TYPE_CHECKING:
@@ -108,3 +109,28 @@ def saving(hook: Hook, function: str) -> Begin:
         return end
 
     return begin
+
+
+def install_seeds(hook: Hook, tf: Any) -> None:
+    """Wrap the functions that set seeds in TensorFlow, Python and, if imported, NumPy."""
+    import random
+
+    for module in (tf.random, tf.compat.v2.random):
+        wrap(module, "set_seed", noting(hook, "tf.random.set_seed"))
+    wrap(tf.compat.v1, "set_random_seed", noting(hook, "tf.compat.v1.set_random_seed"))
+    wrap(random, "seed", noting(hook, "random.seed"))
+    if "numpy" in sys.modules:
+        wrap(sys.modules["numpy"].random, "seed", noting(hook, "numpy.random.seed"))
+
+
+def noting(hook: Hook, function: str) -> Callable[..., Any]:
+    """Return a callback for `wrap` that records the seed given to a function."""
+
+    def note(result: Any, *arguments: Any, **named: Any) -> Any:
+        with hook.guarded(function):
+            value = next(iter([*arguments, *named.values()]), None)
+            plain = value if value is None or isinstance(value, int) else str(value)[:200]
+            hook.note("seed", function=function, value=plain, at=caller())
+        return result
+
+    return note

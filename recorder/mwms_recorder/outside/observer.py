@@ -52,6 +52,8 @@ class Observer:
         self.config = tf_config(os.environ)
         self.peers = peers(self.config) if settings.records("reach") else []
         self.sampler = Sampler(settings, pid)
+        ports = [peer.address.rpartition(":")[2] for peer in self.peers]
+        self.sampler.ports.update(int(port) for port in ports if port.isdigit())
         self.stalls = Stalls(settings, self.journal, lambda: self.ask("stall", REACH_SECONDS))
 
     def run(self, streams: list[Stream], link: Link) -> None:

@@ -26,6 +26,8 @@ class Sampler:
         self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
         self.files: set[str] = set()
         self.states: Counter[str] = Counter()
+        self.ports: set[int] = set()
+        """Ports of TF_CONFIG, to find the connections between workers."""
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
 
     def pages(self, ended: bool = False) -> list[Page]:
@@ -46,6 +48,8 @@ class Sampler:
     def take(self, pages: list[Page]) -> None:
         """Write one sample."""
         values = {**proc.usage(self.pid), **_machine(), **proc.network(), **_space(self.settings.directory)}
+        if self.ports:
+            values["unsent_bytes"] = proc.unsent(self.ports)
         devices = self.gpus.latest() if self.gpus else []
         steps = [_progress(page) for page in pages]
         states, self.states = dict(self.states), Counter()
