@@ -293,37 +293,3 @@ def test_numbers_from_one_that_no_log_speaks_of_are_a_guess(
     assert dict(workers.select("worker", "guessed").iter_rows()) == dict.fromkeys(
         ("worker:1", "worker:2"), "by the number in its name"
     )
-
-
-def test_files_of_one_worker_may_share_its_number(make_run: Callable[[Mapping[str, str]], Path]) -> None:
-    """Nothing in them tells two tasks."""
-    found = workers_of(
-        make_run({"run-3-main.log": "step 1 loss 0.5\n", "run-3-extra.log": "step 1 loss 0.5\n"})
-    )
-    assert found == {"run-3-main.log": "worker:3", "run-3-extra.log": "worker:3"}
-
-
-def test_files_that_are_no_logs_do_not_take_the_indices_of_logs(
-    make_run: Callable[[Mapping[str, str]], Path],
-) -> None:
-    """A dump of stacks names a worker, whose own log has no number."""
-    dump = 'Process 9: python train.py\nPython v3.11.4\n\nThread 9 (idle): "MainThread"\n    f (train.py:4)\n'
-    logs = {f"host-{name}.log": "step 1 loss 0.5\n" for name in "ab"}
-    found = workers_of(make_run({**logs, **{f"py-spy-worker-{i}.txt": dump for i in range(2)}}))
-    assert {found["host-a.log"], found["host-b.log"]} == {"worker:0", "worker:1"}
-
-
-def test_logs_of_one_name_in_folders_of_attempts_are_one_workers(
-    make_run: Callable[[Mapping[str, str]], Path],
-) -> None:
-    """The name need not have a number."""
-    names = [f"attempt_{number}/host-{name}.log" for number in (1, 2) for name in "ab"]
-    found = workers_of(make_run(dict.fromkeys(names, "step 1 loss 0.5\n")))
-    assert [found[name] for name in names] == ["worker:0", "worker:1"] * 2
-
-
-def test_a_recording_is_of_the_process_beside_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
-    """Its folder has the name of a host, which is no worker."""
-    end = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
-    found = workers_of(make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": end}))
-    assert found["vm/recording.jsonl"] == "worker:0"
