@@ -99,7 +99,7 @@ def _quoted_words(evidence: Evidence) -> Iterator[tuple[int, int]]:
     said = evidence.says
     ends = [len(said), *(semicolon.start() for semicolon in reversed([*re.finditer("; ", said)]))]
     for colon, end in product(re.finditer(": ", said), ends):
-        words = said[colon.end() : end].rstrip(" …")
+        words = said[colon.end() : end].strip(" …")
         start = evidence.excerpt.find(words) if len(words) >= _SHORTEST_QUOTE else -1
         if start >= 0:
             yield start, start + len(words)
