@@ -173,6 +173,11 @@ _NAMED_WRITER = (
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
 )
 """Regex for `2026-03-04T09:12:44Z worker-1 text`: syslog servers, `aws logs tail`."""
+_LOGCLI = (
+    rf"(?P<time>{_ISO_TIME}) "
+    r"\{(?=[^}]*\b(?:pod|pod_name|instance|host)=\"(?P<key>[^\"]+)\")[^}]*\} ?(?P<text>.*)$"
+)
+"""Regex for `2026-03-04T09:12:44Z {app="train", pod="worker-1"} text`: Loki's `logcli query`."""
 _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$"
 """Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
 _rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
@@ -204,6 +209,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _json_line,
     _regex_style(rf"(?P<time>{_ISO_TIME}) {_TASK_IN_BRACKETS}"),
     _regex_style(_NAMED_WRITER),
+    _regex_style(_LOGCLI),
     _timestamped_line,
     _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
     _regex_style(

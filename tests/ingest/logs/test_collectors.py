@@ -38,6 +38,16 @@ def test_a_task_error_of_ray_is_of_the_worker_that_raised_it() -> None:
     assert found == {"pid=11": [1], "pid=12": [2, 4, 5], None: [3, 6]}
 
 
+def test_labels_of_loki_name_the_writer() -> None:
+    """As `logcli query` prints them behind the time."""
+    lines = [f'2026-11-21T01:40:3{n}Z {{app="mt", pod="mt-worker-{n % 2}"}} step {n}' for n in range(4)]
+    streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert {stream.key: [number for number, _ in stream.lines] for stream in streams} == {
+        "mt-worker-0": [1, 3],
+        "mt-worker-1": [2, 4],
+    }
+
+
 def test_entries_without_line_breaks_are_lines() -> None:
     """Fluent Bit takes the break off each."""
     assert texts(entries({"log": "a"}, {"log": "b"}, {"log": "c"})) == [(1, "a"), (2, "b"), (3, "c")]
