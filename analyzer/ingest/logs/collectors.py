@@ -112,7 +112,7 @@ def _origin(entry: structured.Entry) -> str | None:
         outer = entry.get(key)
         nested = [outer, outer.get("labels")] if isinstance(outer, dict) else []
         named = (
-            labels[name]
+            _name(labels[name])
             for name in _ORIGIN_LABELS
             for labels in nested
             if isinstance(labels, dict) and name in labels
@@ -121,6 +121,11 @@ def _origin(entry: structured.Entry) -> str | None:
             return found
     stream = entry.get("logStreamName")
     return stream if isinstance(stream, str) else None
+
+
+def _name(label: object) -> object:
+    """Return the label, or its name if it is an object, as Filebeat's `kubernetes.pod.name`."""
+    return label.get("name") if isinstance(label, dict) else label
 
 
 def _journal_line(line: str) -> CollectedLine | None:

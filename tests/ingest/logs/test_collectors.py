@@ -48,6 +48,18 @@ def test_labels_of_loki_name_the_writer() -> None:
     }
 
 
+def test_filebeat_names_the_pod_in_an_object_of_its_own() -> None:
+    """As the Elastic Common Schema nests it."""
+    lines = [
+        json.dumps(
+            {"kubernetes": {"pod": {"name": f"mt-{n}"}, "node": {"name": "a"}}, "message": f"step {n}"}
+        )
+        for n in (0, 1)
+    ]
+    streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert {stream.key for stream in streams} == {"mt-0", "mt-1"}
+
+
 def test_entries_without_line_breaks_are_lines() -> None:
     """Fluent Bit takes the break off each."""
     assert texts(entries({"log": "a"}, {"log": "b"}, {"log": "c"})) == [(1, "a"), (2, "b"), (3, "c")]
