@@ -101,11 +101,15 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
 def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
 
-    The steps are those that the bars of `fit` count, or those that the workers state: whichever most have.
+    The steps are those that bars and `step 3/20` count, or those that the workers state: whichever most have.
     """
     trainers = lifetimes.filter("trains").select("worker")
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
-    counted = scalars.filter(pl.col("epoch").is_not_null() & pl.col("steps").is_not_null(), origin="fit")
+    counted = scalars.filter(
+        pl.col("origin").is_in(["fit", "loop"])
+        & pl.col("epoch").is_not_null()
+        & pl.col("steps").is_not_null()
+    )
     kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
     steps = max(kinds, key=len)
     short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
