@@ -4,7 +4,7 @@ from typing import Literal, cast
 
 import polars as pl
 
-from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost
+from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost, was_found_damaged
 from analyzer.diagnose.advice.job_commands import restart_elsewhere
 from analyzer.diagnose.decide import Decision
 from analyzer.model.contract import ActionTaken, Owner, Retry
@@ -35,8 +35,8 @@ def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
         taken["unless"] = action.unless
     if action.host:
         taken["host"] = cast(Literal["watch"], action.host)
-    if action.checkpoint:
-        taken["checkpoint"] = cast(Literal["earlier"], action.checkpoint)
+    if action.checkpoint or was_found_damaged(resume_from, tables):
+        taken["checkpoint"] = "earlier"
     return taken
 
 

@@ -30,6 +30,14 @@ def last_checkpoint(tables: Tables) -> str | None:
     return str(saved[last]["value"])
 
 
+def was_found_damaged(checkpoint: str | None, tables: Tables) -> bool:
+    """Return True if the last that a worker restored is this checkpoint, and its data were damaged."""
+    damaged = tables["exceptions"].filter(type="DataLossError", via="restore")["worker"].to_list()
+    facts = tables["facts"].filter(pl.col("key") == "checkpoint", pl.col("worker").is_in(damaged))
+    usable = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
+    return checkpoint in {row["worker"]: row["value"] for row in usable}.values()
+
+
 def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the last announced checkpoint of each worker whose save failed."""
     found = []

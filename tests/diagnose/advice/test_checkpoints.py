@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.diagnose.advice.checkpoints import last_checkpoint
+from analyzer.diagnose.advice.checkpoints import last_checkpoint, was_found_damaged
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from tests.recordings import Recordings, sample_run_named
@@ -46,6 +46,21 @@ def test_recorded_runs_resume_from_what_the_leader_wrote(name: str, recordings: 
 def test_one_whose_writing_failed_is_not_resumed_from(tables_of: TablesOf) -> None:
     """Keras says `saving` before it saves."""
     assert last_checkpoint(tables_of({"worker-0.log": saving("ckpt") + FULL})) == "ckpt/weights-02"
+
+
+def test_one_that_a_worker_found_damaged_is_in_doubt(tables_of: TablesOf) -> None:
+    """A worker that lost a peer restores the last checkpoint, and cannot read it."""
+    restored = (
+        "INFO:tensorflow:Restoring parameters from /ckpt/model.ckpt-40\n"
+        'Traceback (most recent call last):\n  File "/w/train.py", line 9, in <module>\n    sess.run(restore)\n'
+        "tensorflow.python.framework.errors_impl.DataLossError: file is too short to be an sstable\n"
+        "\t [[{{node save/RestoreV2}}]]\n"
+    )
+    saved = "INFO:tensorflow:Saving checkpoints for 40 into /ckpt/model.ckpt-40.\nstep 60 loss 0.5\n"
+    tables = tables_of({"worker-0.log": saved, "worker-1.log": restored})
+    assert last_checkpoint(tables) == "/ckpt/model.ckpt-40"
+    assert was_found_damaged("/ckpt/model.ckpt-40", tables)
+    assert not was_found_damaged("/ckpt/model.ckpt-20", tables)
 
 
 def test_files_tell_where_no_log_does(tables_of: TablesOf) -> None:
