@@ -122,7 +122,8 @@ def test_runs_of_the_past_belong_to_their_own_nights(desk: Desk) -> None:
     digested = (desk.out / "digest.md").read_text(encoding="utf-8")
     assert (
         "Runs that came in now and ended earlier are filed under their dates: 2026-11-14, with 1 of 1 run "
-        "failed or degraded; 2026-11-03, with 1 of 1 run failed or degraded." in digested
+        "failed or degraded; 2026-11-03, with 1 of 1 run failed or degraded. "
+        "What failed: `nights/2026-11-14.html`, `nights/2026-11-03.html`." in digested
     )
     assert nights(desk) == {
         "run-2026-11-03": "2026-11-03",

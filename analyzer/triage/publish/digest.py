@@ -60,10 +60,21 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
     """Return a sentence on runs filed under earlier nights; if none came in, on the last night with runs."""
     if said := filed(summary, context.filed):
-        return f" {said}"
+        return f" {said}{_their_pages(summary, context)}"
     if summary.tonight.runs or not summary.nights:
         return ""
     return f" The last night with runs was {counts(summary.nights[-1])}."
+
+
+def _their_pages(summary: NightSummary, context: PageContext) -> str:
+    """Return where the pages of the earlier nights lie, the latest first: links if they are served."""
+    dates = sorted((night.date for night in summary.nights if night.date in context.filed), reverse=True)
+    pages = {date: page for date in dates if (page := context.links.page(date))}
+    shown = [
+        f"[{date}]({context.address}/{page})" if context.address else code(page)
+        for date, page in [*pages.items()][:_MAX_ITEMS]
+    ]
+    return f" What failed: {', '.join(shown)}." if shown else ""
 
 
 def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:
