@@ -66,7 +66,7 @@ def find_group(history: History, prefix: str) -> str:
 
     """
     if len(prefix) < _MIN_PREFIX:
-        raise UsageError(f"{prefix}: give at least {_MIN_PREFIX} characters of the group")
+        raise UsageError(f"give at least {_MIN_PREFIX} characters of the group, not {prefix!r}")
     like = RUNS.c.fingerprint.startswith(prefix, autoescape=True)
     found = history.rows(sa.select(RUNS.c.fingerprint).distinct().where(like, RUNS.c.verdict != "healthy"))
     if len(found) != 1:
