@@ -82,14 +82,14 @@ def _aim(value: float, goal: float | None) -> str:
 
 
 def write(measured: Path) -> None:
-    """Write the page and the plots."""
+    """Write `docs/speed.md` and its plot from a file of measurements."""
     found = json.loads(measured.read_text(encoding="utf-8"))
     PAGE.write_text(page(found), encoding="utf-8")
     PLOT.write_text(plot(found), encoding="utf-8")
 
 
 def page(found: Sequence[Row]) -> str:
-    """The page."""
+    """Return the page as Markdown."""
     machines = sorted({row["machine"] for row in found})
     head = f"{_INTRODUCTION}Measured on {'; '.join(machines)}.\n\n"
     parts = [f"{head}![Time and memory over what grows](speed.svg)\n"]

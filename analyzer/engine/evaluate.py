@@ -73,7 +73,7 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
 
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
-    """Return the finding; if quiet, its reason also states that part of a required source was not read."""
+    """Return the finding; if it did not fire, its reason tells a required source that was read in part."""
     lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
     if not lost or finding.outcome is not Outcome.QUIET:
         return finding

@@ -50,7 +50,7 @@ Statements = Mapping[str, Sequence[Statement]]
 
 
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
-    """Return the sources of a run, in table order.
+    """Return each source with the worker and attempt that its name tells, in table order.
 
     The number in `node13-dmesg.txt` is a host's if no other file is of such a worker.
     """

@@ -121,7 +121,7 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return when and where the job failed and how far all workers had come; empty if nothing is known."""
+    """Return when, where and at which step the job failed; empty if neither time nor host is known."""
     if diagnosis["verdict"] != "failed":
         return []
     event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)

@@ -66,7 +66,7 @@ class Recorder:
         self.out = out
 
     def command(self, *command: str, options: Sequence[str] = ()) -> list[str]:
-        """Return the command line that records another one."""
+        """Return the command line that runs a command under the recorder."""
         return [sys.executable, "-m", "mwms_recorder", "run", "-o", str(self.out), *options, "--", *command]
 
     def environment(self, **variables: str) -> dict[str, str]:
@@ -82,7 +82,12 @@ class Recorder:
         typed: bytes | None = None,
         **variables: str,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command under the recorder to its end, at most some seconds, with some standard input."""
+        """Run a command under the recorder and wait for its end; `typed` is its standard input.
+
+        Raises:
+            TimeoutExpired: it has not ended after `seconds`.
+
+        """
         given, variables = self.command(*command, options=options), self.environment(**variables)
         return subprocess.run(
             given, capture_output=True, env=variables, timeout=seconds, check=False, input=typed

@@ -111,7 +111,7 @@ def test_what_a_connection_holds_back_is_found_by_its_port() -> None:
 
 
 def _greet(server: socket.socket, count: int) -> None:
-    """Send a byte unasked to each of the next connections."""
+    """Accept some connections and speak first on each, as a gRPC server does."""
     for _ in range(count):
         with server.accept()[0] as connection:
             connection.sendall(b"x")

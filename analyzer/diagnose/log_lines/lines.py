@@ -53,7 +53,7 @@ class LineTexts:
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:
-    """Return (number, text) of each line of a record whose number is known."""
+    """Return the lines of a record with their line numbers, without those whose number is unknown."""
     lines = zip(line_numbers(record), record["text"].split("\n"), strict=True)
     return [(number, text) for number, text in lines if number is not None]
 

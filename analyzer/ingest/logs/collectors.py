@@ -124,7 +124,7 @@ def _origin(entry: structured.Entry) -> str | None:
 
 
 def _name(label: object) -> object:
-    """Return the label, or its name if it is an object, as Filebeat's `kubernetes.pod.name`."""
+    """Return the value of a label; of an object, its `name`, as in Filebeat's `kubernetes.pod.name`."""
     return label.get("name") if isinstance(label, dict) else label
 
 

@@ -169,7 +169,7 @@ class _SlidingWindow:
         return current and (current[1], current[0])
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets that the window holds."""
+        """Return the input from one byte offset to another, as far as the window holds it."""
         return b"".join(
             data[max(0, start - offset) : max(0, end - offset)]
             for offset, data in self._held
