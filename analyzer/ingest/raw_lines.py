@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors import Stream, Style, below_headings, detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import Stream, Style, below_headings, detect_style, split_streams
 from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
-from analyzer.ingest.logs.collector_timestamps import entry_time
-from analyzer.ingest.logs.structured import unwrapped
+from analyzer.ingest.logs.collectors.structured import unwrapped
+from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog

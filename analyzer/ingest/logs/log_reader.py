@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from importlib import import_module
 from itertools import chain
 
-from analyzer.ingest.logs.collectors import below_headings, detect_style, split_streams
-from analyzer.ingest.logs.headings import kind_below
+from analyzer.ingest.logs.collectors.headings import kind_below
+from analyzer.ingest.logs.collectors.streams import below_headings, detect_style, split_streams
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.matcher import Matcher

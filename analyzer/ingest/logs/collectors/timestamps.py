@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from analyzer.ingest.logs.collectors.structured import TIME_KEYS, payload
 from analyzer.ingest.logs.prefixes import head, seconds
 from analyzer.ingest.logs.progress import is_progress
-from analyzer.ingest.logs.structured import TIME_KEYS, payload
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""

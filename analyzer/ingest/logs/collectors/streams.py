@@ -12,9 +12,9 @@ from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from analyzer.ingest.logs import structured
-from analyzer.ingest.logs.collector_timestamps import TimestampStripper, iso_timestamp, split_timestamp
-from analyzer.ingest.logs.headings import are_of_several, stream_below
+from analyzer.ingest.logs.collectors import structured
+from analyzer.ingest.logs.collectors.headings import are_of_several, stream_below
+from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import ESCAPES, storable
 from analyzer.model.source_kinds import Kind

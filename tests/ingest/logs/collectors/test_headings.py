@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from analyzer.ingest.logs.collectors import Stream, detect_style, split_streams
-from analyzer.ingest.logs.headings import stream_below
+from analyzer.ingest.logs.collectors.headings import stream_below
+from analyzer.ingest.logs.collectors.streams import Stream, detect_style, split_streams
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]

@@ -1,0 +1,1 @@
+"""What collectors put around the lines of a log: prefixes, timestamps, JSON entries, headings."""
