@@ -2,16 +2,16 @@
 
 import polars as pl
 
-from analyzer.derive.cluster.exceptions import exceptions
-from analyzer.derive.cluster.job import job
-from analyzer.derive.cluster.lifetimes import lifetimes
 from analyzer.derive.cluster.matches import matches
-from analyzer.derive.cluster.peer_complaints import accusations
 from analyzer.derive.cluster.reachability import reachability
-from analyzer.derive.cluster.recordings import in_progress, with_recorded_facts, with_whole_stalls
 from analyzer.derive.cluster.stated_values import cluster
-from analyzer.derive.cluster.teardown import scheduler_stop
 from analyzer.derive.cluster.workers import workers
+from analyzer.derive.endings.exceptions import exceptions
+from analyzer.derive.endings.job import job
+from analyzer.derive.endings.lifetimes import lifetimes
+from analyzer.derive.endings.peer_complaints import accusations
+from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
+from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.traces.collectives import collectives
 from analyzer.derive.traces.steps import steps
 from analyzer.derive.traces.waits import waits

@@ -1,1 +1,1 @@
-"""Derives who belongs to the job, what each worker states and what its peers say of it, and how it ended."""
+"""Who belongs to the job, and what the workers state about themselves and each other."""

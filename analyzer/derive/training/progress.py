@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import LastProgress, Row, comes_after
-from analyzer.derive.training.others import range_of_others
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
 from analyzer.model.schema import VALIDATION

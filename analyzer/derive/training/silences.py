@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.training.clocks import SAME
-from analyzer.derive.training.others import range_of_others
+from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.cluster.teardown import scheduler_stop
+from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import behind_end
 from analyzer.tables.builders import frame
 

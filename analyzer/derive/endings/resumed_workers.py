@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import LastProgress, comes_after
-from analyzer.derive.training.others import range_of_others
 from analyzer.tables.clock_alignment import CommonClock
 
 

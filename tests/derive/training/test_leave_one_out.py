@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.derive.training.others import range_of_others
+from analyzer.derive.training.leave_one_out import range_of_others
 
 
 @pytest.mark.parametrize(

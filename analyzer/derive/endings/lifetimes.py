@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.cluster.life import Life, last_lives
-from analyzer.derive.cluster.resumed_workers import with_resumed_workers
-from analyzer.derive.cluster.teardown import scheduler_stop
+from analyzer.derive.endings.life import Life, last_lives
+from analyzer.derive.endings.resumed_workers import with_resumed_workers
+from analyzer.derive.endings.teardown import scheduler_stop
+from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
-from analyzer.derive.training.others import range_of_others
 from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
 from analyzer.model import task_names
 from analyzer.model.messages import Messages

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.cluster.teardown import ended_by_scheduler, ended_from_outside
+from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.traceback_format import Raised, is_runtime_error, parse

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 import pytest
 
-from analyzer.derive.cluster.recordings import (
+from analyzer.derive.endings.recordings import (
     with_first_end,
     with_own_disk,
     with_own_files,

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.membership import CLUSTER, SERVICE
-from analyzer.derive.cluster.teardown import reported_later
 from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.endings.teardown import reported_later
 from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
 from analyzer.tables.clock_alignment import CommonClock

@@ -1,0 +1,1 @@
+"""How each worker and the job ended: exceptions, lost peers, last attempts."""
