@@ -1,10 +1,10 @@
 """What a process did between two samples → percentages in `scalars`: phases of training, waits, stops."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.recorder.setup import Event, ReadEvent
+from analyzer.ingest.recorder.event_reader import Event, EventReader
 
 _STOPPED = "T"
 """State of a process that SIGSTOP holds."""
@@ -17,13 +17,12 @@ _MIN_SEGMENTS = 200
 """Less traffic than an all-reduce of a small model gives none, either."""
 
 
-class ActivityReader:
+class ActivityReader(EventReader):
     """Reads from pairs of samples how a process spent the time in between."""
 
     def __init__(self, output: SourceRows) -> None:
-        self._output = output
+        super().__init__(output)
         self._before: Event = {}
-        self.events: Mapping[str, Sequence[ReadEvent]] = {"sample": [self._read_sample]}
 
     def _read_sample(self, number: int, event: Event) -> None:
         time, before = float(event["time"]), self._before

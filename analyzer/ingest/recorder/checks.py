@@ -1,24 +1,16 @@
 """Reads checksums of weights and batches, and the probes of which worker reached which."""
 
-from collections.abc import Mapping, Sequence
-
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.recorder.setup import Event, ReadEvent
+from analyzer.ingest.recorder.event_reader import Event, EventReader
 
 
-class CheckReader:
+class CheckReader(EventReader):
     """Reads checksums into `checksums` and probes of addresses into `reach`."""
 
     def __init__(self, output: SourceRows) -> None:
-        self._output = output
+        super().__init__(output)
         self._first_dataset = True
-        self.events: Mapping[str, Sequence[ReadEvent]] = {
-            "weights": [self._read_weights],
-            "batch": [self._read_batch],
-            "dataset": [self._read_dataset],
-            "reach": [self._read_reach],
-        }
 
     def _read_weights(self, number: int, event: Event) -> None:
         for variable in event["variables"]:
@@ -41,13 +33,10 @@ class CheckReader:
             self._add(number, event, "pipeline", 0, name, pipeline["graph_sha256"])
             reads = "files" if pipeline["reads_files"] else "memory"
             order = "each in an order of its own" if pipeline["unseeded"] else "in the same order"
-            self._add_fact(number, event, f"unsharded_from_{reads}", order)
+            self._add_fact(number, f"unsharded_from_{reads}", order, event)
         by_element = policy == "DATA" or (policy == "AUTO" and pipeline.get("reads_files") is False)
         if first and by_element and pipeline.get("unseeded"):
-            self._add_fact(number, event, "sharded_in_own_order", str(policy))
-
-    def _add_fact(self, number: int, event: Event, key: str, value: str) -> None:
-        self._output.add("facts", line=number, time=float(event["time"]), key=key, value=value)
+            self._add_fact(number, "sharded_in_own_order", policy, event)
 
     def _add(self, number: int, event: Event, kind: str, step: int, name: str, digest: str) -> None:
         self._output.add(

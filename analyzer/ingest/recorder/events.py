@@ -6,7 +6,6 @@ schema requires.
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from analyzer.ingest.matcher import Matcher
@@ -38,10 +37,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         try:
             output.observe_time(float(event["time"]))
             until = float(event["monotonic"])
-            for read_event in chain.from_iterable(
-                reader.events.get(event["event"], ()) for reader in readers
-            ):
-                read_event(number, event)
+            for read_event in (reader.method_for(event["event"]) for reader in readers):
+                if read_event:
+                    read_event(number, event)
         except _MALFORMED:
             unread.append(number)
     outcome.add_stalls(until)

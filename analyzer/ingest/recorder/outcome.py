@@ -1,39 +1,24 @@
 """Reads events of a running and ending task: stalls with thread stacks, signals, the exit status."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform.stacks import INPUT_FRAME, is_called_by_tf_data, main_thread_key
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.recorder.setup import Event, ReadEvent
+from analyzer.ingest.recorder.event_reader import MAX_VALUE_CHARS, Event, EventReader
 from analyzer.ingest.text_reader import add_matches
 
-_MAX_VALUE_CHARS = 400
 
-
-class OutcomeReader:
+class OutcomeReader(EventReader):
     """Reads stalls, signals and exit status, event by event in file order."""
 
     def __init__(self, output: SourceRows, matcher: Matcher) -> None:
-        self._output, self._matcher = output, matcher
+        super().__init__(output)
+        self._matcher = matcher
         self._before: Event = {}
         self._stall: tuple[int, Event] | None = None
         self._stacks: tuple[int, Event] | None = None
-        self.events: Mapping[str, Sequence[ReadEvent]] = {
-            "facts": [self._read_facts],
-            "signal": [self._read_signal],
-            "stall": [self._read_stall],
-            "stacks": [self._read_stacks],
-            "resumed": [self._read_resumed],
-            "exit": [self._read_exit],
-            "recorder_failed": [self._read_failure],
-            "end": [self._read_end],
-        }
-
-    def _fact(self, number: int, event: Event, key: str, value: str) -> None:
-        text = storable(value)[:_MAX_VALUE_CHARS]
-        self._output.add("facts", line=number, time=float(event["time"]), key=key, value=text)
 
     def _read_facts(self, _number: int, event: Event) -> None:
         self._before = event.get("cgroup", {})
@@ -43,7 +28,7 @@ class OutcomeReader:
         who = (
             "the kernel" if event.get("from_kernel") else sender.get("command") or "a process that had ended"
         )
-        self._fact(number, event, "signal_received", f"{event['signal']['name']} from {who}")
+        self._add_fact(number, "signal_received", f"{event['signal']['name']} from {who}", event)
 
     def _read_stall(self, number: int, event: Event) -> None:
         self._stall, self._stacks = (number, event), None
@@ -59,25 +44,25 @@ class OutcomeReader:
 
     def _read_exit(self, number: int, event: Event) -> None:
         at = _frame(event["at"]) if "at" in event else "unknown code"
-        self._fact(number, event, "exit_called", f"{event['function']} in {at}")
+        self._add_fact(number, "exit_called", f"{event['function']} in {at}", event)
 
-    def _read_failure(self, number: int, event: Event) -> None:
+    def _read_recorder_failed(self, number: int, event: Event) -> None:
         what = storable(f"mwms-recorder gave up on {event['part']}: {event['error']}")
-        self._output.add_damage(what[:_MAX_VALUE_CHARS], line=number)
+        self._output.add_damage(what[:MAX_VALUE_CHARS], line=number)
 
     def _read_end(self, number: int, event: Event) -> None:
         if event["signal"]:
-            self._fact(number, event, "exit_code", str(-int(event["signal"]["number"])))
+            self._add_fact(number, "exit_code", str(-int(event["signal"]["number"])), event)
         elif event["exit_code"] is not None:
-            self._fact(number, event, "exit_code", str(int(event["exit_code"])))
-        self._fact(number, event, "recorded_end", "")
+            self._add_fact(number, "exit_code", str(int(event["exit_code"])), event)
+        self._add_fact(number, "recorded_end", "", event)
         group = event.get("cgroup", {})
         if (kills := _increase(self._before, group, "oom_kill")) > 0:
-            self._fact(number, event, "oom_kill", str(kills))
+            self._add_fact(number, "oom_kill", str(kills), event)
             at_limit = _increase(self._before, group, "oom") > 0
             key = "killed_at_memory_limit" if at_limit else "killed_by_host_memory"
             if "oom" in group["memory_events"]:
-                self._fact(number, event, key, _memory_use(self._before, group))
+                self._add_fact(number, key, _memory_use(self._before, group), event)
         for line in event.get("kernel", ()):
             self._add_matches(number, storable(line))
 
@@ -113,9 +98,9 @@ class OutcomeReader:
                 continue
             innermost = thread["frames"][-1]
             if thread.get("main"):
-                self._fact(number, event, main_thread_key(innermost["file"]), _frame(innermost))
+                self._add_fact(number, main_thread_key(innermost["file"]), _frame(innermost), event)
             elif any(is_called_by_tf_data(frame["file"]) for frame in thread["frames"]):
-                self._fact(number, event, INPUT_FRAME, _frame(innermost))
+                self._add_fact(number, INPUT_FRAME, _frame(innermost), event)
 
 
 def _increase(before: Event, after: Event, counter: str) -> int:
@@ -149,4 +134,4 @@ def _user_frames(frames: Sequence[Event]) -> Iterator[Event]:
 
 
 def _frame(frame: Event) -> str:
-    return storable(f"{frame['function']} ({frame['file']}:{frame['line']})")[:_MAX_VALUE_CHARS]
+    return storable(f"{frame['function']} ({frame['file']}:{frame['line']})")[:MAX_VALUE_CHARS]

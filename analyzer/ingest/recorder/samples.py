@@ -1,13 +1,12 @@
 """Resource samples, every five seconds → readings of the machine in `scalars`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 
 from analyzer.ingest.logs.gauges import add_gauge
-from analyzer.ingest.logs.text import storable
 from analyzer.ingest.platform.disks import note_fullest
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.recorder.setup import Event, ReadEvent
+from analyzer.ingest.recorder.event_reader import Event, EventReader
 
 _TAGS: Mapping[str, str] = {
     "resident_bytes": "rss_bytes",
@@ -39,17 +38,13 @@ _SLOWING = frozenset({"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown
 """Throttle reasons of heat and power supply; a power cap is left out, as a busy GPU runs at it."""
 
 
-class SampleReader:
+class SampleReader(EventReader):
     """Reads resource samples; counters become rates between two samples."""
 
     def __init__(self, output: SourceRows) -> None:
-        self._output = output
+        super().__init__(output)
         self._before: Event = {}
         self._reported: set[str] = set()
-        self.events: Mapping[str, Sequence[ReadEvent]] = {
-            "sample": [self._read_sample],
-            "disks": [self._read_disks],
-        }
 
     def _read_sample(self, number: int, event: Event) -> None:
         time = float(event["time"])
@@ -60,7 +55,7 @@ class SampleReader:
             add_gauge(self._output, f"{kind}_pressure_percent", float(percent), line=number, time=time)
         self._add_rates(number, event, time)
         for gpu in event.get("gpus", ()):
-            self._add_gpu(number, gpu, time)
+            self._add_gpu(number, gpu, event)
         self._before = event
 
     def _read_disks(self, number: int, event: Event) -> None:
@@ -68,10 +63,10 @@ class SampleReader:
         used = [(_used_percent(disk), disk["path"], number) for disk in disks]
         note_fullest(self._output, "disk_used_percent", used)
         for disk in disks:
-            self._add_fact(number, "disk", _disk(disk), float(event["time"]))
+            self._add_fact(number, "disk", _disk(disk), event)
         smallest = min(disks, key=itemgetter("free_bytes"), default=None)
         if smallest and _used_percent(smallest) >= _FULL_PERCENT:
-            self._add_fact(number, "full_disk", _disk(smallest), float(event["time"]))
+            self._add_fact(number, "full_disk", _disk(smallest), event)
 
     def _add_rates(self, number: int, event: Event, time: float) -> None:
         passed = float(event["monotonic"]) - float(self._before.get("monotonic", event["monotonic"]))
@@ -80,8 +75,8 @@ class SampleReader:
                 rate = factor * (float(event[key]) - float(self._before[key])) / passed
                 add_gauge(self._output, tag, max(0.0, rate), line=number, time=time)
 
-    def _add_gpu(self, number: int, gpu: Event, time: float) -> None:
-        name = f"gpu{int(gpu['index'])}"
+    def _add_gpu(self, number: int, gpu: Event, event: Event) -> None:
+        name, time = f"gpu{int(gpu['index'])}", float(event["time"])
         for key, tag in _GPU_TAGS.items():
             if key in gpu:
                 add_gauge(self._output, f"{name}/{tag}", float(gpu[key]), line=number, time=time)
@@ -90,17 +85,14 @@ class SampleReader:
             slowed = 100.0 * bool(slowing)
             add_gauge(self._output, f"{name}/slowed_percent", slowed, line=number, time=time)
         for reason in sorted(slowing):
-            self._report_once(number, "gpu_throttled", f"{name}: {reason}", time)
+            self._report_once(number, "gpu_throttled", f"{name}: {reason}", event)
         if gpu.get("lost"):
-            self._report_once(number, "gpu_error", f"GPU is lost: nvidia-smi no longer lists {name}", time)
+            self._report_once(number, "gpu_error", f"GPU is lost: nvidia-smi no longer lists {name}", event)
 
-    def _report_once(self, number: int, key: str, value: str, time: float) -> None:
+    def _report_once(self, number: int, key: str, value: str, event: Event) -> None:
         if value not in self._reported:
             self._reported.add(value)
-            self._add_fact(number, key, value, time)
-
-    def _add_fact(self, number: int, key: str, value: str, time: float) -> None:
-        self._output.add("facts", line=number, time=time, key=key, value=storable(value)[:400])
+            self._add_fact(number, key, value, event)
 
 
 def _used_percent(disk: Event) -> int:

@@ -2,19 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform import environments, packages, tf_config
 from analyzer.ingest.reader_output import SourceRows
-
-Event = Mapping[str, Any]
-ReadEvent = Callable[[int, Event], None]
-"""Adds the rows of one event; takes its line number."""
+from analyzer.ingest.recorder.event_reader import Event, EventReader
 
 _MAX_VALUE_CHARS = 400
 _BATCH_SIZE = re.compile(
@@ -25,32 +21,18 @@ _BATCH_SIZE = re.compile(
 """Options for the examples that one worker reads a step; not those of evaluation or of all workers."""
 
 
-class SetupReader:
+class SetupReader(EventReader):
     """Reads the events that describe the start of a task."""
 
     def __init__(self, output: SourceRows, matcher: Matcher) -> None:
-        self._output, self._matcher = output, matcher
-        self.events: Mapping[str, Sequence[ReadEvent]] = {
-            "recording": [self._read_recording],
-            "facts": [self._read_facts],
-            "process": [self._read_process],
-            "strategy": [self._read_strategy],
-            "options": [self._read_options],
-            "seed": [self._read_seed],
-            "dataset": [self._read_dataset],
-            "files": [self._read_files],
-        }
-
-    def _fact(self, number: int, key: str, value: object) -> None:
-        if value is not None:
-            text = storable(str(value))[:_MAX_VALUE_CHARS]
-            self._output.add("facts", line=number, key=key, value=text)
+        super().__init__(output)
+        self._matcher = matcher
 
     def _read_recording(self, number: int, event: Event) -> None:
-        self._fact(number, "host", event["host"])
+        self._add_fact(number, "host", event["host"])
         command = [*map(str, event["command"])]
-        self._fact(number, "recorded_command", " ".join(command))
-        self._fact(number, "batch_size", _batch_size(command))
+        self._add_fact(number, "recorded_command", " ".join(command))
+        self._add_fact(number, "batch_size", _batch_size(command))
 
     def _read_facts(self, number: int, event: Event) -> None:
         config = event.get("tf_config")
@@ -64,11 +46,11 @@ class SetupReader:
             add_gauge(self._output, "memory_limit_bytes", float(limit), line=number, time=event["time"])
         if files := event.get("limits", {}).get("RLIMIT_NOFILE"):
             add_gauge(self._output, "open_files_limit_count", float(files), line=number, time=event["time"])
-        self._fact(number, "gpu_driver", next((gpu.get("driver") for gpu in event.get("gpus", ())), None))
+        self._add_fact(number, "gpu_driver", next((gpu.get("driver") for gpu in event.get("gpus", ())), None))
 
     def _read_process(self, number: int, event: Event) -> None:
-        self._fact(number, "tensorflow", event["tensorflow"])
-        self._fact(number, "python", event["python"])
+        self._add_fact(number, "tensorflow", event["tensorflow"])
+        self._add_fact(number, "python", event["python"])
         if "cpus_allowed" in event:
             tag, allowed = "cpus_allowed_count", float(event["cpus_allowed"])
             add_gauge(self._output, tag, allowed, line=number, time=event["time"])
@@ -76,23 +58,23 @@ class SetupReader:
             packages.add_version(self._output, number, storable(name), storable(version))
 
     def _read_strategy(self, number: int, event: Event) -> None:
-        self._fact(number, "strategy_made" if event["made"] else "strategy_begun", event["class"])
+        self._add_fact(number, "strategy_made" if event["made"] else "strategy_begun", event["class"])
         if event["made"]:
-            self._fact(number, "strategy", event["class"])
-            self._fact(number, "replicas", event.get("replicas"))
+            self._add_fact(number, "strategy", event["class"])
+            self._add_fact(number, "replicas", event.get("replicas"))
 
     def _read_options(self, number: int, event: Event) -> None:
-        self._fact(number, "communication", event["values"].get("implementation"))
+        self._add_fact(number, "communication", event["values"].get("implementation"))
 
     def _read_seed(self, number: int, event: Event) -> None:
-        self._fact(number, f"seed:{event['function']}", event["value"])
+        self._add_fact(number, f"seed:{event['function']}", event["value"])
 
     def _read_dataset(self, number: int, event: Event) -> None:
-        self._fact(number, "auto_shard_policy", event.get("auto_shard_policy"))
+        self._add_fact(number, "auto_shard_policy", event.get("auto_shard_policy"))
 
     def _read_files(self, number: int, event: Event) -> None:
         for path in event["opened"]:
-            self._fact(number, "reads_file", path)
+            self._add_fact(number, "reads_file", path)
 
 
 def _batch_size(command: Sequence[str]) -> str | None:
