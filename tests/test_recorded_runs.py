@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from analyzer.trainer.catalogue import SCENARIOS
-from analyzer.trainer.jobs.leftovers import JOB
+from analyzer.trainer.jobs.sandbox.leftovers import JOB
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 from tests.recordings import RECORDED_RUNS, ROOT, Recordings, expected
 

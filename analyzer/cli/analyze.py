@@ -11,13 +11,13 @@ from math import inf
 from pathlib import Path
 
 from analyzer.cli import targets
-from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.inputs import local_paths, rule_directory
 from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.cli.polars_threads import limit_polars_threads
-from analyzer.cli.progress_bar import ProgressBar
 from analyzer.cli.targets import Targets
+from analyzer.cli.terminal.entrypoint import run_command, write_stdout
+from analyzer.cli.terminal.progress_bar import ProgressBar
 from analyzer.model.budget import Limits
 from analyzer.model.errors import UsageError, missing_extra
 from analyzer.model.findings import Outcome, Verdict

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from analyzer.cli import analyze
-from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, command_parser, examples
 from analyzer.cli.options.times import seconds
+from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError

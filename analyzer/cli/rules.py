@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from analyzer.cli.entrypoint import run_command, write_stdout
 from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
 from analyzer.cli.options.standard import add_standard_options, command_parser, examples
+from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
 from analyzer.engine.authoring import cases, pages

@@ -11,17 +11,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.entrypoint import interrupted_by_sigterm, run_command
-from analyzer.cli.live_table import SilentObserver, job_observer
 from analyzer.cli.options.standard import add_standard_options, command_parser, examples
+from analyzer.cli.terminal.entrypoint import interrupted_by_sigterm, run_command
+from analyzer.cli.terminal.live_table import SilentObserver, job_observer
 from analyzer.model.errors import UsageError, UserError
 from analyzer.pipeline import load_rules
 from analyzer.trainer import catalogue
 from analyzer.trainer.gpus.shares import require_gpus
 from analyzer.trainer.jobs import interpreter
-from analyzer.trainer.jobs.leftovers import remove_leftovers
 from analyzer.trainer.jobs.programs import UserProgram
 from analyzer.trainer.jobs.rank import Rank
+from analyzer.trainer.jobs.sandbox.leftovers import remove_leftovers
 from analyzer.trainer.jobs.workloads import program_of
 from analyzer.trainer.matrix import cells, missing, record_cell
 from analyzer.trainer.record import Recorder, run_program

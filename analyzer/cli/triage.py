@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.entrypoint import interrupted_by_sigterm, run_command, write_stdout
 from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
+from analyzer.cli.terminal.entrypoint import interrupted_by_sigterm, run_command, write_stdout
 from analyzer.model.errors import UsageError, missing_extra
 from analyzer.render.formatting import plural
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analyzer.cli.entrypoint import write_stdout
+from analyzer.cli.terminal.entrypoint import write_stdout
 from analyzer.discover import discover
 from analyzer.ingest.raw_lines import lines_at
 from analyzer.model.errors import UsageError

@@ -5,7 +5,7 @@
     ├── RuleError             a rule file is wrong; names file and line      exit 2
     └── NothingReadable       no input could be read at all                  exit 4
 
-Any other exception is an internal error and ends with exit status 70; see `cli/entrypoint.py`.
+Any other exception is an internal error and ends with exit status 70; see `cli/terminal/entrypoint.py`.
 """
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.trainer.jobs.job import Outcome
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.trainer.jobs.interpreter import Interpreter
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from analyzer.trainer.faults import EXTERNAL
 from analyzer.trainer.gpus.shares import GpuShares, MachineError
 from analyzer.trainer.handover import HandoverError, check_target, check_writable, hand_over
 from analyzer.trainer.jobs.job import run_job
-from analyzer.trainer.jobs.leftovers import job_prefix
 from analyzer.trainer.jobs.programs import ProgramError
+from analyzer.trainer.jobs.sandbox.leftovers import job_prefix
+from analyzer.trainer.jobs.sandbox.workspace import Workspace
 from analyzer.trainer.jobs.workloads import Workload, program_of
-from analyzer.trainer.jobs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

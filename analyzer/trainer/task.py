@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from analyzer.trainer.handover import HandoverError, check_writable
 from analyzer.trainer.jobs.job import run_job
-from analyzer.trainer.jobs.leftovers import job_prefix
 from analyzer.trainer.jobs.rank import meet, own_address
-from analyzer.trainer.jobs.workspace import Workspace
+from analyzer.trainer.jobs.sandbox.leftovers import job_prefix
+from analyzer.trainer.jobs.sandbox.workspace import Workspace
 from analyzer.trainer.record import expected_json
 
 if TYPE_CHECKING:

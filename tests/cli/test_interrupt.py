@@ -105,7 +105,7 @@ def test_an_interrupt_that_python_swallows_comes_again() -> None:
     """As it does where the key is pressed in one of the callbacks that an import calls."""
     code = """
 import sys, time, weakref
-from analyzer.cli.entrypoint import run_command
+from analyzer.cli.terminal.entrypoint import run_command
 
 def press(_):
     raise KeyboardInterrupt

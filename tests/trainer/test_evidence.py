@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analyzer.trainer.jobs.workspace import Workspace
+from analyzer.trainer.jobs.sandbox.workspace import Workspace
 from analyzer.trainer.scenario import Scenario
 from analyzer.trainer.witness.evidence import Evidence, FaultMissedError
 

@@ -27,10 +27,10 @@ from analyzer.trainer.faults.slurm import Slurm
 from analyzer.trainer.faults.tf_config import EDITS, TfConfig
 from analyzer.trainer.faults.wrong_checkpoint import WrongCheckpoint
 from analyzer.trainer.handover import hand_over
-from analyzer.trainer.jobs.hosts import Hosts
 from analyzer.trainer.jobs.job import Outcome
 from analyzer.trainer.jobs.processes import WorkerProcesses
-from analyzer.trainer.jobs.workspace import Workspace, tfrecords
+from analyzer.trainer.jobs.sandbox.hosts import Hosts
+from analyzer.trainer.jobs.sandbox.workspace import Workspace, tfrecords
 from analyzer.trainer.layouts import Chunk
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 from analyzer.trainer.scenario import Scenario

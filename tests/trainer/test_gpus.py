@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.cli.live_table import SilentObserver
+from analyzer.cli.terminal.live_table import SilentObserver
 from analyzer.cli.train import main
 from analyzer.trainer.catalogue import all_scenarios
 from analyzer.trainer.gpus.capture import GpuCapture

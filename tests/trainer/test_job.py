@@ -15,7 +15,7 @@ import pytest
 
 from analyzer.cli.train import main
 from analyzer.trainer.faults.memory_group import GROUP, ROOTS
-from analyzer.trainer.jobs.hosts import Hosts, HostsError
+from analyzer.trainer.jobs.sandbox.hosts import Hosts, HostsError
 
 SCENARIO = """\
 description: Worker 1 of 2 is killed.

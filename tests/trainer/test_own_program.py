@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli.train import main
-from analyzer.trainer.jobs.leftovers import remove_leftovers
+from analyzer.trainer.jobs.sandbox.leftovers import remove_leftovers
 from analyzer.trainer.witness.proc import command_line, state
 from tests.trainer.test_witness import networks_can_be_made
 

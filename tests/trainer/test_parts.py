@@ -14,8 +14,8 @@ import pytest
 from analyzer.trainer.free_ports import free_ports
 from analyzer.trainer.handover import HandoverError, check_target
 from analyzer.trainer.jobs.processes import WorkerProcesses
+from analyzer.trainer.jobs.sandbox.workspace import PROGRAM
 from analyzer.trainer.jobs.step_counter import StepCounter
-from analyzer.trainer.jobs.workspace import PROGRAM
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from analyzer.cli.live_table import SilentObserver
+from analyzer.cli.terminal.live_table import SilentObserver
 from analyzer.trainer.catalogue import all_scenarios
 from analyzer.trainer.gpus.shares import MachineError
 from analyzer.trainer.matrix import cells, missing

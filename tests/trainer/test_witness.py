@@ -21,9 +21,9 @@ import pytest
 
 from analyzer.trainer import faults
 from analyzer.trainer.faults import FAULTS, Fault
-from analyzer.trainer.jobs.hosts import Hosts, HostsError
 from analyzer.trainer.jobs.processes import WorkerProcesses
-from analyzer.trainer.jobs.workspace import Workspace
+from analyzer.trainer.jobs.sandbox.hosts import Hosts, HostsError
+from analyzer.trainer.jobs.sandbox.workspace import Workspace
 from analyzer.trainer.scenario import Scenario
 from analyzer.trainer.witness.evidence import Evidence, FaultMissedError, Start
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from analyzer.trainer import catalogue
-from analyzer.trainer.jobs.hosts import Hosts
 from analyzer.trainer.jobs.interpreter import Interpreter, InterpreterError
 from analyzer.trainer.jobs.programs import ProgramError, ReferenceProgram
+from analyzer.trainer.jobs.sandbox.hosts import Hosts
+from analyzer.trainer.jobs.sandbox.workspace import Workspace
 from analyzer.trainer.jobs.workloads import HOME, Workload, WorkloadProgram, program_of, workload_names
-from analyzer.trainer.jobs.workspace import Workspace
 from analyzer.trainer.scenario import Scenario, load_scenario
 from analyzer.trainer.scenario_file import ScenarioError
 from tests.trainer.test_witness import networks_can_be_made

@@ -16,7 +16,7 @@ from analyzer.trainer.witness.network import answers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 

@@ -9,12 +9,12 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.trainer.faults.fault import Fault
-from analyzer.trainer.jobs.hosts import PORT
 from analyzer.trainer.jobs.processes import die_with_parent
+from analyzer.trainer.jobs.sandbox.hosts import PORT
 from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.witness.evidence import Evidence
 

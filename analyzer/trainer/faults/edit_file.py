@@ -12,7 +12,7 @@ from analyzer.trainer.witness.file_reads import FileReads
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 

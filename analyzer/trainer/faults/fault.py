@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
     from analyzer.trainer.witness.evidence import Evidence
 

@@ -17,7 +17,7 @@ from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
     from analyzer.trainer.jobs.processes import WorkerProcesses
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 BURST = 16

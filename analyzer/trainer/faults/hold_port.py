@@ -11,7 +11,7 @@ from analyzer.trainer.faults.fault import Fault
 from analyzer.trainer.witness.evidence import require
 
 if TYPE_CHECKING:
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.trainer.faults.fault import Alone
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 FIRST = ("--epochs", "1", "--steps", "4", "--checkpoint-every", "4", "--logdir", "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 NOBODY = 65534

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analyzer.trainer.jobs.processes import WorkerProcesses
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 PLACE = "/dev/shm"  # noqa: S108 - its place on every Linux

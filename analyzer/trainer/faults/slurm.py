@@ -13,7 +13,7 @@ from analyzer.trainer.witness.evidence import require
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.witness.evidence import Evidence
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from analyzer.trainer.jobs.observer import JobObserver
     from analyzer.trainer.jobs.programs import Program
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.layouts import Chunk
 
 STACK_TOOL = sysconfig.get_path("scripts") + "/py-spy"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from analyzer.trainer.gpus.shares import GpuShares
     from analyzer.trainer.jobs.processes import WorkerProcesses
     from analyzer.trainer.jobs.programs import Program
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from analyzer.model.errors import UserError
-from analyzer.trainer.jobs.workspace import fill_reference
+from analyzer.trainer.jobs.sandbox.workspace import fill_reference
 from analyzer.trainer.path_anonymizer import PathAnonymizer
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.trainer.jobs.interpreter import Interpreter
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
 
 LARGEST_DIRECTORY = 500_000_000

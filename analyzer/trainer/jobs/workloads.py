@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from analyzer.trainer.jobs.interpreter import Interpreter
     from analyzer.trainer.jobs.programs import Program
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.scenario import Scenario
 
 HOME = Path(__file__).parents[1] / "workloads"

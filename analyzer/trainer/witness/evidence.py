@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analyzer.trainer.jobs.processes import Life, WorkerProcesses
-    from analyzer.trainer.jobs.workspace import Workspace
+    from analyzer.trainer.jobs.sandbox.workspace import Workspace
 
 SAME_TIME = 5.0
 """Seconds within which the order of failures proves nothing, since one failure ends the others."""

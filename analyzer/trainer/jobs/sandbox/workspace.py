@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import google_crc32c
 
 from analyzer.trainer.free_ports import free_ports
-from analyzer.trainer.jobs.hosts import Hosts
+from analyzer.trainer.jobs.sandbox.hosts import Hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Install = Callable[[Path, Scenario], None]
 
-PROGRAM = Path(__file__).parents[1] / "program"
+PROGRAM = Path(__file__).parents[2] / "program"
 WINDOW = 64
 
 

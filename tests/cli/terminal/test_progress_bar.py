@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.cli import progress_bar
-from analyzer.cli.progress_bar import ProgressBar
+from analyzer.cli.terminal import progress_bar
+from analyzer.cli.terminal.progress_bar import ProgressBar
 from analyzer.discover import discover
 from analyzer.ingest import ingest
 from analyzer.pipeline import load_rules
@@ -22,7 +22,7 @@ from tests.recordings import ROOT
 RUN = ROOT / "sample_runs" / "worker-killed" / "run"
 IMPATIENT = """
 import sys
-from analyzer.cli import progress_bar
+from analyzer.cli.terminal import progress_bar
 from analyzer.cli.analyze import main
 progress_bar.DELAY_SECONDS = 0
 sys.exit(main(sys.argv[1:]))

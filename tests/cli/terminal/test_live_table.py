@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from analyzer.cli.live_table import LineObserver, TableObserver, job_observer
+from analyzer.cli.terminal.live_table import LineObserver, TableObserver, job_observer
 from analyzer.trainer.jobs.observer import WorkerStatus
 
 

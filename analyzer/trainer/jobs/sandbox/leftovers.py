@@ -13,7 +13,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.faults.memory_group import GROUP, ROOTS
-from analyzer.trainer.jobs.hosts import NAMES, SPACE
+from analyzer.trainer.jobs.sandbox.hosts import NAMES, SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,1 @@
+"""Talks to the terminal: standard output, exit status, progress."""
