@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """Return the command as it can be pasted into a shell; a comment for what follows from an answer."""
+        """Return the command for a shell; a comment for a file that was made of another command's answer."""
         if not self.arguments:
             return f"# {self.file}, from the answer above"
         line = shlex.join(self.arguments)

@@ -166,7 +166,7 @@ def _last_attempts(
 ) -> pl.Series:
     """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt.
 
-    That in a recording belongs to the attempt that was recorded.
+    An exit code that mwms-recorder wrote belongs to the attempt that it recorded.
     """
     if not begun:
         return placed["attempt"]
@@ -181,7 +181,7 @@ def _last_attempts(
 def _counted_on(
     told: pl.DataFrame, placed: pl.DataFrame, identity: pl.DataFrame, when: Attempts
 ) -> pl.DataFrame:
-    """Return the facts; what a file states of an attempt of others is about the last that their logs hold."""
+    """Return the facts; an attempt of a scheduler becomes the last one that the worker's log of it holds."""
     if all(len(counts) < 2 for counts in when.held.values()):
         return placed
     general = identity.filter(pl.col("own_worker").is_null())["source"]

@@ -3,7 +3,7 @@
 Some schedulers count attempts from 0, and a log can hold several attempts if a restarted worker appends to
 it.
 
-An attempt as file names number it may hold several: those of later files are counted after all of them.
+A file that is named as one attempt may hold several; the numbers of later files then move up.
 
 A process starts one gRPC server, so the second `Started server` marks the second attempt; it begins at the
 preceding TensorFlow start-up banner, or where Slurm reports a requeue. The worker's other logs, e.g. stdout,

@@ -26,7 +26,7 @@ def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFra
     places = pl.DataFrame(hosts, schema={"on_it": pl.String, "name": pl.String}, orient="row")
     places = places.select("on_it", node=_short_name("name")).unique(maintain_order=True)
     assigned = problems.with_columns(node=_short_name("value")).join(places, on="node", how="left")
-    assigned = assigned.with_columns(worker="on_it")  # whose log tells of a node is another question
+    assigned = assigned.with_columns(worker="on_it")  # not the one whose log reports it
     return pl.concat([facts.filter(~_PROBLEM), assigned.select(facts.columns)])
 
 

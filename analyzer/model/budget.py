@@ -22,7 +22,7 @@ class Limits(NamedTuple):
 
 
 class OverBudgetError(OSError):
-    """A limit is reached; the message says which, and ends what is read."""
+    """A limit is reached, and reading stops; the message names the limit."""
 
 
 class Budget:
@@ -54,7 +54,7 @@ class Budget:
             raise OverBudgetError(excess)
 
     def excess(self, *, unpacking: bool) -> str:
-        """Return which limit is exceeded, empty if none is; that on bytes holds only while `unpacking`."""
+        """Return the exceeded limit in words, empty if there is none; bytes count only while `unpacking`."""
         seconds, gigabytes = self._limits
         if self._spent[0] > seconds * 1e9:
             return f"{BEYOND_BUDGET} {seconds:g} s of processor time"
@@ -66,4 +66,4 @@ class Budget:
 
 
 BEYOND_BUDGET = "the rest exceeds the run's budget of"
-"""How the damage of a file begins that was not read to its end for want of time or bytes."""
+"""First words of the `damage` row of a file that was read in part because a limit was reached."""

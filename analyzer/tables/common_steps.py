@@ -4,7 +4,7 @@ import polars as pl
 
 
 def last_common_lines(scalars: pl.DataFrame) -> dict[tuple[str, str], int]:
-    """Return (worker, source) → the last line with an attempt, epoch and step that every worker logged."""
+    """Return (worker, source) → its last line whose step (with attempt and epoch) every worker logged."""
     shown = scalars.drop_nulls(["worker", "line"]).select(
         "worker", "source", "line", "attempt", "epoch", "step"
     )

@@ -93,7 +93,7 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
 def _disown_broken_connections(
     rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame, sources: pl.DataFrame
 ) -> None:
-    """Set `own` to false in place where a connection broke and the end of another worker says why."""
+    """Set `own` to false, in place, for broken connections that the end of another worker explains."""
     broken = [row for row in rows if row["own"] and row["type"] in wording.broken_connection]
     if not broken:
         return

@@ -22,7 +22,7 @@ def reported_later(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
 
 
 def ended_from_outside(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
-    """Return the tasks that a signal ended and no launcher did; those out of memory are always among them."""
+    """Return the tasks killed by a signal that no launcher sent, or for lack of memory."""
     signalled = facts.filter(pl.col("value").is_in(_NOT_SENT_BY_LAUNCHERS), key="exit_code")["worker"]
     out_of_memory = facts.filter(key="out_of_memory")["worker"]
     return set(signalled.drop_nulls()) - reported_later(facts, sources) | set(out_of_memory.drop_nulls())

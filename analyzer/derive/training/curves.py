@@ -56,7 +56,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker, tag and origin; `series` matches log values to event-file values."""
+    """Return one row per worker, tag and origin; `series` pairs values of logs and of event files."""
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)).with_row_index(
         "row"
     )

@@ -1,4 +1,4 @@
-"""Summarizes the readings of each machine: range, mean, and whether they grew or fell all the time."""
+"""Summarizes the readings of each machine: range, mean, and whether they only grew or only fell."""
 
 import polars as pl
 

@@ -154,7 +154,7 @@ def _platform_of_command(command: str) -> Platform | str:
 def _on_platform(command: str, platform: Platform | None, *, own: bool) -> str:
     """Return the command, or that of the `platform` that shows as much; empty if there is none.
 
-    Nothing is put for it if the step has a command of the platform of its `own`.
+    A step with a command of its `own` for that platform needs no other.
     """
     if platform is None or _platform_of_command(command) in {"", platform}:
         return command

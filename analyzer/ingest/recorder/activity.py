@@ -10,11 +10,11 @@ _STOPPED = "T"
 """State of a process that SIGSTOP holds."""
 _PHASES = ("input", "compute", "save", "other")
 _MIN_LOOKS = 5
-"""Fewer looks at a process, of which there are five a second, give no percentage."""
+"""Minimum number of samples of a process (5 a second) for a percentage."""
 _MIN_QUEUE_BYTES = 1 << 14
-"""More than waits on a fast network, which has sent and acknowledged it within a millisecond."""
+"""Send queue that shows a slow network; a fast one empties so much within a millisecond."""
 _MIN_SEGMENTS = 200
-"""Less traffic than an all-reduce of a small model gives none, either."""
+"""Minimum traffic for a percentage: an all-reduce of a small model has more."""
 
 
 class ActivityReader(EventReader):
@@ -39,7 +39,7 @@ def _stops(event: Event) -> Iterator[tuple[str, float]]:
 
 
 def _waits(before: Event, event: Event) -> Iterator[tuple[str, float]]:
-    """Yield the share of the wanted processor time that others had."""
+    """Yield the percentage of its runnable time that a process waited for a processor."""
     ran, waited = (_growth(before, event, key) for key in ("cpu_seconds", "cpu_wait_seconds"))
     if "cpu_wait_seconds" in before and ran + waited > 0:
         yield "cpu_wait", 100.0 * waited / (ran + waited)

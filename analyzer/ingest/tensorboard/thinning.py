@@ -50,7 +50,7 @@ def _kept_of_tag(rows: Sequence[int], values: Sequence[float], stretches: int) -
 
 
 def _kept_of_stretches(numbers: _Array) -> _Array:
-    """Return the columns to keep of each row of numbers, one row for each reason."""
+    """Return the offsets to keep within each stretch (a row of `numbers`): 6 rows, a column per stretch."""
     import numpy as np
 
     finite = np.isfinite(numbers)

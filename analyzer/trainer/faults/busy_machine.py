@@ -36,7 +36,7 @@ class BusyMachine(Fault):
             self.others.append(Popen([*self.where(), "/bin/sh", "-c", loop]))  # noqa: S603 - ours
 
     def where(self) -> Sequence[str]:
-        """Return a command prefix such as `taskset -c 0`; empty, which binds the processes to no core."""
+        """Return the command that binds the competing processes to cores, as `taskset -c 0`; here none."""
         return ()
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it

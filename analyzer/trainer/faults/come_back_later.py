@@ -1,4 +1,4 @@
-"""Makes the guilty worker's program sleep, by a retry request in its statistics file."""
+"""Writes `retry_after` into the statistics file of the guilty worker, whose program then sleeps so long."""
 
 from __future__ import annotations
 

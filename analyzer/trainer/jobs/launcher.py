@@ -53,17 +53,17 @@ class Launcher:
         return {key: value for key, value in env.items() if value}
 
     def usual_command(self, index: int) -> list[str]:
-        """Return a worker's command line without the fault."""
+        """Return the command line that a worker has in a job without the fault."""
         return [*self.program.command(index, self.workspace.scenario)]
 
     def usual_environment(self, index: int) -> dict[str, str]:
-        """Return the environment of a worker without the fault and without TF_CONFIG."""
+        """Return the environment, but for TF_CONFIG, that a worker has in a job without the fault."""
         scenario = self.workspace.scenario
         own = {**self.program.environment(index, scenario), **self.gpus.environment(index)}
         return {**own, **nccl_variables(scenario), **scenario.variables}
 
     def usual(self, index: int) -> Start:
-        """Return command line, environment and TF_CONFIG of a worker without the fault."""
+        """Return command line, environment and TF_CONFIG that a worker has in a job without the fault."""
         command, environment = self.usual_command(index), self.usual_environment(index)
         return Start(command, environment, self.workspace.tf_config(index))
 

@@ -13,7 +13,7 @@ _FIRST = 4
 _MOST = 256
 """Maximum number of siblings to read."""
 _MIN_DISTINCT = 0.6
-"""Minimum share of different tasks: by mistake, an index may be used twice, but attempts repeat all."""
+"""Minimum share of distinct tasks: one may repeat by a wrong index, but attempts of one job repeat all."""
 
 _CLUSTER = re.compile(
     rb"""cluster(?:_spec)?["']?\s*[=:]\s*(?:ClusterSpec\()?(\{(?:[^{}]|\{[^{}]*\})*\})"""
@@ -47,8 +47,9 @@ class _Statements(NamedTuple):
 def is_one_job(openings: Iterable[tuple[str, bytes]]) -> bool:
     """Return True if directories, given as (name, first bytes of their logs), hold tasks of one job.
 
-    Those that state anything are of different tasks, and each shares the cluster with one of the others, or
-    is named after the host of its server. Only the first directories are read if they do not meet this.
+    Their tasks must differ, and each directory must state a cluster of which another one is part, or be named
+    after the host of its server. Directories that state nothing do not count. If the first 4 directories fail
+    this test, no more are read.
     """
     siblings = iter(openings)
     found = _stating(islice(siblings, _FIRST))

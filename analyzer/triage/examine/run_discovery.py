@@ -284,7 +284,7 @@ def _is_run_file(name: str) -> bool:
 
 
 def _has_export(storage: Storage, place: str, listing: Listing) -> bool:
-    """Return True if the directory has a file that a log service exported, which a name does not tell."""
+    """Return True if a file in the directory begins like the export of a log service."""
     named = islice(filter(_EXPORT.search, listing.files), _MAX_OPENED)
     return any(is_export(_opening(storage, place, name, OPENING_BYTES)) for name in named)
 

@@ -38,9 +38,9 @@ class SettledRuns:
                 self._active |= {above} if run.files is None else set()
 
     def at(self, place: str) -> list[StoredRun]:
-        """Return the runs at or below a place that needs no listing; none if it is to be listed.
+        """Return the stored runs at or below a place that need not be listed again, else an empty list.
 
-        That is a settled run, or a directory whose name is a past date and that has settled runs only.
+        The place is a settled run, or a directory that is named after a past date and has only settled runs.
         """
         at = bisect_left(self._runs, (place,))
         if at < len(self._runs) and self._runs[at].place == place:

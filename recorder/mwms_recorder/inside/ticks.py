@@ -32,7 +32,7 @@ TICK_SECONDS = 0.2
 
 
 class Counter:
-    """Begun calls of the functions of one name."""
+    """Counts the calls, ended or running, of all functions with one name."""
 
     __slots__ = ("calls", "kind", "name", "slot")
 

@@ -28,7 +28,7 @@ class Call(functools.partial):  # type: ignore[type-arg]  # none at run time in 
 
 
 class Watched:
-    """Descriptor that calls `begin` before each method call, and the function it returned afterwards."""
+    """Descriptor that calls `begin` before each call of a method, and what `begin` returns after the call."""
 
     def __init__(self, original: Any, begin: Begin) -> None:
         self.original, self.begin = original, begin
