@@ -50,7 +50,8 @@ _HINT = lazy_regex(
     re.IGNORECASE,
 )
 _NOT_PROGRESS = lazy_regex(
-    r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\(",
+    r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\("
+    r"|\bsrun: |\bslurmstepd: ",
     re.IGNORECASE,
 )
 _COUNTER = lazy_regex(

@@ -152,6 +152,18 @@ def test_the_lines_of_an_estimator_are_read() -> None:
     assert not is_progress("Loss for final step: 0.1.")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun: Terminating job step 221310.0",
+        "slurmstepd: error: *** STEP 221310.0 ON node12 CANCELLED AT 2026-07-26T12:11:18 ***",
+    ],
+)
+def test_a_job_step_of_slurm_is_no_step_of_training(line: str) -> None:
+    """Slurm counts steps of a job."""
+    assert not is_progress(line)
+
+
 @pytest.mark.parametrize("line", ["Epoch 2/3", "Epoch 2 of 3", "Starting epoch 2/3..."])
 def test_the_header_of_an_epoch_tells_the_plan(line: str) -> None:
     """With a slash or in words."""
