@@ -29,7 +29,7 @@ from analyzer.ingest.tensorboard.event_files import MAX_RECORD_BYTES
 from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MAX_TAGS
 from analyzer.model.budget import Limits
 from analyzer.model.run import Tables
-from analyzer.model.task_names import place
+from analyzer.model.task_names import position
 from analyzer.pipeline import load_rules
 from analyzer.render.formatting import instant
 from analyzer.storage.archives import MAX_MEMBERS
@@ -222,7 +222,7 @@ def _values(scalars: list[dict[str, Any]]) -> list[str]:
     """The values, those of one place together."""
     places: dict[tuple[str, str, str], list[str]] = {}
     for row in scalars:
-        at = place(row["epoch"], row["step"]) if row["step"] else place(row["epoch"], None)
+        at = position(row["epoch"], row["step"]) if row["step"] else position(row["epoch"], None)
         values = places.setdefault((at, row["scope"], row["origin"]), [])
         if row["tag"] not in {"step", "epoch"}:
             values.append(f"{row['tag']} {row['value']:.4g}")

@@ -50,7 +50,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
 
     now = timestamp("--now", arguments.now) if arguments.now else time.time()
     rules = tuple(str(rule_directory(name).resolve()) for name in arguments.rules)
-    order = TriageOptions(
+    options = TriageOptions(
         roots=arguments.roots,
         folder=arguments.output,
         history=arguments.history or _default_history(arguments.output),
@@ -71,16 +71,16 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         digest_by=arguments.digest_by or "",
         channels=tuple(channels(arguments.notify, arguments.on_new)),
     )
-    if order.channels and not order.reports_url:
+    if options.channels and not options.reports_url:
         _warn("notifications have no links without --reports-url")
     with interrupted_by_sigterm():
-        night = triage(order, _engine(arguments))
+        night = triage(options, _examiner(arguments))
     write_stdout(_summary_line(night))
     write_stdout(f"Index: {arguments.output.rstrip('/')}/index.html\n")
     return _status(night, arguments.fail_on)
 
 
-def _engine(arguments: argparse.Namespace) -> RunExaminer:
+def _examiner(arguments: argparse.Namespace) -> RunExaminer:
     from analyzer.triage.examine.workers import ProcessPoolExaminer, available_cores
 
     if arguments.scheduler:

@@ -11,7 +11,7 @@ from analyzer.model.contract import DrawnCurve, JsonNumber
 from analyzer.model.schema import GAUGE, POSITIONS, VALIDATION
 from analyzer.tables.step_times import step_times
 
-MOST_POINTS = 240
+MAX_POINTS = 240
 """Maximum number of points per curve; includes the first, the last and the first non-finite value."""
 STEP_TIME = "seconds per step"
 _CURVE = ("worker", "tag", "origin")
@@ -101,9 +101,9 @@ def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
 
 def _step_time(took: list[Point]) -> DrawnCurve:
     """Return the step-time curve; if downsampled, with the fastest and slowest step of each bucket."""
-    every, seconds = math.ceil(2 * len(took) / MOST_POINTS), itemgetter(1)
+    every, seconds = math.ceil(2 * len(took) / MAX_POINTS), itemgetter(1)
     kept = took
-    if len(took) > MOST_POINTS:
+    if len(took) > MAX_POINTS:
         stretches = [took[at : at + every] for at in range(0, len(took), every)]
         ends = [(min(part, key=seconds), max(part, key=seconds)) for part in stretches]
         kept = sorted((point for pair in ends for point in pair), key=itemgetter(0))
@@ -113,9 +113,9 @@ def _step_time(took: list[Point]) -> DrawnCurve:
 def _downsampled(scalars: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each curve that are drawn, with the number of all its rows as `total`."""
     at, total, infinite = pl.int_range(pl.len()), pl.len(), ~pl.col("value").is_finite()
-    every = (total / (MOST_POINTS - 2)).ceil()
+    every = (total / (MAX_POINTS - 2)).ceil()
     ends = (at == total - 1) | (infinite & (infinite.cum_sum() == 1))
-    kept = (total <= MOST_POINTS) | (at % every == 0) | ends
+    kept = (total <= MAX_POINTS) | (at % every == 0) | ends
     return scalars.with_columns(kept=kept.over(_CURVE), total=total.over(_CURVE)).filter("kept")
 
 

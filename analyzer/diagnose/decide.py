@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.endings import how_it_ended
 from analyzer.diagnose.explanations import precedence
+from analyzer.diagnose.wording import how_it_ended
 from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables

@@ -12,14 +12,14 @@ from analyzer.diagnose.advice.recipes import recipes_for
 from analyzer.diagnose.comparison.baseline_diff import BaselineRun, against
 from analyzer.diagnose.comparison.fingerprint import fingerprint
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.endings import wording
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
 from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
-from analyzer.diagnose.nearmisses import near_misses
+from analyzer.diagnose.near_misses import near_misses
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
+from analyzer.diagnose.wording import wording
 from analyzer.diagnose.workers import worker_reports
 from analyzer.model import contract
 from analyzer.model.findings import Finding, Outcome, Verdict

@@ -7,8 +7,8 @@ import polars as pl
 
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
-from analyzer.diagnose.endings import how_it_ended, wording
 from analyzer.diagnose.log_lines.telling_lines import without_start
+from analyzer.diagnose.wording import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
@@ -16,7 +16,7 @@ from analyzer.model.task_names import listed
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
-_MOST_ENDINGS = 8
+_MAX_ENDINGS = 8
 """Sentences on how workers ended."""
 
 
@@ -78,7 +78,7 @@ def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         last = f"last seen at {life['place']}" if life["phase"] in _STEPPED else "no step seen"
         ended = f"{how_it_ended(life)}{f'; {last}' if life['seen'] else ''}."
         alike.setdefault(ended, []).append(life["worker"])
-    for ended, workers in [*alike.items()][:_MOST_ENDINGS]:
+    for ended, workers in [*alike.items()][:_MAX_ENDINGS]:
         several = "Each training worker" if len(workers) == len(lives) else f"Each of {listed(workers)}"
         yield f"{several if len(workers) > 1 else workers[0]} {ended}"
 

@@ -5,9 +5,9 @@ import polars as pl
 from analyzer.model.contract import DrawnReading
 from analyzer.model.schema import GAUGE
 
-MOST_POINTS = 120
+MAX_POINTS = 120
 """Maximum number of points per curve: the highest reading of each of so many stretches of time."""
-_FEWEST = 3
+_MIN_READINGS = 3
 _CURVE = ("worker", "tag")
 _DEVICE = r"^gpu\d+/"
 _DRAWN = (
@@ -43,8 +43,8 @@ def readings_by_worker(scalars: pl.DataFrame) -> dict[str, list[DrawnReading]]:
 
 def _highest(readings: pl.DataFrame) -> pl.DataFrame:
     """Return worker, tag, number of readings, and times and values of the highest ones to draw."""
-    at, every = pl.int_range(pl.len()), (pl.len() / MOST_POINTS).ceil()
+    at, every = pl.int_range(pl.len()), (pl.len() / MAX_POINTS).ceil()
     parts = readings.with_columns(stretch=(at // every).over(_CURVE), total=pl.len().over(_CURVE))
     is_highest = (pl.col("value").arg_max() == at).over(*_CURVE, "stretch")
-    kept = parts.filter(is_highest & (pl.col("total") >= _FEWEST))
+    kept = parts.filter(is_highest & (pl.col("total") >= _MIN_READINGS))
     return kept.group_by(_CURVE, maintain_order=True).agg(pl.col("total").first(), "time", "value")

@@ -8,17 +8,17 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from analyzer.diagnose.endings import end_of, wording
 from analyzer.diagnose.log_lines.lines import LineTexts
+from analyzer.diagnose.wording import end_of, wording
 from analyzer.model.contract import PauseInterval, TimelineEvent
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
-from analyzer.model.task_names import place
+from analyzer.model.task_names import position
 from analyzer.tables.clock_alignment import CommonClock
 
-MOST_EVENTS = 400
+MAX_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
-_MOST_WORDS = 240
+_MAX_CHARS = 240
 _IMPORTANCE = (
     "error",
     "nonfinite",
@@ -73,7 +73,7 @@ def timeline(
     events.sort(key=order.key)
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
-    shown = [events[i] | order.bounds(events[i]) for i in sorted(kept[:MOST_EVENTS])]
+    shown = [events[i] | order.bounds(events[i]) for i in sorted(kept[:MAX_EVENTS])]
     return _with_excerpts(shown, tables), len(events) - len(shown)
 
 
@@ -95,7 +95,7 @@ def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEven
 
 
 def _excerpt(event: Event, lines: LineTexts) -> str:
-    return "" if event["line"] is None else shorten(lines.at(event["source"], event["line"]), _MOST_WORDS)
+    return "" if event["line"] is None else shorten(lines.at(event["source"], event["line"]), _MAX_CHARS)
 
 
 def _rank(event: Event) -> int:
@@ -250,18 +250,18 @@ def _progress(tables: Tables) -> Iterator[Event]:
     kinds: Mapping[Literal["first", "last"], str] = {"first": "first_step", "last": "last_step"}
     for which, kind in kinds.items():
         for row in steps.unique("worker", keep=which, maintain_order=True).iter_rows(named=True):
-            yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {place(row['epoch'], row['step'])}")
+            yield _event(row, kind, f"{kind.replace('_', ' ')} shown: {position(row['epoch'], row['step'])}")
 
 
 def _bad_losses(tables: Tables) -> Iterator[Event]:
     """Yield where the loss of a worker is first not finite, else where its training loss explodes."""
     losses = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES))
     for row in losses.filter(pl.col("nonfinite") > 0).iter_rows(named=True):
-        since = place(row["nonfinite_epoch"], row["nonfinite_step"])
+        since = position(row["nonfinite_epoch"], row["nonfinite_step"])
         yield _event(row, "nonfinite", f"{row['tag']} not finite from {since} on")
     exploded = (pl.col("quantity") == "training_loss") & pl.col("exploded") & (pl.col("nonfinite") == 0)
     for row in losses.filter(exploded).iter_rows(named=True):
-        since = place(row["exploded_epoch"], row["exploded_step"])
+        since = position(row["exploded_epoch"], row["exploded_step"])
         yield _event(row, "exploded", f"{row['tag']} exploded from {since} on")
 
 

@@ -14,7 +14,7 @@ _NAMES = {
     "last": "times_last",
 }
 """Column of `waits` → its name in the document, where that differs."""
-MOST_COLLECTIVES = 120
+MAX_COLLECTIVES = 120
 """Maximum number of collectives; those with the longest waits are kept."""
 
 
@@ -42,6 +42,6 @@ def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
         )
         .filter(pl.col("last").is_not_null())
     )
-    kept = told.sort("waited", descending=True, maintain_order=True).head(MOST_COLLECTIVES).sort("start")
+    kept = told.sort("waited", descending=True, maintain_order=True).head(MAX_COLLECTIVES).sort("start")
     rows = kept.select("name", "step", "nth", "workers", "last", "waited").to_dicts()
     return cast(list[CollectiveCall], rows), told.height - kept.height

@@ -28,7 +28,7 @@ from analyzer.model.run import Tables
 from analyzer.model.task_names import listed
 from analyzer.tables.kinds_read import kinds_read
 
-MOST_EVIDENCE = 4
+MAX_EVIDENCE = 4
 """Maximum number of pieces of evidence for one signal and worker."""
 _CAP_EXPERIMENTAL = LEVELS["likely"]
 _NOBODY = ""
@@ -217,7 +217,7 @@ class _Firing(NamedTuple):
             about = {"subject": subject or values["subject"], "subjects": {"count": 1}, "life": life}
             for name, signal in self.rule.signals.items():
                 if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
-                    for row in islice(self._rows(signal, subject), MOST_EVIDENCE):
+                    for row in islice(self._rows(signal, subject), MAX_EVIDENCE):
                         place = _place(signal, row, fill(signal.says, {**values, **about, name: row}))
                         yield place._replace(signals=(name,))
 

@@ -30,7 +30,7 @@ _HEADINGS = re.compile(
 )
 """Regex of what TensorFlow prints before the statement of an error."""
 _NEXT_STATEMENT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\s+(?=\(1\) )")
-_MOST_WORDS, _LEAST_QUOTED = 22, 8
+_MAX_WORDS, _MIN_QUOTED_WORDS = 22, 8
 """Words of a headline, and those that it may quote of an error at least; evidence has the whole."""
 
 Values = Mapping[str, Mapping[str, object] | str]
@@ -48,7 +48,7 @@ def headline(text: str, values: Values) -> str:
 
     A clause after a semicolon is left out if it names victims and there are none.
     """
-    most = max(_MOST_WORDS + 1 - len(text.split()), _LEAST_QUOTED)
+    most = max(_MAX_WORDS + 1 - len(text.split()), _MIN_QUOTED_WORDS)
     short = {
         name: _statements(value, most) if isinstance(value, Mapping) else value
         for name, value in values.items()

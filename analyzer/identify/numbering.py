@@ -12,7 +12,7 @@ LEADER = "worker:0"
 """The task that leads a cluster without a chief."""
 
 
-class Told(NamedTuple):
+class TaskClues(NamedTuple):
     """What the logs of one worker tell about its task."""
 
     claim: Claim | None
@@ -41,7 +41,7 @@ def from_one(workers: AbstractSet[str]) -> bool:
     return len(workers) > 1 and workers == {*_numbered(1, len(workers))}
 
 
-def numbering(told: Mapping[str, Told], listed: AbstractSet[str]) -> Numbering:
+def numbering(told: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbering:
     """Return what the numbers are, from what the logs tell: FROM_ONE only if they contradict INDEX.
 
     `told` has workers numbered from 1 → what their logs tell; `listed` has the tasks of the cluster, and is
@@ -67,7 +67,7 @@ def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -
     return told if fits and "chief:0" in listed else {}
 
 
-def counted_from_zero(told: Mapping[str, Told]) -> dict[str, Claim]:
+def counted_from_zero(told: Mapping[str, TaskClues]) -> dict[str, Claim]:
     """Return worker numbered from 1 → its task: the claim of its logs, else a guess."""
     tasks = zip(_numbered(1, len(told)), _numbered(0, len(told)), strict=True)
     return {named: told[named].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for named, task in tasks}
@@ -77,5 +77,5 @@ def _numbered(first: int, count: int) -> list[str]:
     return [f"worker:{first + index}" for index in range(count)]
 
 
-def _ruled_out(told: Mapping[str, Told], named: Sequence[str], tasks: Sequence[str]) -> bool:
+def _ruled_out(told: Mapping[str, TaskClues], named: Sequence[str], tasks: Sequence[str]) -> bool:
     return any(told[name].rules_out(task) for name, task in zip(named, tasks, strict=True))

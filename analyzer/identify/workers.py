@@ -32,7 +32,7 @@ from analyzer.identify.neighbours import logs_of_stem, logs_on_host
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
-    Told,
+    TaskClues,
     counted_by_rank,
     counted_from_zero,
     from_one,
@@ -246,7 +246,7 @@ def _by_numbers(
 ) -> tuple[Numbering, dict[str, Claim]]:
     """Return what numbers from 1 in names mean, and worker by name → its task if they count tasks from 1."""
     told = {
-        worker: Told(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
+        worker: TaskClues(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
         for worker, names in logs.items()
     }
     listed = {task for cluster in clusters for task in task_addresses(cluster)}

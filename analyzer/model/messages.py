@@ -3,65 +3,28 @@
 They are defined in `rules/messages/`; `docs/messages.md` explains each of `STATES` to authors.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from analyzer.model.task_names import DEVICE
 
 
-class Statement(NamedTuple):
+class StatementKind(NamedTuple):
     """One kind of statement; `words` are the values that `as` may have, in the order they are tried."""
 
     meaning: str
     words: Sequence[str] = ()
 
 
-STATES: Mapping[str, Statement] = MappingProxyType(
-    {
-        "fact": Statement(
-            "announces facts: each named group is one; without `regex`, the key that `as` names is `yes`"
-        ),
-        "peer": Statement(
-            "names a peer as lost, by `{task}`, a group `tasks`, `ranks` or `address`; `leader` needs none",
-            ("heartbeat", "down", "restarted", "leader", "unresolved", "transport", "missing"),
-        ),
-        "remote_target": Statement("names the peer to which a call failed, by `{task}`; a `reason` says how"),
-        "wraps_status": Statement("what follows is the status in which it began"),
-        "reason": Statement(
-            "says why a call failed", ("leader", "unresolved", "transport", "deadline", "cancelled")
-        ),
-        "passed_on": Statement("an exception that holds it only passes on what befell another worker"),
-        "of_launcher": Statement(
-            "a launcher raised an exception that holds it, about the program that it ran"
-        ),
-        "met_itself": Statement(
-            "an exception that holds it befell this worker, whatever it says of connections"
-        ),
-        "broken_connection": Statement(
-            "types of exceptions that say that the other end of a connection is gone; they are not the"
-            " worker's own where another worker, or the job, was ended from outside"
-        ),
-        "not_own": Statement("types of exceptions that are never the fault of the user's code"),
-        "runtime": Statement(
-            "an exception whose last line matches says only what TensorFlow or a device met"
-        ),
-        "raised_in": Statement(
-            "a traceback that holds it came through this part of a program",
-            ("import", "input", "restore", "save", "strategy", "callback", "collective"),
-        ),
-        "continues": Statement("a line that begins so belongs to the record before it, if that has a prefix"),
-        "continues_status": Statement("a line of an error status begins so; the line before is its head"),
-        "chains_traceback": Statement("a line between two tracebacks of a chain begins so"),
-        "dumps_threads": Statement("a line in a dump of threads begins so"),
-        "startup_origin": Statement("source files whose records are part of starting up"),
-        "startup_words": Statement("a record that holds it is part of starting up"),
-        "done": Statement("a script's line, behind its last step, that says that it is done"),
-        "training_done": Statement("a script's line that says that the training itself is done"),
-        "not_done": Statement("a line that holds it says no such thing"),
-    }
+_STATES = json.loads(Path(__file__).with_name("message_states.json").read_text(encoding="utf-8"))
+STATES: Mapping[str, StatementKind] = MappingProxyType(
+    {name: StatementKind(**kind) for name, kind in _STATES.items()}
 )
+"""What a message of `rules/messages/` can state."""
 
 
 class Message(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 _LIST = re.compile(
     r"(?<![\w.\-])(?P<prefix>[A-Za-z][A-Za-z0-9\-]{0,40})\[(?P<numbers>\d{1,6}(?:[,\-]\d{1,6}){1,64})\]"
 )
-_MOST = 512
+_MAX_HOSTS = 512
 """Hosts of one list."""
 
 
@@ -25,11 +25,11 @@ def find_node_lists(text: str) -> Iterator[NodeList]:
         names = [
             f"{match['prefix']}{number}" for part in match["numbers"].split(",") for number in _numbers(part)
         ]
-        yield NodeList(*match.span(), names[:_MOST])
+        yield NodeList(*match.span(), names[:_MAX_HOSTS])
 
 
 def _numbers(part: str) -> Iterator[str]:
     """Yield the numbers of `0123-0125`, with their zeros; one number stands for itself."""
     first, _, last = part.partition("-")
-    final = min(int((last or first).partition("-")[0]), int(first) + _MOST)
+    final = min(int((last or first).partition("-")[0]), int(first) + _MAX_HOSTS)
     yield from (str(number).zfill(len(first)) for number in range(int(first), final + 1))

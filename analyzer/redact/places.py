@@ -12,7 +12,7 @@ _ODD = (
     r"(?=[A-Za-z0-9.]{0,62}[\d-])(?=[\d.-]{0,62}[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}"
     r"(?:\.[A-Za-z0-9-]{1,62}){0,7}(?![\w/])"
 )
-_PUBLIC = (
+_NOT_PUBLIC = (
     r"(?!(?:[\w-]{1,63}\.){0,4}(?:github(?:usercontent)?|tensorflow|python|pypi|google(?:apis|source)?|nvidia|keras"
     r"|kaggle|stackoverflow|readthedocs|apache|kernel|debian|ubuntu|docker|anaconda|pytorch|numpy|microsoft|windows"
     r"|amazonaws|gnu|wikipedia|arxiv|kubernetes|huggingface|wandb|sentry|slack|gitlab|bitbucket|gcr|ghcr|quay|w3"
@@ -25,7 +25,7 @@ _PARTS = {
     "{odd}": _ODD,
     "{name}": r"[A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?",
     "{user}": r"[a-z_](?:[a-z0-9_.-]{0,30}[a-z0-9_])",
-    "{abroad}": _PUBLIC,
+    "{not_public}": _NOT_PUBLIC,
 }
 _V4 = re.compile(
     r"(?:(?<![\w.\-])(?<!==)(?<!ersion )|(?<=%3A)|(?<=peer_)|(?<=addr_)|(?<=ip_))"
@@ -37,7 +37,7 @@ _V6 = re.compile(
 )
 
 
-class Place(NamedTuple):
+class NameSpan(NamedTuple):
     """A name in a text: start, end, and what kind of thing it denotes."""
 
     start: int
@@ -68,16 +68,16 @@ _PATTERNS = tuple(_patterns(Path(__file__).with_name("places.tsv")))
 _LITERALS = frozenset(chain.from_iterable(pattern.literals for pattern in _PATTERNS))
 
 
-def find_places(text: str) -> Iterator[Place]:
+def find_places(text: str) -> Iterator[NameSpan]:
     """Yield the names in a text; they may overlap."""
     lowered = text.lower()
     found = {literal for literal in _LITERALS if literal in lowered}
     for pattern in _PATTERNS:
         if not found.isdisjoint(pattern.literals):
             for match in re.finditer(pattern.regex, text):
-                yield Place(*match.span("s"), pattern.kind)
+                yield NameSpan(*match.span("s"), pattern.kind)
     for match in find_addresses(text):
-        yield Place(*match.span(), "address")
+        yield NameSpan(*match.span(), "address")
 
 
 def find_addresses(text: str) -> Iterator[re.Match[str]]:

@@ -23,7 +23,7 @@ _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
 _SHORT = ("pass=", "pass:", "pass'", 'pass"', "pass =", "pw=", "pw:", "pw'", 'pw"', "pw =", "-pass", "-pw")
-_ABROAD = (
+_FOREIGN = (
     "contrase",
     "mot_de_passe",
     "senha",
@@ -36,7 +36,7 @@ _ABROAD = (
     "비밀번호",
 )
 _NAMES = (
-    *_SHORT, *_ABROAD, "passw", "passp", "passc", "pwd", "psw", "_pass", "_pw", "_pin", "_signing", "_salt",
+    *_SHORT, *_FOREIGN, "passw", "passp", "passc", "pwd", "psw", "_pass", "_pw", "_pin", "_signing", "_salt",
     "_pepper", "_pat", "_cookie", "secret", "credential", "token", "auth", "onkey", *_KEYS,
 )  # fmt: skip
 """Literals; `named_secrets` runs only on texts that contain one of them."""
@@ -66,8 +66,8 @@ class Secrets:
         kept = list(dict.fromkeys(texts))
         self._spans = _spans_by_text(kept)
         self._kinds: dict[str, str] = {}
-        for text, stretches in self._spans.items():
-            for each in stretches:
+        for text, spans in self._spans.items():
+            for each in spans:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
         self._key = _key(kept) if self._kinds else b""
         self._known = _unmistakable(self._kinds)
@@ -116,8 +116,8 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     found: dict[str, list[SecretSpan]] = {}
     for text in (each for each in texts if each in asked or each in shown):
         spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
-        if stretches := _merged(_not_masked(text, spans)):
-            found[text] = stretches
+        if merged := _merged(_not_masked(text, spans)):
+            found[text] = merged
     return found
 
 
@@ -150,18 +150,18 @@ def _hidden_spans(shown: PlainText, asked: Mapping[str, Iterable[_Find]]) -> Ite
         yield SecretSpan(*shown.original(each.start, each.end), each.kind)
 
 
-def _not_masked(text: str, stretches: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
+def _not_masked(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
     """Yield the spans that overlap no token of an earlier redaction."""
     tokens = [match.span() for match in SECRET.finditer(text)] if "[secret:" in text else []
-    for each in stretches:
+    for each in spans:
         if not any(start < each.end and each.start < end for start, end in tokens):
             yield each
 
 
-def _merged(stretches: Iterable[SecretSpan]) -> list[SecretSpan]:
+def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """Return the spans in order; overlapping ones become one, of the kind of the first."""
     made: list[SecretSpan] = []
-    for each in sorted(stretches, key=lambda s: (s.start, -s.end)):
+    for each in sorted(spans, key=lambda s: (s.start, -s.end)):
         if not made or each.start >= made[-1].end:
             made.append(each)
         elif each.end > made[-1].end:

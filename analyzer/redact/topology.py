@@ -11,7 +11,7 @@ from typing import Any
 
 from analyzer.redact.directories import find_directories
 from analyzer.redact.node_lists import find_node_lists
-from analyzer.redact.places import Place, find_places, is_address
+from analyzer.redact.places import NameSpan, find_places, is_address
 from analyzer.redact.walk import Replacement, any_of, texts_of_run
 
 _GENERIC = re.compile(
@@ -106,7 +106,7 @@ class Topology:
         return ",".join(given) if len(given) <= 8 else f"{given[0]}…{given[-1]}"
 
 
-def _known_places(text: str) -> Iterator[Place]:
+def _known_places(text: str) -> Iterator[NameSpan]:
     """Yield the places of a text that identify somebody."""
     for place in find_places(text):
         name = text[place.start : place.end]
@@ -115,7 +115,7 @@ def _known_places(text: str) -> Iterator[Place]:
             yield place._replace(end=place.start + len(kept))
     for start, end in find_directories(text):
         if not _GENERIC.fullmatch(text[start:end]) and text[start:end] not in _SYSTEM_USERS:
-            yield Place(start, end, "dir")
+            yield NameSpan(start, end, "dir")
 
 
 def _identifies(kind: str, name: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 from analyzer.model.errors import UsageError
 
 Diagnosis = Mapping[str, Any]
-_SINCE: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
-_OF_FINDINGS: Mapping[str, Any] = MappingProxyType({"lacks": None})
+_DEFAULTS: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
+_FINDING_DEFAULTS: Mapping[str, Any] = MappingProxyType({"lacks": None})
 """Default values of finding fields that documents of earlier versions lack."""
 
 
@@ -46,10 +46,10 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:
     """Return the document with defaults for fields that documents of earlier versions lack."""
-    findings = [{**_OF_FINDINGS, **finding} for finding in diagnosis["findings"]]
+    findings = [{**_FINDING_DEFAULTS, **finding} for finding in diagnosis["findings"]]
     for finding in findings:
         finding["evidence"] = [_numbered(place) for place in finding["evidence"]]
-    return {**_SINCE, **diagnosis, "findings": findings}
+    return {**_DEFAULTS, **diagnosis, "findings": findings}
 
 
 def _numbered(place: Mapping[str, Any]) -> Mapping[str, Any]:

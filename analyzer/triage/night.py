@@ -100,7 +100,7 @@ class TriageResult:
     unreported: list[UnreportedRun] = field(default_factory=list)
 
 
-def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
+def triage(options: TriageOptions, examiner: RunExaminer) -> TriageResult:
     """Examine every new or changed run, update history and outputs, and return the result.
 
     Raises:
@@ -108,24 +108,24 @@ def triage(order: TriageOptions, engine: RunExaminer) -> TriageResult:
         UsageError: the output directory lies inside a run, or another call uses it.
 
     """
-    roots = _distinct_roots(order.roots)
+    roots = _distinct_roots(options.roots)
     for root in roots:
-        _check_output_folder(order.folder, root)
-    outputs, result = outputs_at(order.folder), TriageResult(date_of(order.now))
-    pack = load_rules([Path(each) for each in order.rules], packs=order.packs)
+        _check_output_folder(options.folder, root)
+    outputs, result = outputs_at(options.folder), TriageResult(date_of(options.now))
+    pack = load_rules([Path(each) for each in options.rules], packs=options.packs)
     with (
-        outputs.lock(order.wait),
-        open_history(order.history) as history,
-        history.exclusive(order.wait),
+        outputs.lock(options.wait),
+        open_history(options.history) as history,
+        history.exclusive(options.wait),
         as_usage_errors(),
     ):
-        call = _Call(order, roots, pack, outputs, history, result)
-        call.publish(call.examine(engine))
-        result.unreported = _unreported(history, order.layout, result.date)
-        history.end(result.date, order.now, result.found, result.waiting, result.unlisted)
+        call = _Call(options, roots, pack, outputs, history, result)
+        call.publish(call.examine(examiner))
+        result.unreported = _unreported(history, options.layout, result.date)
+        history.end(result.date, options.now, result.found, result.waiting, result.unlisted)
     if not result.found:
         why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
-        raise NothingReadable(why or f"{', '.join(order.roots)}: there is no run below it")
+        raise NothingReadable(why or f"{', '.join(options.roots)}: there is no run below it")
     return result
 
 
@@ -142,37 +142,37 @@ def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedR
 class _Call(NamedTuple):
     """A call of mwms-triage: what it is asked for, what it reads and writes, and its result so far."""
 
-    order: TriageOptions
+    options: TriageOptions
     roots: Sequence[str]
     pack: RulePack
     outputs: Outputs
     history: History
     result: TriageResult
 
-    def examine(self, engine: RunExaminer) -> set[str]:
+    def examine(self, examiner: RunExaminer) -> set[str]:
         """Examine and record all runs, and return the nights that got a run."""
-        order, history, result = self.order, self.history, self.result
+        options, history, result = self.options, self.history, self.result
         touched = {result.date}
-        own_nights = order.backfill or history.is_first_call()
-        history.begin(result.date, order.now)
-        for batch in _batches_by_time(engine.examined(self._tasks()), _COMMIT_SECONDS):
+        own_nights = options.backfill or history.is_first_call()
+        history.begin(result.date, options.now)
+        for batch in _batches_by_time(examiner.examined(self._tasks()), _COMMIT_SECONDS):
             by_night: dict[str, list[tuple[ExaminedRun, str | None]]] = defaultdict(list)
             for each in batch:
                 if each.outcome == "written":
                     result.waiting += 1
                     continue
-                night = each.task.night or (night_of(each, order.now) if own_nights else result.date)
+                night = each.task.night or (night_of(each, options.now) if own_nights else result.date)
                 by_night[night].append((each, _write_report(self.outputs, each)))
             for night, runs in by_night.items():
-                history.begin(night, min(order.now, midnight(night)))
-                history.record(night, runs, order.reports_url)
+                history.begin(night, min(options.now, midnight(night)))
+                history.record(night, runs, options.reports_url)
             touched |= {*by_night}
         return touched
 
     def _tasks(self) -> Iterator[Task]:
         """Yield a task for each run to examine: new, changed or affected by new rules, within `--limit`."""
-        order, history, result, pack = self.order, self.history, self.result, self.pack
-        since = max(order.since, order.now - (order.keep_history or math.inf))
+        options, history, result, pack = self.options, self.history, self.result, self.pack
+        since = max(options.since, options.now - (options.keep_history or math.inf))
         for batch in _batches(self._found_runs(), _QUERY_SIZE):
             result.found += len(batch)
             known = history.known([each.place for _, each in batch])
@@ -180,11 +180,11 @@ class _Call(NamedTuple):
             for root, each in batch:
                 before = known.get(each.place)
                 again = bool(before and before.is_current(each.stamp))
-                if (again and not (before and before.is_outdated(pack))) or order.now - each.age < since:
+                if (again and not (before and before.is_outdated(pack))) or options.now - each.age < since:
                     continue
-                if each.age < order.settle:
+                if each.age < options.settle:
                     result.waiting += 1
-                elif order.limit is not None and result.examined >= order.limit:
+                elif options.limit is not None and result.examined >= options.limit:
                     result.left += 1
                 else:
                     result.examined += 1
@@ -193,41 +193,41 @@ class _Call(NamedTuple):
                         each.path,
                         each.stamp,
                         before.content if before and not before.tries and not again else "",
-                        order.rules,
+                        options.rules,
                         pack.digest,
                         root,
                         each.written,
                         before.night if before and again else "",
-                        order.packs,
+                        options.packs,
                         each.files if _is_settled(each) else None,
                     )
 
     def _found_runs(self) -> Iterator[tuple[str, FoundRun]]:
         """Yield every run with its root; once a week, or with `--relist`, stores are listed in full."""
-        order, history, result = self.order, self.history, self.result
-        out, week_ago = os.path.realpath(order.folder), date_of(order.now - _RELIST_SECONDS)
-        full = order.relist or not is_listed(history, week_ago)
+        options, history, result = self.options, self.history, self.result
+        out, week_ago = os.path.realpath(options.folder), date_of(options.now - _RELIST_SECONDS)
+        full = options.relist or not is_listed(history, week_ago)
         for root in self.roots:
             stored = stored_runs(history, root) if is_url(root) and not full else []
-            known = SettledRuns(stored, order.now)
-            for run in find_runs(root, order.now, result.unlisted.append, order.pattern, out, known):
+            known = SettledRuns(stored, options.now)
+            for run in find_runs(root, options.now, result.unlisted.append, options.pattern, out, known):
                 yield root, run
-        if full and not result.unlisted and order.pattern is None:
+        if full and not result.unlisted and options.pattern is None:
             mark_listed(history, result.date)
 
     def publish(self, touched: set[str]) -> None:
         """Remove what is too old, and write the outputs of the call and the pages of the touched nights."""
-        order, outputs, history, result = self.order, self.outputs, self.history, self.result
-        kept_since = order.now - order.keep
+        options, outputs, history, result = self.options, self.outputs, self.history, self.result
+        kept_since = options.now - options.keep
         nights = remove_reports(outputs, history.forget_reports(date_of(kept_since)))
         remove_orphans(outputs, history.reports(), kept_since)
-        if order.keep_history is not None:
-            history.forget_runs(date_of(order.now - order.keep_history))
+        if options.keep_history is not None:
+            history.forget_runs(date_of(options.now - options.keep_history))
         counts = result.date, result.found, result.waiting, tuple(result.unlisted)
         filed = frozenset(touched - {result.date})
-        call = Publication(*counts, self.pack, order.layout, order.reports_url, order.digest_by, filed)
+        call = Publication(*counts, self.pack, options.layout, options.reports_url, options.digest_by, filed)
         publish(outputs, history, call, touched | nights)
-        deliver(history, order.channels, result.date, order.now, order.wait.notify, order.layout)
+        deliver(history, options.channels, result.date, options.now, options.wait.notify, options.layout)
 
 
 def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from analyzer.derive.training.pauses import MOST_PAUSES
+from analyzer.derive.training.pauses import MAX_PAUSES
 from analyzer.diagnose.curves import STEP_TIME, drawn
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
-from analyzer.diagnose.trace import MOST_COLLECTIVES, collectives
+from analyzer.diagnose.trace import MAX_COLLECTIVES, collectives
 from analyzer.model.contract import PauseInterval
 from analyzer.model.run import Tables
 from analyzer.tables.builders import frame
@@ -87,7 +87,7 @@ def test_only_the_longest_pauses_are_kept(tables_of: TablesOf) -> None:
     """In the order of time."""
     times = {n: float(n + 9 * (n // 10)) for n in range(1, 200)}
     found = pauses(tables_of({"worker-0.log": steps(times)}))["worker:0"]
-    assert len(found) == MOST_PAUSES
+    assert len(found) == MAX_PAUSES
     assert [p["start"] for p in found] == sorted(p["start"] for p in found)
 
 
@@ -130,7 +130,7 @@ def test_who_came_last_to_each_collective(tables_of: TablesOf) -> None:
     rows = [
         row | {"worker": f"worker:{w}", "instance": n, "start": float(n), "end": n + 0.5, "seconds": 0.5,
                "last": w == n % 2, "caused_seconds": 0.001 * n * (w == n % 2)}
-        for n in range(MOST_COLLECTIVES + 5)
+        for n in range(MAX_COLLECTIVES + 5)
         for w in range(2)
     ]  # fmt: skip
     rows.append(row | {"worker": "worker:0", "instance": 999, "start": 0.0, "shared": False})

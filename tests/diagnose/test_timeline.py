@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from analyzer.diagnose.timeline import MOST_EVENTS, timeline
+from analyzer.diagnose.timeline import MAX_EVENTS, timeline
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -26,9 +26,9 @@ def test_what_matters_is_kept_of_a_large_job(tables_of: TablesOf) -> None:
     tables = tables_of(many(110))
     parts = dict.fromkeys(tables["lifetimes"]["worker"].to_list(), "witness") | {"worker:109": "culprit"}
     events, left_out = timeline(tables, parts)
-    assert len(events) == MOST_EVENTS
-    assert left_out == 110 * 5 + 1 - MOST_EVENTS
-    assert [event["n"] for event in events] == list(range(1, MOST_EVENTS + 1))
+    assert len(events) == MAX_EVENTS
+    assert left_out == 110 * 5 + 1 - MAX_EVENTS
+    assert [event["n"] for event in events] == list(range(1, MAX_EVENTS + 1))
     assert sum(event["kind"] == "end" for event in events) == 110
     own = [event["kind"] for event in events if event["worker"] == "worker:109"]
     assert own == ["start", "server_up", "first_step", "last_step", "error", "end"]

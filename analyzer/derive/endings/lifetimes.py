@@ -198,7 +198,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,
-        "place": task_names.place(epoch, step) if _shows_progress(life, starting_up) else None,
+        "place": task_names.position(epoch, step) if _shows_progress(life, starting_up) else None,
         "own_exception": life.own_exception,
         "no_exception": life.exception is None,
         "replicas": int(life.fact("replicas") or 0) or None,

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.training.progress import Place, comparable, last_places
-from analyzer.model.task_names import place
+from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
 
@@ -82,7 +82,7 @@ def _step_rows(lives: list[dict[str, Any]], last_shown: Mapping[str, Place]) -> 
         arrived = order[worker] == foremost if worker in order else None
         yield {
             "barrier": "step",
-            "place": place(there.epoch, there.step),
+            "place": position(there.epoch, there.step),
             "worker": worker,
             "arrived": arrived,
             **where,

@@ -13,7 +13,7 @@ import polars as pl
 from analyzer.model.task_names import order
 from analyzer.tables.builders import frame
 
-FEWEST_STEPS = 3
+MIN_STEPS = 3
 """Minimum number of shared steps for estimating an offset."""
 
 SAME = 5.0
@@ -100,7 +100,7 @@ def _offsets_from(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offse
     each = ahead.group_by("worker", maintain_order=True).agg(
         pl.col("ahead").median(), residual=off, steps=pl.len()
     )
-    for worker, *offset in each.filter(pl.col("steps") >= FEWEST_STEPS).iter_rows():
+    for worker, *offset in each.filter(pl.col("steps") >= MIN_STEPS).iter_rows():
         yield worker, _Offset(*offset)
 
 

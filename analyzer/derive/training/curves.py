@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.model.schema import POSITIONS
-from analyzer.model.task_names import place
+from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
 
 _KEY = ("worker", "tag", "origin")
@@ -176,7 +176,7 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
     for name in ("nonfinite", "finite"):
         at = row[f"{name}_epoch"], row[f"{name}_step"]
-        row[f"{name}_place"] = None if at == (None, None) else place(*at)
+        row[f"{name}_place"] = None if at == (None, None) else position(*at)
     return row | (summary["_bad_place"] or {})
 
 

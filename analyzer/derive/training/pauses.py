@@ -19,9 +19,9 @@ from analyzer.tables.clock_alignment import CommonClock
 from analyzer.tables.intervals import union
 from analyzer.tables.step_times import busiest
 
-MOST_PAUSES = 12
+MAX_PAUSES = 12
 """Maximum number of pauses per worker; the longest are kept."""
-_FEWEST = 5
+_MIN_GAPS = 5
 """Minimum number of gaps for computing the usual step time."""
 _LONG, _SAVED = 5.0, 1.5
 """Number of usual step times from which a gap is a pause: without, and with a checkpoint in it."""
@@ -83,7 +83,7 @@ def pauses(read: Tables, clock: CommonClock) -> pl.DataFrame:
 
 
 def _longest(own: Sequence[_Pause]) -> list[_Pause]:
-    kept = sorted(own, key=lambda pause: pause.start - pause.end)[:MOST_PAUSES]
+    kept = sorted(own, key=lambda pause: pause.start - pause.end)[:MAX_PAUSES]
     return sorted(kept, key=lambda pause: (pause.start, pause.end))
 
 
@@ -137,7 +137,7 @@ def _slow_gaps(
 ) -> Iterator[tuple[str, float, float]]:
     """Yield (kind, start, end) of each gap that is much longer than usual for its number of steps."""
     gaps = _gaps(steps)
-    if len(gaps) < _FEWEST:
+    if len(gaps) < _MIN_GAPS:
         return
     one_step = median((later.time - earlier.time) / count for earlier, later, count in gaps)
     for earlier, later, count in gaps:

@@ -16,12 +16,12 @@ from analyzer.model.schema import VALIDATION
 from analyzer.tables.builders import frame
 from analyzer.tables.step_times import step_times
 
-_FEWEST = 8
+_MIN_STEPS = 8
 """Minimum number of steps on either side of a change."""
 _CHANCE = 0.001
 _FACTOR = 1.5
 """Smallest ratio of step times before and after a change."""
-_MOST = 2_000
+_MAX_TESTED = 2_000
 """Maximum number of step times that are tested; more are reduced to medians of neighbouring steps."""
 
 
@@ -89,7 +89,7 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
 
 
 def _downsampled(timed: Sequence[Timed]) -> list[Timed]:
-    every = math.ceil(len(timed) / _MOST)
+    every = math.ceil(len(timed) / _MAX_TESTED)
     if every <= 1:
         return list(timed)
     groups = (timed[at : at + every] for at in range(0, len(timed), every))
@@ -109,12 +109,12 @@ def changes(timed: Sequence[Timed]) -> list[Change]:
 def _change_point(values: Sequence[float]) -> int | None:
     """Return the most significant change point (Pettitt's test); None if chance explains it."""
     size = len(values)
-    if size < 2 * _FEWEST:
+    if size < 2 * _MIN_STEPS:
         return None
     total, most, where = 0.0, 0.0, 0
-    for at, rank in enumerate(_ranks(values)[:-_FEWEST], 1):
+    for at, rank in enumerate(_ranks(values)[:-_MIN_STEPS], 1):
         total += 2 * rank - size - 1
-        if at >= _FEWEST and (far := abs(total)) >= most:
+        if at >= _MIN_STEPS and (far := abs(total)) >= most:
             most, where = far, at
     chance = 2 * math.exp(-6 * most**2 / (size**3 + size**2))
     return where if chance < _CHANCE else None

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.endings import wording
+from analyzer.diagnose.wording import wording
 from analyzer.model import contract
 from analyzer.model.findings import Step
 from analyzer.model.placeholders import short_ids

@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.curves import json_number
-from analyzer.diagnose.endings import wording
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
+from analyzer.diagnose.wording import wording
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
 from analyzer.model.run import Tables
 from analyzer.model.schema import POSITIONS
 
-MOST_CURVES = 6
+MAX_CURVES = 6
 _APART = 0.2
 """Smallest relative difference between two values that is reported."""
 _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
@@ -38,7 +38,7 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
         "cause": good.cause,
         "facts": list(_facts(tables, good.tables)),
         "step_time": {"here": _step_time(tables["paces"]), "there": _step_time(good.tables["paces"])},
-        "curves": list(_curves(tables, good.tables))[:MOST_CURVES],
+        "curves": list(_curves(tables, good.tables))[:MAX_CURVES],
         "lines": odd_lines(tables, good.lines),
     }
 

@@ -18,8 +18,8 @@ from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
 from analyzer.tables.common_steps import last_common_lines
 
-MOST = 8
-_MOST_RECORDS, _MOST_LINE = 4_000, 400
+MAX_ODD_LINES = 8
+_MAX_RECORDS, _MAX_LINE_CHARS = 4_000, 400
 _WEIGHTS = {"F": 3, "E": 3, "W": 1}
 _PASSED_ON = lazy_regex(
     r"aborted by|Abort(?:ing\b|$|\s)|StartAbort|remote target|is aborting with|\[_Derived_\]|Socket closed"
@@ -68,7 +68,7 @@ def odd_lines(
     odd = [each for each in odd if each.stands_out]
     odd = [each for each in odd if (each.line.row["source"], each.line.number) not in told]
     odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
-    return [evidence_of(each, compared=known is not None) for each in odd[:MOST]]
+    return [evidence_of(each, compared=known is not None) for each in odd[:MAX_ODD_LINES]]
 
 
 def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[SaidLine]]:
@@ -100,7 +100,7 @@ def healthy_lines() -> frozenset[str]:
 def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
     after = last_common_lines(scalars)
     told = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
-    for row in told.tail(_MOST_RECORDS).iter_rows(named=True):
+    for row in told.tail(_MAX_RECORDS).iter_rows(named=True):
         said = [each for each in numbered(row) if each[1].strip()]
         if said:
             number, text = said[-1] if row["kind"] == "traceback" else said[0]
@@ -123,7 +123,7 @@ def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
         "worker": row["worker"],
         "source": row["source"],
         "line": odd.line.number,
-        "excerpt": shorten(odd.line.text, _MOST_LINE),
+        "excerpt": shorten(odd.line.text, _MAX_LINE_CHARS),
         "marks": [],
         "time": row["time"],
         "context": [],

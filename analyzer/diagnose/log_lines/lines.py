@@ -15,8 +15,8 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.tables.line_numbers import line_numbers
 
-MOST_WORKERS, MOST_LINES = 4, 3
-_MOST_LINE = 400
+MAX_WORKERS, MAX_LINES = 4, 3
+_MAX_LINE_CHARS = 400
 Line = tuple[int, str]
 
 
@@ -75,7 +75,7 @@ def last_words(tables: Tables) -> list[EvidencePlace]:
     said = [template_of(" ".join(text for _, text in each.lines)) for each in found]
     shared = Counter(said)
     ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], places[f[0].worker]))
-    return [_evidence(words) for words, _ in ranked[:MOST_WORKERS]]
+    return [_evidence(words) for words, _ in ranked[:MAX_WORKERS]]
 
 
 def _errors(exceptions: pl.DataFrame) -> list[_FinalLines]:
@@ -95,16 +95,14 @@ def _ends(records: pl.DataFrame) -> list[_FinalLines]:
     marked = records.with_columns(chatter=chatter)
     told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
     latest = pl.col("source").sort_by("near", nulls_last=False, maintain_order=True).last().over("worker")
-    last = told.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MOST_LINES)
+    last = told.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MAX_LINES)
     words = []
     for worker, records_of_worker in groupby(last.iter_rows(named=True), itemgetter("worker")):
         *_, final = own = list(records_of_worker)
         lines = [line for record in own for line in numbered(record) if line[1].strip()]
         if lines:
             what = "The last line" if len(lines) == 1 else "The last lines"
-            words.append(
-                _FinalLines(worker, what, final["source"], tuple(lines[-MOST_LINES:]), final["time"])
-            )
+            words.append(_FinalLines(worker, what, final["source"], tuple(lines[-MAX_LINES:]), final["time"]))
     return words
 
 
@@ -116,8 +114,8 @@ def _evidence(words: _FinalLines) -> EvidencePlace:
         "worker": words.worker,
         "source": words.source,
         "line": line,
-        "excerpt": "\n".join(shorten(each, _MOST_LINE) for each in text.split("\n")[:MOST_LINES]),
+        "excerpt": "\n".join(shorten(each, _MAX_LINE_CHARS) for each in text.split("\n")[:MAX_LINES]),
         "marks": [],
         "time": words.time,
-        "context": [[number, shorten(each, _MOST_LINE)] for number, each in before],
+        "context": [[number, shorten(each, _MAX_LINE_CHARS)] for number, each in before],
     }

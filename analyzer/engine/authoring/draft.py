@@ -15,7 +15,7 @@ from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines
 
-MOST_LINES = 3
+MAX_LINES = 3
 """Maximum number of lines that a draft looks for; more would fit only the one run."""
 _AROUND = 3
 """Maximum number of routine lines per worker in a case."""
@@ -58,7 +58,7 @@ def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
         same_log = all(each.row[key] == best.row[key] for key in ("worker", "source"))
         if same_log and each.score >= best.score - 1:
             once.setdefault(each.mask, each)
-    foremost = sorted(once.values(), key=lambda each: (-each.score, each.row["line"]))[:MOST_LINES]
+    foremost = sorted(once.values(), key=lambda each: (-each.score, each.row["line"]))[:MAX_LINES]
     return sorted(foremost, key=lambda each: int(each.row["line"]))
 
 
@@ -77,7 +77,7 @@ def _last_plain(tables: Tables) -> list[_Row]:
         if len(workers[mask]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
-    return [row for lines in own.values() for row in lines[-MOST_LINES:]] if several else []
+    return [row for lines in own.values() for row in lines[-MAX_LINES:]] if several else []
 
 
 def _workers_by_template(rows: Sequence[_Row], masks: Sequence[str]) -> dict[str, set[str]]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-_FIRST = 4
+_FIRST_SIBLINGS = 4
 """Number of siblings to read before all others; those of runs state nothing in common."""
-_MOST = 256
+_MAX_SIBLINGS = 256
 """Maximum number of siblings to read."""
 _MIN_DISTINCT = 0.6
 """Minimum share of distinct tasks: one may repeat by a wrong index, but attempts of one job repeat all."""
@@ -52,8 +52,10 @@ def is_one_job(openings: Iterable[tuple[str, bytes]]) -> bool:
     this test, no more are read.
     """
     siblings = iter(openings)
-    found = _stating(islice(siblings, _FIRST))
-    return _are_one_job(found) and _are_one_job({**found, **_stating(islice(siblings, _MOST - _FIRST))})
+    found = _stating(islice(siblings, _FIRST_SIBLINGS))
+    return _are_one_job(found) and _are_one_job(
+        {**found, **_stating(islice(siblings, _MAX_SIBLINGS - _FIRST_SIBLINGS))}
+    )
 
 
 def _stating(openings: Iterable[tuple[str, bytes]]) -> Mapping[str, _Statements]:

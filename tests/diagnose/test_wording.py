@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.diagnose.endings import end_of, how_it_ended
+from analyzer.diagnose.wording import end_of, how_it_ended
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from analyzer.diagnose.decide import Decision
-from analyzer.diagnose.endings import wording
+from analyzer.diagnose.wording import wording
 from analyzer.model.contract import NearMiss
 from analyzer.model.findings import Finding, MissingSignal, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
-MOST = 4
+MAX_NEAR_MISSES = 4
 _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
 """Columns that describe the kind of job; a rule that misses only these is for another kind of job."""
 
@@ -35,7 +35,7 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
     if decision.chosen:
         found = [each for each in found if each[2]]
     found.sort(key=lambda each: (each[2] is None, -len(each[1].held), each[0].rule))
-    return [_document(*each) for each in found[:MOST]]
+    return [_document(*each) for each in found[:MAX_NEAR_MISSES]]
 
 
 def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
