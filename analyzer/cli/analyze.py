@@ -45,7 +45,7 @@ exit status:
   70   internal error
   130  interrupted"""
 
-
+_RUN = "a run directory, an archive, log files, s3://… or gs://…, or - for standard input"
 XPROF_SECONDS = 120.0
 """Time limit in seconds for XProf on all traces of a run; a single trace can take minutes."""
 
@@ -76,9 +76,7 @@ def _configured_run(argv: Sequence[str] | None) -> int:
         write_stdout(as_toml("analyze", {**settings, "format": formats}))
         return 0
     if not arguments.paths:
-        parser.error(
-            "give RUN: a run directory, an archive, log files, s3://… or gs://…, or - for standard input"
-        )
+        parser.error(f"give RUN: {_RUN}")
     compared = {settings[name].origin for name in ("against", "history")}
     if arguments.verify and "command line" in compared:
         raise UsageError("--verify only checks an earlier report: give it without --against and --history")
@@ -89,12 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     told = "Tells which worker broke a distributed TensorFlow job, why, and what to do."
     parser = command_parser("mwms-analyze", told, _EPILOG)
     add = parser.add_argument
-    add(
-        "paths",
-        nargs="*",
-        metavar="RUN",
-        help="a run directory, an archive, log files, s3://… or gs://…, or - for standard input",
-    )
+    add("paths", nargs="*", metavar="RUN", help=_RUN)
     created = "where the report goes, - is standard output; missing directories are created"
     add("-o", "--output", metavar="FILE|DIR|-", help=created)
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
@@ -111,12 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--budget", metavar="LIMITS", default=str(Limits()), help=most)
     colours = ("auto", "always", "never")
     add("--color", choices=colours, default="auto", help="colours in the terminal")
-    add(
-        "--explain",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="print how the verdict follows from the files",
-    )
+    traced = "print how the verdict follows from the files"
+    add("--explain", action=argparse.BooleanOptionalAction, default=False, help=traced)
     add("--against", metavar="GOOD_RUN", help="a healthy run: show what differs from it")
     known = "database of mwms-triage: show when and how often the failure was seen before"
     add("--history", metavar="DB_URL", help=known)

@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from analyzer.cli.inputs import rule_directory
@@ -63,20 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser("mwms-rules", f"{__doc__} docs/write-a-rule.md shows how.", shown)
     add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:
-        shown = (f"mwms-rules {each}" for each in _EXAMPLES if each.split()[0] == name)
-        made = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog=examples(*shown),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        made.set_defaults(command=work)
-        add_configuration_options(made)
-        return made
-
+    command = partial(_add_command, commands)
     listing = command("list", _list, "list all rules")
     listing.add_argument("--json", action="store_true", help="for programs")
     show = command("show", _print_terminal_page, "print one rule as a page")
@@ -95,10 +83,25 @@ def _parser() -> argparse.ArgumentParser:
         own = "your own rules (default: those of the package)"
         each.add_argument("folder", nargs="*", default=[], metavar="DIR", help=own)
     for each in (listing, show, lint, test, covered, new, causes):
-        each.add_argument(
-            "--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory"
-        )
+        more = "add the rules of a directory"
+        each.add_argument("--rules", metavar="DIR", action="append", default=[], help=more)
     return parser
+
+
+def _add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, work: Command, text: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand that runs `work`, and return its parser."""
+    made = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=examples(*(f"mwms-rules {each}" for each in _EXAMPLES if each.split()[0] == name)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(command=work)
+    add_configuration_options(made)
+    return made
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -47,49 +47,97 @@ def document(
     """
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
-    events, left_out = timeline(tables, parts, paused, decision.cause)
-    called, calls_left_out = collectives(tables)
     unsure = decision.verdict is not Verdict.HEALTHY and decision.confidence < UNSURE
-    told = telling_lines(tables, findings) if unsure else []
-    telling, deciding = described(told, meanings), deciding_file(told, tables) if unsure else None
-    said, odd = _unexplained(decision, telling, tables)
-    steps = phrasing.next_steps(decision, tables, deciding and deciding["kind"])
-    return {
+    lines = _log_lines(decision, findings, tables, meanings, unsure=unsure)
+    made = {
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
-        "verdict": decision.verdict.value,
-        "cause": decision.cause,
-        "rule": decision.chosen.rule if decision.chosen else None,
-        "confidence": decision.confidence,
-        "culprits": [worker for worker, part in parts.items() if part == "culprit"],
-        "suspects": [worker for worker, part in parts.items() if part == "suspect"],
-        "witnesses": [worker for worker, part in parts.items() if part == "witness"],
-        "summary": phrasing.summary(decision, tables),
-        "why": phrasing.why(decision, tables),
-        "next": [cast(contract.NextStep, step._asdict()) for step in steps],
-        "action": action_on_job(decision, tables),
+        **_verdict(decision, parts),
+        **_advice(decision, tables, lines["deciding_file"]),
         "fingerprint": fingerprint(decision, tables, renamed),
         "workers": worker_reports(tables, parts, paused, decision.cause),
-        "clocks": cast(list[contract.ClockOffset], tables["clocks"].to_dicts()),
+        "clocks": tables["clocks"].to_dicts(),
         "barriers": _barriers(tables["barriers"]),
-        "last_words": said,
-        "odd_lines": odd,
-        "telling_lines": telling,
-        "deciding_file": deciding,
+        **lines,
         "against": against(tables, good) if good else None,
         "alternatives": _alternatives(decision),
         "near_misses": near_misses(findings, decision, tables),
         "findings": finding_reports(_in_order(findings, decision), tables),
         "collect": recipes_for(findings, unsure, tables),
-        "timeline": events,
-        "events_left_out": left_out,
-        "trace": traced(tables),
-        "collectives": called,
-        "collectives_left_out": calls_left_out,
-        "facts": _facts(tables),
-        "sources": cast(list[contract.SourceReport], tables["sources"].rename({"source": "name"}).to_dicts()),
-        "damage": cast(list[contract.DamagedRange], tables["damage"].select(_DAMAGE).to_dicts()),
+        **_events(tables, parts, paused, decision.cause),
+        **_files(tables),
         "made_with": made_with,
+    }
+    return cast(contract.DiagnosisDocument, made)
+
+
+def _verdict(decision: Decision, parts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the verdict with its cause, and the workers by their part in the failure."""
+    named = {"culprits": "culprit", "suspects": "suspect", "witnesses": "witness"}
+    return {
+        "verdict": decision.verdict.value,
+        "cause": decision.cause,
+        "rule": decision.chosen.rule if decision.chosen else None,
+        "confidence": decision.confidence,
+        **{key: [worker for worker, part in parts.items() if part == own] for key, own in named.items()},
+    }
+
+
+def _advice(decision: Decision, tables: Tables, deciding: contract.DecidingFile | None) -> dict[str, Any]:
+    """Return summary, reasons and what to do; `deciding` is the file that would decide the diagnosis."""
+    steps = phrasing.next_steps(decision, tables, deciding and deciding["kind"])
+    return {
+        "summary": phrasing.summary(decision, tables),
+        "why": phrasing.why(decision, tables),
+        "next": [step._asdict() for step in steps],
+        "action": action_on_job(decision, tables),
+    }
+
+
+def _log_lines(
+    decision: Decision,
+    findings: Sequence[Finding],
+    tables: Tables,
+    meanings: Mapping[str, str],
+    *,
+    unsure: bool,
+) -> dict[str, Any]:
+    """Return the log lines to show, and the file that would decide an `unsure` diagnosis."""
+    found = telling_lines(tables, findings) if unsure else []
+    telling = described(found, meanings)
+    last, odd = _unexplained(decision, telling, tables)
+    return {
+        "last_words": last,
+        "odd_lines": odd,
+        "telling_lines": telling,
+        "deciding_file": deciding_file(found, tables) if unsure else None,
+    }
+
+
+def _events(
+    tables: Tables,
+    parts: Mapping[str, str],
+    paused: Mapping[str, Sequence[contract.PauseInterval]],
+    cause: str | None,
+) -> dict[str, Any]:
+    """Return the timeline and the trace, with the numbers of what was left out."""
+    events, events_left_out = timeline(tables, parts, paused, cause)
+    calls, calls_left_out = collectives(tables)
+    return {
+        "timeline": events,
+        "events_left_out": events_left_out,
+        "trace": traced(tables),
+        "collectives": calls,
+        "collectives_left_out": calls_left_out,
+    }
+
+
+def _files(tables: Tables) -> dict[str, Any]:
+    """Return what the files state, and how much of them was read."""
+    return {
+        "facts": _facts(tables),
+        "sources": tables["sources"].rename({"source": "name"}).to_dicts(),
+        "damage": tables["damage"].select(_DAMAGE).to_dicts(),
     }
 
 
