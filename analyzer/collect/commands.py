@@ -157,11 +157,10 @@ class DryRun(Commands):
 
     def save(self, file: str, *arguments: str) -> None:
         """Report the command."""
-        self._plan(file, arguments)
+        self.saved.append(file)
+        self._listener(Outcome(arguments, file))
 
-    def save_both(self, file: str, *arguments: str) -> None:
-        """Report the command."""
-        self._plan(file, arguments)
+    save_both = save
 
     def save_tree(self, folder: str, *arguments: str) -> None:
         """Report the command."""
@@ -171,11 +170,7 @@ class DryRun(Commands):
     def write(self, file: str, text: str) -> None:
         """Report the file."""
         del text
-        self._plan(file, ())
-
-    def _plan(self, file: str, arguments: tuple[str, ...]) -> None:
-        self.saved.append(file)
-        self._listener(Outcome(arguments, file))
+        self.save(file)
 
 
 def _error(status: int, errors: bytes) -> str:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Container, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol
 
 from analyzer.model.errors import UsageError
 from analyzer.storage.atomic_write import DRAFT_PREFIX, write_atomically
@@ -23,24 +22,8 @@ _REPORT = re.compile(REPORTS + r"/[A-Za-z0-9_.-]+-[0-9a-f]{10}\.html")
 """Matches the names that `report_path` makes."""
 
 
-class Outputs(Protocol):
-    """Interface of an output directory; names are relative, with `/` between their parts."""
-
-    def lock(self, policy: WaitPolicy) -> AbstractContextManager[None]:
-        """Return a context in which no other call writes to the directory."""
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file atomically, creating missing directories."""
-
-    def files(self, folder: str) -> dict[str, float]:
-        """Return the times, since the epoch, at which the files directly in one directory were written."""
-
-    def remove(self, name: str) -> None:
-        """Remove a file if it exists."""
-
-
 class LocalOutputs:
-    """Output directory on a local disk."""
+    """Output directory on a local disk; names in it are relative, with `/` between their parts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -107,6 +90,9 @@ class StoredOutputs:
         """Remove an object if it exists."""
         with as_os_errors():
             self.storage.system.rm_file(f"{self.url}/{name}")
+
+
+Outputs = LocalOutputs | StoredOutputs
 
 
 def outputs_at(folder: str | Path) -> Outputs:
