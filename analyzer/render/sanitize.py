@@ -14,7 +14,7 @@ def visible(text: str) -> str:
     """Return the text with every control and invisible character replaced, except line ends and tabs."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_visible_character, text.replace("\r\n", "\n")))
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
 def one_line(text: str, limit: int | None = None) -> str:
@@ -40,3 +40,14 @@ def _visible_character(char: str) -> str:
     if code == 0x7F:
         return "␡"
     return f"[U+{code:04X}]"
+
+
+class _Visible(dict[int, str]):
+    """Maps a code point to what is shown for it, computed once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _visible_character(chr(code))
+        return self[code]
+
+
+_VISIBLE = _Visible()
