@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -60,6 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(name)
         places[item] = max((COSTS[name] for name in marked | needs), default=COSTS["unit"])
     items.sort(key=places.__getitem__)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the thousands of collected tests, which live to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from analyzer.cli.triage import main
+from analyzer.triage.night_summary import NightSummary
+from tests.triage.planted import sixty_nights, told
 
 NOW = "2026-11-21T06:00:00"
 STEPS = "".join(f"2026-11-20 10:00:{n:02d} step {n} loss 0.5\n" for n in range(1, 10))
 RAISED = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n{what}\n'
+
+
+Summaries = Callable[[int], NightSummary]
 
 
 class Desk(NamedTuple):
@@ -44,6 +50,12 @@ def desk(tmp_path: Path) -> Desk:
     """An empty root."""
     (tmp_path / "runs").mkdir()
     return Desk(tmp_path / "runs", tmp_path / "out")
+
+
+@pytest.fixture(scope="session")
+def after_sixty_nights(tmp_path_factory: pytest.TempPathFactory) -> Summaries:
+    """Seed → how things stand after its sixty nights, which take a second to write."""
+    return cache(lambda seed: told(tmp_path_factory.mktemp("history"), list(sixty_nights(seed))))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import groupby
@@ -11,8 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyzer.triage.database.history import History
+from analyzer.triage.database.history import History, default_history_url, open_history
 from analyzer.triage.examine.run_task import ExaminedRun, Host, RunSummary, Task
+from analyzer.triage.night_summary import NightSummary, summarize_night
 
 FIRST = datetime(2026, 9, 1, 6, tzinfo=UTC)
 
@@ -65,6 +66,13 @@ def plant(history: History, runs: Iterable[Planted]) -> str:
         history.begin(date, when(night).timestamp())
         history.record(date, ((run.examined(), "reports/x-0123456789.html") for run in of_night))
     return date
+
+
+def told(folder: Path, runs: Sequence[Planted]) -> NightSummary:
+    """How things stand after all of some runs."""
+    folder.mkdir(exist_ok=True)
+    with open_history(default_history_url(folder)) as history:
+        return summarize_night(history, plant(history, runs), len(runs), 0, [])
 
 
 def sixty_nights(seed: int) -> Iterator[Planted]:

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -17,11 +16,9 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from analyzer.cli.options.triage import parser
-from analyzer.triage.database.history import default_history_url, open_history
-from analyzer.triage.night_summary import summarize_night
 from analyzer.triage.publish.metrics import metrics
 from tests.recordings import ROOT
-from tests.triage.planted import plant, sixty_nights
+from tests.triage.conftest import Summaries
 
 DEPLOY = ROOT / "deploy"
 
@@ -90,11 +87,10 @@ def test_the_image_serves_both_commands() -> None:
     assert "ENV PATH=/opt/mwms/bin:$PATH" in text
 
 
-def test_dashboard_and_alerts_ask_for_metrics_that_exist(tmp_path: Path) -> None:
+def test_dashboard_and_alerts_ask_for_metrics_that_exist(after_sixty_nights: Summaries) -> None:
     """Every metric and label value of the queries is one that a night writes."""
-    with open_history(default_history_url(tmp_path)) as history:
-        summary = summarize_night(history, plant(history, sixty_nights(3)), 1, 0, [])
-    families = {each.name: each for each in text_string_to_metric_families(metrics(summary).decode())}
+    told = metrics(after_sixty_nights(1)).decode()
+    families = {each.name: each for each in text_string_to_metric_families(told)}
     values = {
         value for each in families.values() for sample in each.samples for value in sample.labels.values()
     }

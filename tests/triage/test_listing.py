@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
-from moto.s3.models import s3_backends
 
 from analyzer.triage.examine.run_discovery import find_runs
 from analyzer.triage.examine.settled_runs import SettledRuns, StoredRun
@@ -14,21 +14,26 @@ from analyzer.triage.examine.settled_runs import SettledRuns, StoredRun
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("servers")]
 
 NOW = time.time()
-BACKEND = s3_backends["123456789012"]["aws"]
-"""What moto's server keeps objects in, one for all servers of a process."""
+
+
+def backend() -> Any:
+    """What moto's server keeps objects in, one for all servers of a process."""
+    from moto.s3.models import s3_backends  # its import takes longer than that of any test
+
+    return s3_backends["123456789012"]["aws"]
 
 
 def write(names: Iterable[str]) -> None:
     """Put small objects below the root, past the HTTP server."""
     for name in names:
-        BACKEND.put_object("many", f"runs/{name}", b"step 1 loss 0.5")
+        backend().put_object("many", f"runs/{name}", b"step 1 loss 0.5")
 
 
 @pytest.fixture(autouse=True)
 def _bucket(store: str, caplog: pytest.LogCaptureFixture) -> None:
     assert store
-    BACKEND.reset()
-    BACKEND.create_bucket("many", "us-east-1")
+    backend().reset()
+    backend().create_bucket("many", "us-east-1")
     caplog.set_level("INFO", logger="werkzeug")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,21 @@ from prometheus_client.parser import text_string_to_metric_families
 from analyzer.pipeline import load_rules
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import VERSION
-from analyzer.triage.night_summary import NightSummary, summarize_night
+from analyzer.triage.night_summary import summarize_night
 from analyzer.triage.publish.digest import digest
 from analyzer.triage.publish.metrics import metrics
 from analyzer.triage.publish.page import page
 from analyzer.triage.restarts import job_of
-from tests.triage.conftest import Desk
-from tests.triage.planted import Planted, plant, sixty_nights, when
-
-
-def told(folder: Path, runs: Sequence[Planted]) -> NightSummary:
-    """How things stand after all of some runs."""
-    folder.mkdir(exist_ok=True)
-    with open_history(default_history_url(folder)) as history:
-        return summarize_night(history, plant(history, runs), len(runs), 0, [])
+from tests.triage.conftest import Desk, Summaries
+from tests.triage.planted import Planted, plant, sixty_nights, told, when
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_bad_machine_the_regression_and_the_new_failure_are_found(tmp_path: Path, seed: int) -> None:
+def test_the_bad_machine_the_regression_and_the_new_failure_are_found(
+    after_sixty_nights: Summaries, seed: int
+) -> None:
     """And nothing else: not the busy machine, not the one that always has the chief of faulty code."""
-    after = told(tmp_path, list(sixty_nights(seed)))
+    after = after_sixty_nights(seed)
     assert [group.cause for group in after.in_state("new")] == ["numeric.nan_loss"]
     assert [group.cause for group in after.in_state("regressed")] == ["data.corrupt_record"]
     assert after.in_state("regressed")[0].status.before == f"{when(15):%Y-%m-%d}"
@@ -137,11 +131,11 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_equal_histories_make_equal_outputs(tmp_path: Path) -> None:
+def test_equal_histories_make_equal_outputs(after_sixty_nights: Summaries, tmp_path: Path) -> None:
     """Whatever the order in which the runs of a night were examined."""
     runs = list(sixty_nights(1))
     backwards = [run for night in range(60) for run in runs[::-1] if run.night == night]
-    one, other = (told(tmp_path / name, order) for name, order in (("a", runs), ("b", backwards)))
+    one, other = after_sixty_nights(1), told(tmp_path, backwards)
     assert page(one) == page(other)
     assert digest(one) == digest(other)
     assert metrics(one) == metrics(other)
