@@ -21,7 +21,7 @@ def masked(description: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _without_named(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON with variables masked by their names, and without copies of whole objects."""
+    """Return JSON with variables masked by their names, and without the annotations that copy an object."""
     if isinstance(value, Mapping):
         return {
             key: _environment(each) if key in _ENVIRONMENTS else _without_named(each)

@@ -157,7 +157,7 @@ class Evidence:
             require(not foreign, f"worker {life.index} crashed by itself, with {life.code}")
 
     def first_failure(self) -> str:
-        """Return a parenthesis that names the first worker that failed; empty if none did."""
+        """Return the first worker that failed and its exit code, in brackets; empty if none did."""
         failed = sorted((life for life in self.workers.lives if life.code), key=lambda life: life.ended)
         return f" (the first to fail was worker {failed[0].index}, with {failed[0].code})" if failed else ""
 
