@@ -58,14 +58,16 @@ def _arrived_at_startup(life: Mapping[str, Any], let_in: set[str], awaited: set[
     """Return True if a worker reached the start-up barrier, False if not, None if unknown.
 
     A worker whose server is up counts as arrived only if it joined or a peer reports it as connected; one
-    that counts a single replica trains outside the cluster.
+    that counts a single replica trains outside the cluster. A log that shows no start-up may begin later.
     """
     if life["replicas"] == 1:
         return False
-    if life["phase"] in _ASSEMBLED:
+    if life["phase"] in _ASSEMBLED or life["worker"] in let_in:
         return True
     if life["phase"] == "server_up" and life["worker"] not in awaited:
-        return True if life["joined"] is not None or life["worker"] in let_in else None
+        return True if life["joined"] is not None else None
+    if life["seen"] and life["place"] is None and life["worker"] not in awaited:
+        return None
     return False if life["seen"] or life["ended"] == "never_started" else None
 
 
@@ -114,5 +116,5 @@ def _end_rows(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return
     for life in lives:
         where = {"source": life["end_source"], "line": life["end_line"], "time": life["end_time"]}
-        arrived = life["ended"] == "finished"
+        arrived = None if life["ended"] == "unknown" else life["ended"] == "finished"
         yield {"barrier": "end", "worker": life["worker"], "arrived": arrived, **where}

@@ -48,7 +48,7 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one captured group, in the spelling that later stages expect."""
-    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread"} or (
+    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread", "checkpoint_step"} or (
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
         return
@@ -57,6 +57,8 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
     elif key in {"connected", "own_device", "created_device", "awaits"}:
         yield from ((key, task) for task in tasks_in(value))
+    elif key == "checkpoint":
+        yield key, _checkpoint(value, captures.get("checkpoint_step"))
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
     elif key in {"crashed", "signal"}:
@@ -71,6 +73,11 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, _cluster(cluster)
     else:
         yield key, value
+
+
+def _checkpoint(path: str, step: str | None) -> str:
+    """Return the path under which a saver writes: it ends in the step, which a log may state apart from it."""
+    return path if step is None or path.endswith(f"-{step}") else f"{path}-{step}"
 
 
 def _main_thread(frame: str) -> tuple[str, str]:

@@ -84,6 +84,16 @@ def test_of_a_worker_without_files_nothing_is_said() -> None:
     assert ("step", "worker:1", None) in arrived
 
 
+def test_a_log_that_is_cut_shows_neither_a_missed_start_nor_a_missed_end() -> None:
+    """One began before its first line and one went on behind its last; who stopped elsewhere is awaited."""
+    whole = [says("Number of replicas in sync: 3", facts={"replicas": "3"}), *steps(1, 2)]
+    table = derived({"worker-0.log": [*whole, says("done", facts={"exit_code": "0"})],
+                     "worker-1.log": whole, "worker-2.log": [says("Socket closed")]})["barriers"]  # fmt: skip
+    came = {(row["barrier"], row["worker"]): row["arrived"] for row in table.iter_rows(named=True)}
+    assert [came["startup", f"worker:{n}"] for n in range(3)] == [True, True, None]
+    assert [came["end", f"worker:{n}"] for n in range(3)] == [True, None, None]
+
+
 def test_one_process_meets_nobody() -> None:
     """There are no barriers then."""
     assert not derived({"worker-0.log": steps(1, 2)})["barriers"].height
