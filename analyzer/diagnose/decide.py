@@ -23,6 +23,8 @@ _CAP_GUESSED = 0.85
 It stays below 0.9, the confidence from which nine in ten verdicts name the right cause and culprit: here
 the cause is known, but not the worker's index.
 """
+_CAP_MISFILED = LEVELS["possible"]
+"""Highest confidence if the log of a culprit may be of another worker or of another job."""
 _CAP_OLD = LEVELS["likely"]
 """Highest confidence for TensorFlow before 2.4, for which there are no recorded runs."""
 
@@ -66,17 +68,19 @@ def capped(
 ) -> tuple[Sequence[Finding], Decision]:
     """Return findings and decision with confidence capped for what makes all of them less sure.
 
-    That is a guessed culprit, TensorFlow before 2.4, files that the budget left out, and logs that cannot be
-    read. The chosen cause stays. A culprit becomes a suspect if its log was left out, or if it is guessed
-    from the only log.
+    That is a guessed culprit, one whose log may be another's, TensorFlow before 2.4, files that the budget
+    left out, and logs that cannot be read. The chosen cause stays. A culprit becomes a suspect if its log was
+    left out or may be another's, or if it is guessed from the only log.
     """
     workers, caps, unread = tables["workers"], list(_caps(tables)), _workers_beyond_budget(tables)
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
-    doubtful = unread | guessed if workers["seen"].sum() == 1 else unread
+    misfiled = dict(workers.filter(pl.col("doubted").is_not_null()).select("worker", "doubt").iter_rows())
+    doubtful = misfiled.keys() | (unread | guessed if workers["seen"].sum() == 1 else unread)
 
     def cap(finding: Finding) -> Finding:
         unsure = [worker for worker in finding.culprits if worker in guessed]
         own = [(_CAP_GUESSED, f"the index of {unsure[0]} is guessed")] if unsure else []
+        own += [(_CAP_MISFILED, misfiled[worker]) for worker in finding.culprits[:1] if worker in misfiled]
         if not doubtful.isdisjoint(finding.culprits):
             finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
         return reduce(_at_most, [*own, *caps], finding)

@@ -127,7 +127,9 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
     moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
-    said = (attempts(diagnosis), f"all workers reached {reached}" if reached else "")
+    tried = attempts(diagnosis)
+    last = f"{tried}, this is the last" if tried and event and event["kind"] != "nonfinite" else tried
+    said = (last, f"all workers reached {reached}" if reached else "")
     return [Answer("When and where?", where, "; ".join(filter(None, said)))] if where else []
 
 
@@ -242,9 +244,11 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
     action, workers = diagnosis["action"], diagnosis["workers"]
     trainers = [w for w in workers if w["id"].partition(":")[0] in _TRAINS]
     if action.get("checkpoint") == "earlier":
-        return Answer(
-            _RESUME, "An earlier one", f"{action['resume_from'] or 'the last one'} may hold the damage"
-        )
+        if action["resume_from"] is None:
+            return Answer(
+                _RESUME, "An earlier one, if any", "none found in the logs; the last may hold the damage"
+            )
+        return Answer(_RESUME, "An earlier one", f"{action['resume_from']} may hold the damage")
     if diagnosis["verdict"] == "degraded" and all(w["ended"]["how"] == "finished" for w in trainers):
         return Answer(_RESUME, "Not needed", "the job reached its end")
     lost = action["steps_lost"]

@@ -117,9 +117,9 @@ def test_the_words_that_prove_it_are_shown_whole() -> None:
     ("made", "said"),
     [
         ((1, 1), "all workers reached step 39"),
-        ((3, 3), "all workers made 3 attempts; all workers reached step 39"),
-        ((1, 2), "worker:1 made 2 attempts; all workers reached step 39"),
-        ((3, 2), "all workers made up to 3 attempts; all workers reached step 39"),
+        ((3, 3), "all workers made 3 attempts, this is the last; all workers reached step 39"),
+        ((1, 2), "worker:1 made 2 attempts, this is the last; all workers reached step 39"),
+        ((3, 2), "all workers made up to 3 attempts, this is the last; all workers reached step 39"),
     ],
 )
 def test_attempts_are_counted(made: tuple[int, int], said: str) -> None:

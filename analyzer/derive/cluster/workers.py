@@ -11,6 +11,7 @@ import polars as pl
 
 from analyzer.derive.cluster.addresses import is_local, is_service, split_address
 from analyzer.derive.cluster.membership import members
+from analyzer.derive.cluster.misfiled_logs import misfiled
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 
@@ -47,7 +48,12 @@ def workers(
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
     ]
-    return frame("workers", [row | _cited(places.get(row["worker"], {}), row) for row in rows])
+    devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
+    doubts = misfiled(sources, rows, devices)
+    return frame(
+        "workers",
+        [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
+    )
 
 
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:

@@ -123,9 +123,15 @@ def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
-    """Return the (worker, attempt) pairs with at least one training step."""
-    steps = scalars.filter((pl.col("step") > 0) & pl.col("worker").is_not_null())
-    return set(steps.select("worker", "attempt").unique().iter_rows())
+    """Return the (worker, attempt) pairs with at least one training step, or the losses of two epochs.
+
+    The loss of one epoch may be that of a checkpoint that was restored.
+    """
+    own = scalars.filter(pl.col("worker").is_not_null())
+    steps = own.filter(pl.col("step") > 0).select("worker", "attempt").unique()
+    losses = own.filter(pl.col("tag").str.ends_with("loss") & pl.col("epoch").is_not_null())
+    epochs = losses.group_by("worker", "attempt").agg(pl.col("epoch").n_unique()).filter(pl.col("epoch") > 1)
+    return {*steps.iter_rows(), *epochs.select("worker", "attempt").iter_rows()}
 
 
 def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:

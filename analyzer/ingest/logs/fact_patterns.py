@@ -42,13 +42,13 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
         yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
     if "main_thread" in hit.captures:
         yield _main_thread(hit.captures["main_thread"])
-    for key, value in hit.captures.items():
+    for key, value in _with_step(hit.captures).items():
         yield from _normal(key, value, hit.captures)
 
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one captured group, in the spelling that later stages expect."""
-    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread", "checkpoint_step"} or (
+    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread"} or (
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
         return
@@ -57,8 +57,6 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
     elif key in {"connected", "own_device", "created_device", "awaits"}:
         yield from ((key, task) for task in tasks_in(value))
-    elif key == "checkpoint":
-        yield key, _checkpoint(value, captures.get("checkpoint_step"))
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
     elif key in {"crashed", "signal"}:
@@ -75,9 +73,12 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield key, value
 
 
-def _checkpoint(path: str, step: str | None) -> str:
-    """Return the path under which a saver writes: it ends in the step, which a log may state apart from it."""
-    return path if step is None or path.endswith(f"-{step}") else f"{path}-{step}"
+def _with_step(captures: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the groups with the step, where a saver states it apart, at the end of the checkpoint's path."""
+    if (step := captures.get("checkpoint_step")) is None:
+        return captures
+    path = captures["checkpoint"]
+    return {"checkpoint": path if path.endswith(f"-{step}") else f"{path}-{step}"}
 
 
 def _main_thread(frame: str) -> tuple[str, str]:

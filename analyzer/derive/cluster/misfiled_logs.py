@@ -1,0 +1,77 @@
+"""Finds logs that may belong to another worker, or another job, than their file names state."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from analyzer.derive.cluster.membership import FILES
+
+COPY, NAME, JOB = "copy", "name", "job"
+"""Kinds of doubt: two workers have the same file, the log names another task, the log is of another job."""
+_APART = 600.0
+"""Seconds between a log and all others from which they are not taken for one run."""
+
+Row = Mapping[str, Any]
+
+
+def misfiled(sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]) -> dict[str, Row]:
+    """Return worker → `doubted` and `doubt`; `devices` has the tasks whose devices logs name as their own."""
+    logs = sources.filter(pl.col("worker").is_not_null() & (pl.col("kind") == "log")).to_dicts()
+    found = [*_of_other_jobs(logs, rows), *_of_other_names(rows, devices), *_copies(logs)]
+    return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
+
+
+def _copies(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers of logs that agree in size and, to the fraction of a second, in their times."""
+    alike: dict[tuple[object, ...], dict[str, str]] = defaultdict(dict)
+    for log in logs:
+        first, last = log["first_time"], log["last_time"]
+        if first is not None and first % 1 and last % 1 and first != last:
+            alike[log["bytes"], log["lines"], first, last][log["worker"]] = log["source"]
+    for files in (same for same in alike.values() if len(same) > 1):
+        for worker, file in files.items():
+            other = next(each for name, each in files.items() if name != worker)
+            yield worker, COPY, f"{file} and {other} are copies of one log"
+
+
+def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers whose errors name the device of another worker with a log as their own.
+
+    The coordinator of parameter servers places operations on the devices of others.
+    """
+    logged = {row["worker"] for row in rows if row["logged"]}
+    if any(row["role"] == "ps" for row in rows):
+        return
+    for row in rows:
+        own = devices.get(row["worker"])
+        if row["logged"] and not row["shares_claim"] and own in logged - {row["worker"]}:
+            yield row["worker"], NAME, f"the log of {row['worker']} says that it is {own}"
+
+
+def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers that no peer names, though peers name all others, and that ran at another time."""
+    ran = _times(logs)
+    dated = [row for row in rows if row["worker"] in ran and row["role"] != "evaluator"]
+    for row in dated:
+        peers = [each for each in dated if each is not row]
+        unnamed = row["known_by"] in {None, FILES} and not any(p["known_by"] in {None, FILES} for p in peers)
+        if unnamed and len(peers) > 1 and _is_apart(ran[row["worker"]], [ran[p["worker"]] for p in peers]):
+            why = f"no other log names {row['worker']}, and its log is of another time"
+            yield row["worker"], JOB, why
+
+
+def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
+    """Return worker → first and last time of its logs; without those that have none."""
+    found: dict[str, tuple[float, float]] = {}
+    for log in logs:
+        if log["first_time"] is not None:
+            first, last = found.get(log["worker"], (log["first_time"], log["last_time"]))
+            found[log["worker"]] = (min(first, log["first_time"]), max(last, log["last_time"]))
+    return found
+
+
+def _is_apart(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> bool:
+    first, last = min(first for first, _ in others), max(last for _, last in others)
+    return own[0] > last + _APART or own[1] < first - _APART

@@ -1,0 +1,61 @@
+"""Logs that may be of another worker, or another job, than their names state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from analyzer.derive.cluster.membership import FILES, SERVICE
+from analyzer.derive.cluster.misfiled_logs import misfiled
+
+
+def log(worker: str, first: float, last: float, size: int = 900) -> dict[str, Any]:
+    """A row of `sources`."""
+    return {"source": f"{worker}.log", "kind": "log", "worker": worker, "bytes": size, "lines": 20,
+            "first_time": first, "last_time": last}  # fmt: skip
+
+
+def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
+    """Worker → its kind of doubt; `columns` hold for the last worker."""
+    rows = [
+        {
+            "worker": each["worker"],
+            "role": "worker",
+            "logged": True,
+            "shares_claim": False,
+            "known_by": SERVICE,
+        }
+        for each in logs
+    ]
+    devices = columns.pop("devices", {})
+    rows[-1] |= columns
+    return {worker: row["doubted"] for worker, row in misfiled(pl.DataFrame(logs), rows, devices).items()}
+
+
+def test_two_workers_with_one_file() -> None:
+    """The same bytes at the same microseconds; at the same full seconds two workers may well print the same."""
+    first, *copies = log("a:0", 10.25, 20.5, 800), log("a:1", 10.75, 20.5), log("a:2", 10.75, 20.5)
+    assert doubted([first, *copies]) == {"a:1": "copy", "a:2": "copy"}
+    assert doubted([log("a:0", 10.0, 20.0), log("a:1", 10.0, 20.0)]) == {}
+    assert doubted([log("a:0", 10.25, 20.5), log("a:1", 10.25, 20.5, 901)]) == {}
+
+
+def test_a_log_that_names_itself_another_worker() -> None:
+    """Unless that one says the same, or left no log; a coordinator names the devices of others."""
+    logs = [log("worker:0", 1.1, 9.9), log("worker:1", 1.2, 9.8)]
+    own = {"worker:1": "worker:0"}
+    assert doubted(logs, devices=own) == {"worker:1": "name"}
+    assert doubted(logs, devices=own, shares_claim=True) == {}
+    assert doubted(logs, devices={"worker:1": "worker:7"}) == {}
+    assert doubted(logs, devices=own, role="ps") == {}
+
+
+def test_a_log_that_lies_beside_those_of_another_job() -> None:
+    """No peer names it and it ran at another time; one of these alone happens in one job, too."""
+    peers = [log("worker:0", 9_000.1, 9_100.0), log("worker:1", 9_000.2, 9_100.1)]
+    old, late = log("worker:2", 10.3, 60.0), log("worker:2", 9_050.3, 9_200.0)
+    assert doubted([*peers, old], known_by=FILES) == {"worker:2": "job"}
+    assert doubted([*peers, old]) == {}
+    assert doubted([*peers, late], known_by=FILES) == {}
+    assert doubted([*peers, old], known_by=None, role="evaluator") == {}
