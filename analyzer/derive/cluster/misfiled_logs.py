@@ -16,7 +16,9 @@ _APART = 600.0
 Row = Mapping[str, Any]
 
 
-def misfiled(sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]) -> dict[str, Row]:
+def misfiled(
+    sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
     """Return worker → `doubted` and `doubt`; `devices` has the tasks whose devices logs name as their own."""
     logs = sources.filter(pl.col("worker").is_not_null() & (pl.col("kind") == "log")).to_dicts()
     found = [*_of_other_jobs(logs, rows), *_of_other_names(rows, devices), *_copies(logs)]
