@@ -178,6 +178,7 @@ class _Firing(NamedTuple):
         values: dict[str, Mapping[str, object] | str] = {
             "subject": listed([subject for subject in self.subjects if subject])
             or ("one of the workers" if rule.binds else ""),
+            "everywhere": self._everywhere(),
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
             "victims": listed(
@@ -191,6 +192,13 @@ class _Firing(NamedTuple):
             named = {"accuser": listed(accusers[name])} if accusers[name] else {}
             values[name] = {**(own[0] if own else {}), "count": len(own), **named}
         return values
+
+    def _everywhere(self) -> str:
+        """Return the subjects listed, or `every worker` where they are all workers of a job of several."""
+        everyone = self.roster.everyone
+        if len(everyone) > 1 and set(everyone) <= set(self.subjects):
+            return "every worker" if set(everyone) <= set(self.roster.training) else "every task"
+        return listed([subject for subject in self.subjects if subject])
 
     def _accusers(self, signal: Signal) -> list[str]:
         """Return the workers whose rows of a signal accuse a subject, in order."""

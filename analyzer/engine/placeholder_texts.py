@@ -1,6 +1,7 @@
 """Fills the placeholders in the texts of rules.
 
 {subject}          the bound worker, or several
+{everywhere}       the same, but `every worker` where it is all of them
 {others}           the other training workers
 {victims}          the other training workers that failed because they lost a peer
 {a.column|b.column} the first of several that is known

@@ -69,6 +69,8 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return _healthy_answers(diagnosis)
     action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
     retry, why = wording()["retry_degraded" if degraded else "retry"][action["retry"]]
+    if action["retry"] == "as_is" and action.get("checkpoint") == "earlier":
+        retry = "Yes, but from an earlier checkpoint"
     if condition := action.get("unless"):
         why = f"unless {condition}"
     owner = wording()["owners"][action["owner"]]

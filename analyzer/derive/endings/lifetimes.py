@@ -17,6 +17,7 @@ from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
 from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
 from analyzer.model import task_names
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
@@ -24,6 +25,9 @@ from analyzer.tables.clock_alignment import CommonClock
 _SIGKILL, _SIGTERM = 9, 15
 _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 """Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
+
+_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
+_UP_TO_LEVEL = lazy_regex(r"(?i)\A[^\n]*?\b(?:error|critical|fatal)\b[\s:|\]-]*")
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -201,6 +205,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "place": task_names.position(epoch, step) if _shows_progress(life, starting_up) else None,
         "own_exception": life.own_exception,
         "no_exception": life.exception is None,
+        "last_error": _last_error(life.records),
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
         "planned_end": bool(place and place.is_planned_end),
@@ -211,6 +216,14 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
     }
 
 
+def _last_error(records: Sequence[Row]) -> str | None:
+    """Return the message of the last record if the job's own program logged it as an error, else None."""
+    last = last_telling(records)
+    if last is None or last["kind"] != "python" or last["level"] not in {"E", "F"}:
+        return None
+    return None if last["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", last["text"])
+
+
 def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     """Return source, line and time of the line that states a worker's end, else of its last step or line."""
     place = life.place._asdict() if life.place else {}
@@ -218,6 +231,8 @@ def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
         shown = end
     elif how in {"exception", "aborted_by_peer"}:
         shown = life.exception or {}
+    elif how == "exited" and _last_error(life.records):
+        shown = last_telling(life.records) or {}
     elif how in {"signal", "exited"} and life.facts["exit_code"]:
         shown = life.facts["exit_code"][-1]
     elif how in {"running", "stopped"} and life.stepped:

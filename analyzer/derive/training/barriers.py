@@ -92,8 +92,10 @@ def _step_rows(lives: list[dict[str, Any]], last_shown: Mapping[str, Place]) -> 
 
 
 def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield one row per worker for the last checkpoint, if at least two workers log their checkpoints."""
-    written = facts.filter((pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
+    """Yield one row per worker for the last checkpoint of the last attempts, if two or more log theirs."""
+    attempts = {life["worker"]: max(1, life["attempts"]) for life in lives}
+    latest = pl.col("attempt") == pl.col("worker").replace_strict(attempts, default=None)
+    written = facts.filter(latest & (pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
     times: Counter[tuple[str, str]] = Counter()
     for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):

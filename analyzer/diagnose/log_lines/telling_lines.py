@@ -21,6 +21,7 @@ from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
 from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
 from analyzer.tables.kinds_read import kinds_read
 
@@ -116,8 +117,12 @@ def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | Non
 
 
 def without_start(tables: Tables) -> list[str]:
-    """Return the workers with a log if no log shows a step or the start-up, as of a few pasted lines."""
-    logged = tables["lifetimes"].filter("logged")
+    """Return the workers with a log if no log shows a step or the start-up, as of a few pasted lines.
+
+    A log that mwms-recorder kept has its start.
+    """
+    recorded = tables["sources"].filter(kind=Kind.RECORDING.value)["worker"].drop_nulls()
+    logged = tables["lifetimes"].filter(pl.col("logged") & ~pl.col("worker").is_in(recorded.to_list()))
     return [] if logged["place"].is_not_null().any() else logged["worker"].to_list()
 
 

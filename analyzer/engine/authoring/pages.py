@@ -130,7 +130,12 @@ def _without_placeholders(text: str) -> str:
 
 
 def _stand_in(name: str, column: str) -> str:
-    words = {"subject": "the worker", "others": "the other workers", "victims": "the others"}
+    words = {
+        "subject": "the worker",
+        "everywhere": "the worker",
+        "others": "the other workers",
+        "victims": "the others",
+    }
     return f"‹{(column or words.get(name, name)).replace('_', ' ')}›"
 
 

@@ -182,7 +182,7 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -> None:
     for name, column in placeholder_texts.placeholders(text):
-        if name in {"subject", "others", "victims"} and column is None:
+        if name in {"subject", "everywhere", "others", "victims"} and column is None:
             continue
         table = {"life": "lifetimes", "job": "job"}.get(name) or (
             rule.signals[name].table if name in rule.signals else None

@@ -188,3 +188,19 @@ def test_a_cluster_that_never_assembled_is_shown_by_the_start_of_a_server() -> N
     caught = says("SIGTERM caught", level="W", kind="cpp", origin="preemption_notifier.cc")
     job = derived({"worker-0.log": [server_started(), caught]}, cluster_spec=CLUSTER)["job"]
     assert job.select("never_assembled", "source", "line").row(0) == (True, "worker-0.log", 1)
+
+
+@pytest.mark.parametrize(
+    ("origin", "last", "told"),
+    [
+        ("acme.train", "E", "over the quota on vol17"),
+        ("acme.train", "W", None),
+        ("tensorflow", "E", None),
+    ],
+)
+def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str | None) -> None:
+    """Only an error of the job's own program counts, and its message comes without time and level."""
+    quoted = says(
+        "2026-11-21 02:58:31,631 ERROR over the quota on vol17", kind="python", level=last, origin=origin
+    )
+    assert life(derived({"worker-1.log": [*STEPS, quoted]}), "worker:1")["last_error"] == told
