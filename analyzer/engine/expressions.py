@@ -76,7 +76,9 @@ def _words(text: str) -> list[str]:
     while at < len(text.rstrip()):
         match = _WORD.match(text, at)
         if not match:
-            raise ValueError(f"`{text[at:].strip()[:20]}` is neither a signal nor and, or, not, ( or )")
+            raise ValueError(
+                f"`{text[at:].strip()[:20]}` is neither a signal nor and, or, not (small letters), ( or )"
+            )
         words.append(match["name"] or match["mark"])
         at = match.end()
     return words

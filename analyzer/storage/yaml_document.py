@@ -181,7 +181,10 @@ def _said(error: _Error, kind: str) -> str:
         return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
     if kind == "type":
         keys = "".join(f" with `{key}`" for key in error.schema.get("required", ()))
-        return f"is to be {_TYPES[limit]}{keys}, not `{value}`"
+        form = (
+            f": {error.schema['description']}" if limit == "string" and "description" in error.schema else ""
+        )
+        return f"{_key(error)}is to be {_TYPES[limit]}{keys}{form}, not `{value}`"
     if kind in {"pattern", "format"}:
         return f"`{value}` is no {_noun(error, f'{limit} text')}"
     if kind in {"minimum", "maximum"}:
@@ -191,6 +194,12 @@ def _said(error: _Error, kind: str) -> str:
     if kind == "minLength":
         return f"`{value}` is shorter than {limit} characters"
     return f"{_noun(error, 'it')} does not hold: {error.message[:200]}"
+
+
+def _key(error: _Error) -> str:
+    """Return the key of a wrong value and a space; empty for an item of a list and for the whole file."""
+    last = error.absolute_path[-1] if error.absolute_path else None
+    return f"`{last}` " if isinstance(last, str) else ""
 
 
 def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:

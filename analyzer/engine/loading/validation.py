@@ -189,9 +189,18 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
         )
         if table is None:
             document.known(path, name, rule.signals, "signal of this rule")
-        else:
+        elif not _is_broken(rule, name):
             noun = f"column of {table} and no group of its regex"
             document.known(path, str(column), _placeholder_columns(rule, name, table), noun)
+
+
+def _is_broken(rule: Rule, name: str) -> bool:
+    """Return True if the regex of a signal is invalid, a fault of its own; its groups are unknown."""
+    pattern = rule.signals[name].pattern if name in rule.signals else None
+    try:
+        return bool(pattern and pattern.regex and not regex.compile(pattern.regex))
+    except regex.error:
+        return True
 
 
 def _placeholder_columns(rule: Rule, name: str, table: str) -> set[str]:
