@@ -229,6 +229,18 @@ def test_a_stall_is_measured_by_the_median_step(
     assert events == ["stall"] * stalls_begun
 
 
+@pytest.mark.parametrize(("seconds", "pages", "said"), [(58, [], 0), (61, [], 1), (61, [page(100, 1)], 0)])
+def test_a_program_without_tensorflow_is_told_that_no_hang_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: float, pages: list[Page], said: int
+) -> None:
+    """Once, after as long as a stall takes."""
+    journal = Journal(str(tmp_path / "recording.jsonl"))
+    watch = stalls.Stalls(Settings("", off=["stacks"], directory=str(tmp_path)), journal, lambda: None)
+    for now in (100.0, 100.0 + seconds, 101.0 + seconds):
+        watch.look(pages, now)
+    assert capsys.readouterr().err.count("TensorFlow was not imported within 60 s") == said
+
+
 def test_a_cut_line_does_not_spoil_the_next(tmp_path: Path) -> None:
     """An event that follows a line cut short begins on a line of its own."""
     journal = Journal(str(tmp_path / "events.jsonl"))

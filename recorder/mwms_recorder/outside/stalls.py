@@ -52,9 +52,12 @@ class Stalls:
         self.settings, self.journal, self.ask_peers = settings, journal, ask_peers
         self.processes: dict[int, Process] = {}
         self.said = False
+        self.begin: float | None = None
+        """Monotonic time of the first look; infinite once a missing TensorFlow was reported."""
 
     def look(self, pages: list[Page], now: float) -> None:
         """Record stalls that begin, last or end; processes without steps count only if none has any."""
+        self._say_unwatched(pages, now)
         for page in [page for page in pages if page.steps()] or pages:
             process = self.processes.setdefault(page.pid, Process())
             process.follow(page)
@@ -65,6 +68,18 @@ class Stalls:
                 self._begin(page, process, now, idle)
             elif process.captures == 1 and now - process.stalled_at >= SECOND_CAPTURE_SECONDS:
                 self._capture(page, process)
+
+    def _say_unwatched(self, pages: list[Page], now: float) -> None:
+        """Print once that no stall can be noticed, if nothing imported TensorFlow within `stall` seconds."""
+        self.begin = now if self.begin is None else self.begin
+        if pages or not self.settings.records("hook") or now - self.begin < self.settings.stall:
+            return
+        self.begin = float("inf")
+        sys.stderr.write(
+            f"mwms-recorder: TensorFlow was not imported within {self.settings.stall:.0f} s; "
+            "until it is, a hang is not noticed and no stacks are kept\n"
+        )
+        sys.stderr.flush()
 
     def _begin(self, page: Page, process: Process, now: float, idle: float) -> None:
         process.stalled_at, process.idle_since = now, now - idle
