@@ -183,6 +183,7 @@ def test_acknowledged_groups_are_quiet(desk: Desk, hook: str, capsys: pytest.Cap
     said = (desk.out / "digest.md").read_text(encoding="utf-8")
     assert "user.exception" not in said
     assert "- and 1 muted" in said
+    assert "1 failure muted" in said
     desk.write("bad-3", "KeyError: 1")
     assert desk.call(now="2099-12-02T06:00:00") == 1
     config = desk.out.parent / "triage.toml"

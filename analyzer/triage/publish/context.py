@@ -52,6 +52,15 @@ class PageContext(NamedTuple):
         muted = fingerprint in self.of_muted_jobs
         return muted or (self.is_acknowledged(fingerprint) and self.acknowledged[fingerprint].muted)
 
+    def unmuted(self, summary: NightSummary) -> tuple[NightSummary, int]:
+        """Return a summary without muted groups, and how many of those it had that are not resolved."""
+        muted = {each for each in summary.states if self.is_muted(each)}
+        rest = summary._replace(
+            groups=tuple(each for each in summary.groups if each.fingerprint not in muted),
+            states={each: state for each, state in summary.states.items() if each not in muted},
+        )
+        return rest, sum(summary.states[each] != "gone" for each in muted)
+
 
 NO_CONTEXT = PageContext()
 

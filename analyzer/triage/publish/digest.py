@@ -19,7 +19,7 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
     """
     parts = [
         f"### {_title(summary, context)}",
-        prose(headline(summary)) + "." + _earlier_nights(summary, context),
+        prose(headline(*context.unmuted(summary))) + "." + _earlier_nights(summary, context),
     ]
     parts += [
         _section(f"{sign} {name.capitalize()}", _groups(summary, each, context))

@@ -21,7 +21,7 @@ from analyzer.triage.publish.phrasing import (
 
 def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
     """Return the index page, or the page of a night, as HTML; its size is bounded for any history."""
-    night = summary.tonight
+    night, shown = summary.tonight, context.unmuted(summary)
     kinds = ("failed", "degraded", "inconclusive", "healthy")
     worst = next((each for each in kinds if getattr(night, each)), "inconclusive")
     return fill(
@@ -31,7 +31,8 @@ def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
         view={
             "t": summary,
             "worst": worst,
-            "headline": headline(summary),
+            "headline": headline(*shown),
+            "shown": shown[0],
             "filed": filed(summary, context.filed),
             "verdicts": wording()["verdicts"],
             "states": STATES,

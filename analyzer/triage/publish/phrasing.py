@@ -19,15 +19,15 @@ STATES = {
 _MAX_NIGHTS = 10
 
 
-def headline(summary: NightSummary) -> str:
-    """Return a one-sentence summary of a night, without a full stop."""
+def headline(summary: NightSummary, muted: int = 0) -> str:
+    """Return a one-sentence summary of a night, without a full stop; `muted` groups are left out of it."""
     night = summary.tonight
     if not night.runs:
         return f"No runs on {summary.date}"
     said = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
     if not night.bad:
         said = f"{plural(night.runs, 'run')}, and none of them failed"
-    return said + "".join(f"; {part}" for part in (_news(summary), _guilt(summary)) if part)
+    return said + "".join(f"; {part}" for part in (_news(summary, muted), _guilt(summary)) if part)
 
 
 def filed(summary: NightSummary, nights: Container[str]) -> str:
@@ -45,11 +45,12 @@ def counts(night: NightCounts) -> str:
     return f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded"
 
 
-def _news(summary: NightSummary) -> str:
+def _news(summary: NightSummary, muted: int) -> str:
     new, back = summary.count("new"), summary.count("regressed")
     parts = [f"{plural(new, 'failure')} never seen before"] * (new > 0) + [f"{back} recurring"] * (back > 0)
-    if parts:
-        return " and ".join(parts)
+    quiet = [f"{plural(muted, 'failure')} muted"] * (muted > 0)
+    if parts or quiet:
+        return ", ".join([" and ".join(parts)] * bool(parts) + quiet)
     return "all of them known" if summary.tonight.bad else ""
 
 
