@@ -116,11 +116,23 @@ class Run(NamedTuple):
             for step in said["next"]
         )
         lists = (("Why", said["why"]), ("Next", list(steps)))
-        parts = [f"<p><b>{escape(' · '.join(self._head()))}</b></p>", f"<p>{prose(said['summary'])}</p>"]
+        parts = [
+            f"<p><b>{escape(' · '.join(self._head()))}</b></p>",
+            f"<p>{prose(said['summary'])}</p>",
+            f"<p>{escape(self._restart())}</p>" * (said["verdict"] != "healthy"),
+        ]
         for title, texts in lists:
             items = "".join(f"<li>{prose(text)}</li>" for text in texts)
             parts.append(f"<p>{title}</p><ol>{items}</ol>" if items else "")
         return "".join([*parts, f"<p>Rows in tables: {escape(rows)}</p>"])
+
+    def _restart(self) -> str:
+        """Return whether the job may be restarted, and from which checkpoint, as values of the document."""
+        action = self.document["action"]
+        unless = f" (unless {action['unless']})" if action.get("unless") else ""
+        earlier = "one before " if action.get("checkpoint") == "earlier" else ""
+        found = f"{earlier}{action['resume_from']}" if action["resume_from"] else "none found in the logs"
+        return f"Restart: {action['retry'].replace('_', ' ')}{unless}. Checkpoint: {found}."
 
     def _head(self) -> list[str]:
         said = self.document

@@ -30,6 +30,8 @@ def test_it_shows_the_decision_not_its_tables(run: Run) -> None:
     assert "<script" not in page
     assert "Rows in tables: scalars 1<" in page
     assert len(page) < 4_000
+    assert "<p>Restart: " in page
+    assert "Checkpoint: " in page
     quoted = run._replace(diagnosis=Diagnosis(DOCUMENT | {"why": ["Give `f(x)` <b>."]}))
     assert "<li>Give <code>f(x)</code> &lt;b&gt;.</li>" in quoted._repr_html_()
 
