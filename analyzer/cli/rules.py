@@ -7,12 +7,11 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from analyzer.cli.inputs import rule_directory
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import add_standard_options, command_parser, examples
+from analyzer.cli.options.standard import add_command, add_standard_options, command_parser, examples
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
@@ -32,14 +31,14 @@ from analyzer.storage.package_files import resource
 Command = Callable[[argparse.Namespace], int]
 
 _EXAMPLES = (
-    "list --rules my-rules",
-    "show worker-killed",
-    "lint my-rules",
-    "test my-rules",
-    "coverage --runs ./runs",
-    "schema",
-    "new --from ./run_dir --id lease-revoked",
-    "causes",
+    "mwms-rules list --rules my-rules",
+    "mwms-rules show worker-killed",
+    "mwms-rules lint my-rules",
+    "mwms-rules test my-rules",
+    "mwms-rules coverage --runs ./runs",
+    "mwms-rules schema",
+    "mwms-rules new --from ./run_dir --id lease-revoked",
+    "mwms-rules causes",
 )
 
 
@@ -60,11 +59,15 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    shown = examples(*(f"mwms-rules {each}" for each in _EXAMPLES))
-    parser = command_parser("mwms-rules", f"{__doc__} docs/write-a-rule.md shows how.", shown)
+    parser = command_parser("mwms-rules", f"{__doc__} docs/write-a-rule.md shows how.", examples(*_EXAMPLES))
     add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = partial(_add_command, commands)
+
+    def command(name: str, work: Command, text: str) -> argparse.ArgumentParser:
+        made = add_command(commands, name, work, text, _EXAMPLES)
+        add_configuration_options(made)
+        return made
+
     listing = command("list", _list, "list all rules")
     listing.add_argument("--json", action="store_true", help="for programs")
     show = command("show", _print_terminal_page, "print one rule as a page")
@@ -86,22 +89,6 @@ def _parser() -> argparse.ArgumentParser:
         more = "add the rules of a directory"
         each.add_argument("--rules", metavar="DIR", action="append", default=[], help=more)
     return parser
-
-
-def _add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, work: Command, text: str
-) -> argparse.ArgumentParser:
-    """Add a subcommand that runs `work`, and return its parser."""
-    made = commands.add_parser(
-        name,
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=examples(*(f"mwms-rules {each}" for each in _EXAMPLES if each.split()[0] == name)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.set_defaults(command=work)
-    add_configuration_options(made)
-    return made
 
 
 def _list(arguments: argparse.Namespace) -> int:

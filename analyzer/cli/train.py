@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.cli.options.standard import add_standard_options, command_parser, examples
+from analyzer.cli.options.standard import add_command, add_standard_options, command_parser, examples
 from analyzer.cli.terminal.entrypoint import interrupted_by_sigterm, run_command
 from analyzer.cli.terminal.live_table import SilentObserver, job_observer
 from analyzer.model.errors import UsageError, UserError
@@ -48,12 +48,12 @@ ENDED = 128 + signal.SIGTERM
 
 
 _EXAMPLES = (
-    "list",
-    "run worker-killed -o broken",
-    "record worker-killed --guilty 1",
-    "worker worker-killed --shared /shared/runs",
-    "matrix -o /data/matrix --guilty 0,1 worker-killed nan-loss",
-    "score sample_runs",
+    "mwms-train list",
+    "mwms-train run worker-killed -o broken",
+    "mwms-train record worker-killed --guilty 1",
+    "mwms-train worker worker-killed --shared /shared/runs",
+    "mwms-train matrix -o /data/matrix --guilty 0,1 worker-killed nan-loss",
+    "mwms-train score sample_runs",
 )
 
 
@@ -72,22 +72,12 @@ def _follow(args: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    shown = examples(*(f"mwms-train {each}" for each in _EXAMPLES))
-    parser = command_parser("mwms-train", __doc__, shown)
+    parser = command_parser("mwms-train", __doc__, examples(*_EXAMPLES))
     add_standard_options(parser)
     commands = parser.add_subparsers(required=True, metavar="list | run | record | worker | matrix | score")
 
     def command(name: str, work: Callable[[argparse.Namespace], int], text: str) -> Add:
-        shown = (f"mwms-train {each}" for each in _EXAMPLES if each.split()[0] == name)
-        parser = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog=examples(*shown),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        parser.set_defaults(command=work)
-        return parser.add_argument
+        return add_command(commands, name, work, text, _EXAMPLES).add_argument
 
     command("list", _list, "list the scenarios")
     run = command("run", _run, "run scenarios and keep their run directories")

@@ -1,8 +1,10 @@
 """What the parsers of all commands share: help, examples in it, `--version` and `--print-completion`."""
 
 import os
-from argparse import Action, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from analyzer import __version__
 from analyzer.storage.extensions import READERS, RULES, extensions
@@ -57,6 +59,25 @@ def add_standard_options(parser: ArgumentParser) -> None:
     printed = "print the completion for a shell and exit"
     add("--print-completion", action=_PrintCompletion, choices=sorted(COMPLETIONS), help=printed)
     add("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
+
+
+def add_command(
+    commands: Any,  # noqa: ANN401 - argparse keeps its type private
+    name: str,
+    work: Callable[[Namespace], int],
+    text: str,
+    lines: Sequence[str],
+) -> ArgumentParser:
+    """Add a subcommand that `work` runs, and return its parser; of the example `lines`, it shows its own."""
+    made: ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=examples(*(line for line in lines if line.split()[1] == name)),
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(command=work)
+    return made
 
 
 def examples(*lines: str) -> str:
