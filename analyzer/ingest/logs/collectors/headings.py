@@ -34,7 +34,7 @@ _TITLES = tuple(
     )
 )
 _PROMPT = re.compile(
-    r"(?P<prompt>[^$%#|=\"']{0,40}?)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
+    r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
 )
 _COMMAND = re.compile(
     r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"

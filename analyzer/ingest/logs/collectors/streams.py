@@ -7,7 +7,7 @@ are removed and the file is split into one stream per origin; every line keeps i
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -191,24 +191,27 @@ _replica_exit = _regex_style(
     r"(?P<text>(?P<heads>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
-EMBEDDED_STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
+EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
     _regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
         r"(?P<text>(?P<heads>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
         r"\((?P<key>pid=\d+), .*)$",
-    ),
+    ): ("pid=",),
     _regex_style(
         r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
         r"(?P<text>.*)$"
+    ): ("]<std",),
+    _regex_style(_TASK_IN_BRACKETS): ("[",),
+    _regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"): (": ",),
+    _regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"): (
+        "|",
+        "exited with code",
     ),
-    _regex_style(_TASK_IN_BRACKETS),
-    _regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"),
-    _regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"),
-    _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"),
-    _replica_exit,
-)
-"""Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker
-compose, Airflow, AI Platform."""
+    _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
+    _replica_exit: ("The replica",),
+}
+"""Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
+Airflow, AI Platform. Each comes with texts of which every such line holds one; most files hold none."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,
@@ -239,7 +242,10 @@ Style = Callable[[str], CollectedLine | None]
 def detect_style(lines: Iterable[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none."""
     sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
+    text = "\n".join(sample)
     for style in STYLES:
+        if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
+            continue
         marked = _marked(sample, style)
         if len(marked) > 1 and (style is not _rank_in_brackets or _alternate(marked)):
             return _docker_line if style is _json_line and _is_docker(marked) else style

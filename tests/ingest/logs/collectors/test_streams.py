@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import EMBEDDED_STYLES, detect_style, split_streams
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 
@@ -288,3 +288,23 @@ def test_the_lines_of_a_pod_that_airflow_follows(time: str) -> None:
     assert [line.removeprefix(f"{time} ") for _, line in stream.lines] == [
         "E a.cc:1] these tasks are unhealthy:", "/job:worker/task:3", "  raise X",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(pid=12) text",
+        "[1,0]<stdout>: text",
+        "[worker-1]: text",
+        "worker-1: text",
+        "worker-1  | text",
+        "worker-1 exited with code 1",
+        "[2026-03-04T09:12:44] {taskinstance.py:12} INFO - text",
+        "The replica worker 1 exited with a non-zero status of 1.",
+    ],
+)
+def test_a_style_that_only_some_lines_have_is_found_by_them(line: str) -> None:
+    """A third of the lines with such a prefix shows the style, whatever text it is looked for by."""
+    others = ["loading data", "step one done", "saving", "bye"]
+    assert detect_style([line, line, *others]) in EMBEDDED_STYLES
+    assert detect_style(others) is None
