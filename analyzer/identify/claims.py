@@ -3,10 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from analyzer.identify.statements import Statement, Statements
-from analyzer.model.task_names import Basis, is_task
+from analyzer.identify.statements import NamedSource, Statement, Statements
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import Basis, is_numbered, is_task
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -48,6 +50,21 @@ def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     servers = [fact.value for fact in facts if fact.key == "server_address"]
     tasks = (task for server in servers for task in listening(server, clusters))
     return next((Claim(task, Basis.ADDRESS) for task in tasks), None)
+
+
+def stated_in_tf_configs(
+    sources: Iterable[NamedSource], stated: Statements, listed: AbstractSet[str]
+) -> dict[str, Claim]:
+    """Return TF_CONFIG file with a number but no role in its name → the task that it states as its own.
+
+    Empty if two files state one task: that is a fault, which the numbers in the names can show. A task that is
+    not `listed` in a cluster does not count, unless it is the evaluator.
+    """
+    numbered = [each.name for each in sources if each.kind == Kind.TF_CONFIG.value and is_numbered(each.name)]
+    claims = {name: claim for name in numbered if (claim := claim_of([name], stated, ()))}
+    if len({claim.worker for claim in claims.values()}) < len(claims):
+        return {}
+    return {name: claim for name, claim in claims.items() if claim.worker in {*listed, "evaluator:0"}}
 
 
 def listening(address: str, clusters: Iterable[Cluster]) -> list[str]:

@@ -25,6 +25,7 @@ from analyzer.identify.claims import (
     listening,
     stated_by,
     stated_clusters,
+    stated_in_tf_configs,
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, next_free
@@ -92,6 +93,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unsaid = [group for group in unsaid if group[0] not in claims]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     claims |= _recorded(sources, claims)
+    claims |= stated_in_tf_configs(sources, stated, listed)
     by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
     beside |= logs_of_stem(sources, by_log)
     return Owners(

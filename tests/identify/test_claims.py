@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -105,3 +106,17 @@ def test_a_recording_is_of_the_process_beside_it(make_run: Callable[[Mapping[str
     end = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
     found = workers_of(make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": end}))
     assert found["vm/recording.jsonl"] == "worker:0"
+
+
+@pytest.mark.parametrize(("second", "own"), [(("ps", 0), "ps:0"), (("chief", 0), "worker:1")])
+def test_a_numbered_tf_config_is_of_the_task_that_it_states(
+    second: tuple[str, int], own: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Unless another one states that task, too."""
+    cluster = {"chief": ["a:1"], "ps": ["b:1"], "worker": ["c:1"]}
+    tasks = [("chief", 0), second, ("worker", 0)]
+    configs = {
+        f"tf_config-{number}.json": json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
+        for number, (role, index) in enumerate(tasks)
+    }
+    assert workers_of(make_run({**configs, "a.log": LINE}))["tf_config-1.json"] == own
