@@ -119,7 +119,7 @@ def _origin(entry: structured.Entry) -> str | None:
         )
         if isinstance(found := next(named, None), str):
             return found
-    stream = entry.get("logStreamName")
+    stream = entry.get("logStreamName", entry.get("logStream"))
     return stream if isinstance(stream, str) else None
 
 

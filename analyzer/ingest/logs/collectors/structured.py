@@ -32,8 +32,8 @@ _GROUP_KEYS = frozenset({"extra", "fields", "context", "data", "metrics", "error
 _SERVICE_KEYS = frozenset({
     *MESSAGE_KEYS, *LEVEL_KEYS, *TIME_KEYS, *_LOGGER_KEYS, *_EXCEPTION_KEYS, *_PAYLOAD_KEYS,
     "args", "caller", "container", "elapsed", "file", "filename", "func_name", "funcName", "function",
-    "insertId", "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStreamName", "logtag",
-    "module", "msecs", "namespace", "operation", "pathname", "pod", "process", "processName",
+    "insertId", "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStream", "logStreamName",
+    "logtag", "module", "msecs", "namespace", "operation", "pathname", "pod", "process", "processName",
     "relativeCreated", "resource", "sourceLocation", "spanId", "stack_info", "stream", "taskName", "text",
     "thread", "threadName", "trace", "eventId", "ingestionTime", "_p", "@version",
 })  # fmt: skip

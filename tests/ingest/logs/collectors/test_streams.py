@@ -201,6 +201,16 @@ def test_a_streamed_job_tells_level_time_and_task() -> None:
     ]
 
 
+def test_entries_are_parted_by_the_name_of_their_log_stream() -> None:
+    """CloudWatch writes `logStream` where it sends entries on, and `logStreamName` where it is asked."""
+    lines = [
+        json.dumps({"timestamp": 1795225237000 + n, "logStream": f"train/{n}", "message": "x"})
+        for n in (4, 7)
+    ]
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert [stream.key for stream in found] == ["train/4", "train/7"]
+
+
 def streams(file: str) -> dict[str | None, list[str]]:
     """Label → lines of a file of several tasks."""
     lines = file.splitlines()
