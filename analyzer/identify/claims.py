@@ -57,8 +57,8 @@ def stated_in_tf_configs(
 ) -> dict[str, Claim]:
     """Return TF_CONFIG file with a number but no role in its name → the task that it states as its own.
 
-    Empty if two files state one task: that is a fault, which the numbers in the names can show. A task that is
-    not `listed` in a cluster does not count, unless it is the evaluator.
+    Empty if two files state one task: that is a fault, which the numbers in the names can show. A task
+    that is not `listed` in a cluster does not count, unless it is the evaluator.
     """
     numbered = [each.name for each in sources if each.kind == Kind.TF_CONFIG.value and is_numbered(each.name)]
     claims = {name: claim for name in numbered if (claim := claim_of([name], stated, ()))}
