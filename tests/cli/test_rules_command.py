@@ -249,4 +249,7 @@ def test_a_cause_that_is_no_mapping_is_told_its_key(
     """Each has a text `means`."""
     (tmp_path / "causes.yaml").write_text("storage.quorum: the quorum was lost\n", encoding="utf-8")
     assert main(["lint", str(tmp_path)]) == 2
-    assert "causes.yaml:1: is to be a mapping with `means`, not `the quorum" in capsys.readouterr().out
+    assert (
+        "causes.yaml:1: `storage.quorum` is to be a mapping with `means`, not `the quorum"
+        in capsys.readouterr().out
+    )
