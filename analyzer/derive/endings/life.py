@@ -49,6 +49,11 @@ class Life:
         return max(1, self.attempts)
 
     @property
+    def killed_for_memory(self) -> bool:
+        """Return True if the scheduler or the control group says that it was killed for memory."""
+        return bool(self.facts["out_of_memory"] or self.facts["oom_kill"])
+
+    @property
     def exit_code(self) -> int | None:
         """Return the exit code; None if no file has it, or one says that the worker still ran."""
         code = self.fact("exit_code")

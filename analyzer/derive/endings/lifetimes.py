@@ -95,8 +95,7 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
     if code < 0:
         aborted = life.exception is not None and not life.exception["own"]
         torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
-        by_memory = bool(life.facts["out_of_memory"] or life.facts["oom_kill"])
-        return ("stopped" if torn_down and not by_memory else "signal"), True
+        return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
     return "exited", True
@@ -125,7 +124,7 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], b
             ended[life.worker] = ("vanished" if someone_fell else "stopped", False)
         if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
-        if how == "signal" and torn_down:
+        if how == "signal" and torn_down and not life.killed_for_memory:
             ended[life.worker] = ("stopped", False)
     if _stopped_together(training, ended):
         ended |= {life.worker: ("finished", True) for life in training}

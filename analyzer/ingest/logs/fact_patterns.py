@@ -89,8 +89,14 @@ def _main_thread(frame: str) -> tuple[str, str]:
 
 
 def negative_signal(code: int) -> int:
-    """Return -n for a shell's 128 + n (ended by signal n), and any other code unchanged."""
-    return 128 - code if 128 < code < 160 else code
+    """Return -n for the exit codes that stand for signal n, and any other code unchanged.
+
+    A shell reports 128 + n; a launcher that exits with `subprocess.Popen.returncode`, which is -n, ends
+    with 256 - n.
+    """
+    if 128 < code < 160:
+        return 128 - code
+    return code - 256 if 256 - code in _SIGNALS.values() else code
 
 
 def tf_config_facts(config: object) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
     "namespace": re.compile(r'\s*"?[Nn]amespace"?:\s*"?(?P<value>[a-z0-9][a-z0-9-]*)"?,?\s*$'),
+    "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted)\b'),
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')

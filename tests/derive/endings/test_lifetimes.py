@@ -49,6 +49,12 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([says("training complete")], None, "finished"),
         ([*STEPS, says("Training completed. Do not forget to share your model!")], None, "finished"),
         ([*STEPS, says("Training is not completed. Share the log")], None, "unknown"),
+        ([says("Loss for final step: 0.33.")], None, "finished"),
+        (
+            [says("Signal 15 (SIGTERM) was caught. Terminated by service. This is normal behavior.")],
+            None,
+            "finished",
+        ),
         ([says("preparation complete")], None, "unknown"),
         ([*STEPS, says("Process finished with exit code 137")], None, "unknown"),
         ([*STEPS, says("job finished: rc=143")], None, "unknown"),

@@ -150,6 +150,7 @@ def test_the_lines_of_an_estimator_are_read() -> None:
         ("step", 500, 500.0), ("evaluation/accuracy", 500, 0.5), ("evaluation/loss", 500, 0.25),
     ]  # fmt: skip
     assert not is_progress("Loss for final step: 0.1.")
+    assert not is_progress("srun: Terminating job step 4711.0")
 
 
 @pytest.mark.parametrize(

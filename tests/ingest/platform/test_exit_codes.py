@@ -24,6 +24,8 @@ def codes(tables: Tables) -> list[tuple[str, int, str]]:
     [
         ("worker-0 1", ("worker:0", 1, "1")),
         ("worker:0 137", ("worker:0", 1, "-9")),
+        ("worker:0 247", ("worker:0", 1, "-9")),
+        ("worker:0 255", ("worker:0", 1, "255")),
         ("worker:1: 0", ("worker:1", 1, "0")),
         ('{"worker:2": 1}', ("worker:2", 1, "1")),
         ("worker-0:1", ("worker:0", 1, "1")),
