@@ -55,6 +55,8 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
             None,
             "finished",
         ),
+        ([*STEPS, says('{"event": "end"}')], None, "finished"),
+        ([*STEPS, says('{"event": "end", "name": "load"}')], None, "unknown"),
         ([says("preparation complete")], None, "unknown"),
         ([*STEPS, says("Process finished with exit code 137")], None, "unknown"),
         ([*STEPS, says("job finished: rc=143")], None, "unknown"),
