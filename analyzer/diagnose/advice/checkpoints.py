@@ -19,9 +19,8 @@ _LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[
 def last_checkpoint(tables: Tables) -> str | None:
     """Return the last checkpoint that a log reports as complete, else the last among the collected files."""
     of_evaluator = pl.col("worker").str.starts_with("evaluator:").fill_null(value=False)
-    facts = tables["facts"].filter(
-        (pl.col("key") == "checkpoint") & ~of_evaluator
-    )  # it restores what it finds
+    # What an evaluator restores, the trainers wrote before.
+    facts = tables["facts"].filter((pl.col("key") == "checkpoint") & ~of_evaluator)
     saved = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
     for broken in _broken(tables["exceptions"], saved):
         saved.remove(broken)
