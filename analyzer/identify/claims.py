@@ -55,16 +55,18 @@ def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
 def stated_in_tf_configs(
     sources: Iterable[NamedSource], stated: Statements, listed: AbstractSet[str]
 ) -> dict[str, Claim]:
-    """Return TF_CONFIG file with a number but no role in its name → the task that it states as its own.
+    """Return TF_CONFIG file with a number but no role in its name → the other task that it states as its own.
 
     Empty if two files state one task: that is a fault, which the numbers in the names can show. A task
     that is not `listed` in a cluster does not count, unless it is the evaluator.
     """
-    numbered = [each.name for each in sources if each.kind == Kind.TF_CONFIG.value and is_numbered(each.name)]
-    claims = {name: claim for name in numbered if (claim := claim_of([name], stated, ()))}
+    kind = Kind.TF_CONFIG.value
+    named = {each.name: each.worker for each in sources if each.kind == kind and is_numbered(each.name)}
+    claims = {name: claim for name in named if (claim := claim_of([name], stated, ()))}
     if len({claim.worker for claim in claims.values()}) < len(claims):
         return {}
-    return {name: claim for name, claim in claims.items() if claim.worker in {*listed, "evaluator:0"}}
+    known = {*listed, "evaluator:0"}
+    return {name: each for name, each in claims.items() if each.worker in known - {named[name]}}
 
 
 def listening(address: str, clusters: Iterable[Cluster]) -> list[str]:

@@ -53,15 +53,14 @@ def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator
 
 
 def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers that no peer names, though peers name all others, and that ran at another time."""
+    """Yield the worker that no peer names, though peers name all others, if it ran at another time."""
     ran = _times(logs)
-    dated = [row for row in rows if row["worker"] in ran and row["role"] != "evaluator"]
-    for row in dated:
-        peers = [each for each in dated if each is not row]
-        unnamed = row["known_by"] in {None, FILES} and not any(p["known_by"] in {None, FILES} for p in peers)
-        if unnamed and len(peers) > 1 and _is_apart(ran[row["worker"]], [ran[p["worker"]] for p in peers]):
-            why = f"no other log names {row['worker']}, and its log is of another time"
-            yield row["worker"], JOB, why
+    dated = [row["worker"] for row in rows if row["worker"] in ran and row["role"] != "evaluator"]
+    unnamed = {row["worker"] for row in rows if row["known_by"] in {None, FILES}}.intersection(dated)
+    if len(unnamed) == 1 and len(dated) > 2:
+        (worker,) = unnamed
+        if _is_apart(ran[worker], [ran[peer] for peer in dated if peer != worker]):
+            yield worker, JOB, f"no other log names {worker}, and its log is of another time"
 
 
 def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
