@@ -195,7 +195,7 @@ def test_what_lies_behind_the_budget_is_not_decompressed(
 ) -> None:
     """A member of 20 GB of zeros is a megabyte of bz2, and minutes of work."""
     monkeypatch.setattr(archives, "unpacked_limit", lambda _packed: 1 << 20)
-    whole = tar(tmp_path / "whole.tar", {"worker-0.log": LOG, "zeros": bytes(16 << 20), "worker-1.log": LOG})
+    whole = tar(tmp_path / "whole.tar", {"worker-0.log": LOG, "zeros": bytes(80 << 20), "worker-1.log": LOG})
     archive = tmp_path / "job.tar.bz2"
     archive.write_bytes(bz2.compress(whole.read_bytes()))
     found = sources(archive)
