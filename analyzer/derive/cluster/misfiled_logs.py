@@ -13,6 +13,8 @@ COPY, NAME, JOB = "copy", "name", "job"
 _APART = 600.0
 """Seconds between a log and all others from which they are not taken for one run."""
 
+_OF_LOGS = ("source", "worker", "bytes", "lines", "first_time", "last_time")
+
 Row = Mapping[str, Any]
 
 
@@ -20,7 +22,9 @@ def misfiled(
     sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """Return worker → `doubted` and `doubt`; `devices` has the tasks whose devices logs name as their own."""
-    logs = sources.filter(pl.col("worker").is_not_null() & (pl.col("kind") == "log")).to_dicts()
+    logs = (
+        sources.filter(pl.col("worker").is_not_null() & (pl.col("kind") == "log")).select(_OF_LOGS).to_dicts()
+    )
     found = [*_of_other_jobs(logs, rows), *_of_other_names(rows, devices), *_copies(logs)]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
