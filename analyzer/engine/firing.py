@@ -1,0 +1,176 @@
+"""Builds the finding of a rule: its confidence, texts, evidence and whom it blames."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from analyzer.engine.placeholder_texts import Values, fill, headline, is_known
+from analyzer.engine.roster import Roster, blamed
+from analyzer.engine.rule_types import Rule, Signal
+from analyzer.engine.select import Row, RowsByWorker
+from analyzer.engine.truth import rows_of_scope
+from analyzer.model.findings import LEVELS, Evidence, Finding, Outcome, Role, Step, level
+from analyzer.model.task_names import listed
+
+MAX_EVIDENCE = 4
+"""Maximum number of pieces of evidence for one signal and worker."""
+_CAP_EXPERIMENTAL = LEVELS["likely"]
+_MARKED = ("matches", "accusations")
+"""Tables whose rows have the offsets `start` and `end` of the matched words."""
+
+
+class Firing(NamedTuple):
+    """A rule that holds for some subjects; by subject, the truth of its signals and the rows they saw."""
+
+    rule: Rule
+    subjects: Sequence[str]
+    truths: Mapping[str, Mapping[str, bool]]
+    seen: Mapping[str, Mapping[str, RowsByWorker]]
+    roster: Roster
+
+    def finding(self) -> Finding:
+        """Return the finding, with its texts filled in."""
+        rule, values = self.rule, self._values()
+        workers = tuple(subject for subject in self.subjects if subject)
+        culprits, suspects = blamed(rule, workers, self.roster)
+        surest = max((self.truths[subject] for subject in self.subjects), key=partial(_confidence, rule))
+        return finding_of(
+            rule,
+            Outcome.FIRED,
+            confidence=_confidence(rule, surest),
+            confidence_trace=_confidence_trace(rule, surest),
+            culprits=culprits,
+            suspects=suspects,
+            about=workers,
+            summary=headline(rule.summary, values),
+            why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
+            collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
+            next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
+            evidence=tuple(dict.fromkeys(self._evidence(values))),
+        )
+
+    def _values(self) -> dict[str, Mapping[str, object] | str]:
+        """Return placeholder → value; signals and lives are those of the first subject.
+
+        An `accuser` is all workers that accuse a subject.
+        """
+        rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
+        others = [worker for worker in roster.training if worker not in bound]
+        accusers = {name: self._accusers(signal) for name, signal in rule.signals.items()}
+        values: dict[str, Mapping[str, object] | str] = {
+            "subject": listed([subject for subject in self.subjects if subject])
+            or ("one of the workers" if rule.binds else ""),
+            "everywhere": self._everywhere(),
+            "subjects": {"count": len(self.subjects)},
+            "others": listed(others),
+            "victims": listed(
+                [each for each in others if self._failed(each, set().union(*accusers.values()))]
+            ),
+            "life": roster.lives.get(first, {}),
+            "job": roster.job(),
+        }
+        for name, signal in rule.signals.items():
+            own = list(self._rows(signal, first)) if self.truths[first][name] else []
+            named = {"accuser": listed(accusers[name])} if accusers[name] else {}
+            values[name] = {**(own[0] if own else {}), "count": len(own), **named}
+        return values
+
+    def _everywhere(self) -> str:
+        """Return the subjects listed, or `every worker` where they are all workers of a job of several."""
+        everyone = self.roster.everyone
+        if len(everyone) > 1 and set(everyone) <= set(self.subjects):
+            return "every worker" if set(everyone) <= set(self.roster.training) else "every task"
+        return listed([subject for subject in self.subjects if subject])
+
+    def _accusers(self, signal: Signal) -> list[str]:
+        """Return the workers whose rows of a signal accuse a subject, in order."""
+        if signal.table != "accusations":
+            return []
+        rows = chain.from_iterable(
+            self._rows(signal, each) for each in self.subjects if self.truths[each][signal.name]
+        )
+        found = {row["accuser"] for row in rows}
+        return [worker for worker in self.roster.everyone if worker in found]
+
+    def _failed(self, worker: str, accusers: Collection[str]) -> bool:
+        """Return True if a worker failed because it lost a subject."""
+        ended = self.roster.lives[worker]["ended"]
+        return ended == "aborted_by_peer" or (worker in accusers and ended != "finished")
+
+    def _rows(self, signal: Signal, subject: str) -> Iterable[Row]:
+        return rows_of_scope(signal, self.seen[subject][signal.name], subject, self.roster.leader)
+
+    def _evidence(self, values: Values) -> Iterator[Evidence]:
+        for subject in self.subjects:
+            truth, life = self.truths[subject], self.roster.lives.get(subject, {})
+            idle = self.rule.when.wanted - self.rule.when.supporting(truth)
+            about = {"subject": subject or values["subject"], "subjects": {"count": 1}, "life": life}
+            for name, signal in self.rule.signals.items():
+                if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
+                    for row in islice(self._rows(signal, subject), MAX_EVIDENCE):
+                        place = _place(signal, row, fill(signal.says, {**values, **about, name: row}))
+                        yield place._replace(signals=(name,))
+
+
+def _step(step: Step, values: Values) -> Step:
+    """Return the step with its placeholders filled in; omits a command that has unknown values."""
+    command = step.command if step.command and is_known(step.command, values) else None
+    return Step(fill(step.text, values), command and fill(command, values))
+
+
+def _place(signal: Signal, row: Row, says: str) -> Evidence:
+    absent = signal.kind == "absence" and signal.table == "lifetimes"  # whose line is that of an exit code
+    source, line = (None, None) if absent else (row.get("source"), row.get("line"))
+    words = next(
+        (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
+    )
+    kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
+    marks = ((int(row["start"]), int(row["end"])),) if signal.table in _MARKED and row["end"] else ()
+    worker = row.get("accuser") or row.get("worker")
+    return Evidence(says, kind, worker, source, line, words[:2_000] if source else "", marks, row.get("time"))
+
+
+def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
+    known = rule.confidence
+    value = max([LEVELS[known.base], *(LEVELS[to] for name, to in known.raised.items() if truth[name])])
+    caps = [LEVELS[cap] for name, cap in known.cap_without.items() if not truth[name]]
+    return min([value, *caps, *([_CAP_EXPERIMENTAL] if rule.status == "experimental" else [])])
+
+
+def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return how the confidence was computed, e.g. `base likely 0.78`, `“…” raises it to strong 0.90`."""
+    known = rule.confidence
+    raised = [
+        f"“{_plain(name)}” raises it to {level(to)}" for name, to in known.raised.items() if truth[name]
+    ]
+    capped = [
+        f"at most {level(cap)} without “{_plain(name)}”"
+        for name, cap in known.cap_without.items()
+        if not truth[name]
+    ]
+    if rule.status == "experimental":
+        capped.append(f"at most {_CAP_EXPERIMENTAL:.2f} for an experimental rule")
+    return (f"base {level(known.base)}", *raised, *capped)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def finding_of(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: ANN401 - fields of Finding
+    """Return a finding with the fixed properties of its rule; `parts` are its other fields."""
+    return Finding(
+        rule=rule.id,
+        title=rule.title,
+        role=rule.role,
+        outcome=outcome,
+        cause=rule.cause if rule.role is Role.CAUSE else None,
+        verdict=rule.verdict,
+        explains=rule.explains,
+        contradicts=rule.contradicts,
+        despite_finish=rule.despite_finish,
+        references=rule.references,
+        action=rule.action,
+        **parts,
+    )

@@ -1,0 +1,74 @@
+"""The workers of a run as rules see them, and which of them a rule blames."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from analyzer.engine.rule_types import Rule
+from analyzer.engine.select import Row
+from analyzer.model.findings import Verdict
+from analyzer.model.run import Tables
+
+_OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
+"""Prefixes of causes that can affect all workers alike: code, data, storage, environment."""
+
+
+class Roster(NamedTuple):
+    """The workers of the run and how they ended, for binding signals to workers."""
+
+    everyone: tuple[str, ...]
+    training: Mapping[str, None]
+    """In order; a mapping, for it is asked for each worker."""
+    leader: str
+    """Empty if unknown."""
+    lives: Mapping[str, Row]
+    job: Callable[[], Row]
+    """Returns the summary of the job; only a rule that fires asks for it."""
+    mixed: bool = False
+    """Whether a log mixes lines of several workers without naming them."""
+
+
+def roster_of(tables: Tables) -> Roster:
+    """Return the workers of the run, from its tables."""
+    workers = tables["workers"]
+    leader = workers.filter("leader")["worker"].to_list()
+    return Roster(
+        everyone=tuple(workers["worker"].to_list()),
+        training=dict.fromkeys(workers.filter("trains")["worker"].to_list()),
+        leader=leader[0] if leader else "",
+        lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
+        job=lambda: tables["job"].row(0, named=True),
+        mixed="several_workers" in tables["facts"]["key"],
+    )
+
+
+def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (culprits, suspects); with `blame: subject`, none if the rule holds for all training workers.
+
+    Only workers whose files show how they ended are compared. If there is only one, and the cause may have
+    affected the others too, it is a suspect.
+    """
+    seen = {worker for worker in roster.training if _shows_its_end(roster.lives.get(worker, {}))}
+    alike = len(seen) > 1 and seen <= set(workers)
+    alone = (
+        seen == set(workers)
+        and (rule.cause or "").startswith(_OF_ALL)
+        and _absent_may_share(rule, roster, seen)
+    )
+    if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
+        return (), workers
+    return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
+
+
+def _shows_its_end(life: Row) -> bool:
+    """Return False if a worker left no file, or exited with an error code but logged no exception."""
+    silent = life.get("ended") == "exited" and life.get("no_exception") and (life.get("exit_code") or 0) > 0
+    return bool(life.get("seen", True)) and not silent
+
+
+def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
+    """Return True if a worker without files may have failed in the same way, by its exit code."""
+    codes = [
+        roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
+    ]
+    least = 0 if rule.verdict is Verdict.DEGRADED else 1
+    return any(code is None or code >= least for code in codes)
