@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from types import TracebackType
 from typing import Self, TextIO
 
 from analyzer.render.formatting import size
@@ -37,12 +36,7 @@ class ProgressBar:
             self._next, self._drawn = now + _REDRAW_SECONDS, True
             self._write(_ERASE + _line(source, done, max(whole, 1))[: self._columns() - 1])
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._drawn:
             self._write(_ERASE)
 

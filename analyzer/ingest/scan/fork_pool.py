@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from select import poll, select
 from struct import Struct
-from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
 
 from analyzer.ingest.reader_output import SourceRows
@@ -151,12 +150,7 @@ class ForkPool:
         ]
         return sorted(tasks, key=lambda task: task.part != _WHOLE_GROUP)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all readers; kill them if not all logs were collected."""
         if self._collected < len(self._numbers):
             self._kill()
