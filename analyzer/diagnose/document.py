@@ -84,7 +84,10 @@ def _verdict(decision: Decision, parts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _advice(decision: Decision, tables: Tables, deciding: contract.DecidingFile | None) -> dict[str, Any]:
-    """Return summary, reasons and what to do; `deciding` is the file that would decide the diagnosis."""
+    """Return the parts of the document that a reader needs first: summary, reasons, next steps, action.
+
+    If no rule explains the failure, `deciding` is the file that would help most; a next step asks for it.
+    """
     steps = phrasing.next_steps(decision, tables, deciding and deciding["kind"])
     return {
         "summary": phrasing.summary(decision, tables),

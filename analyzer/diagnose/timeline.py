@@ -162,9 +162,9 @@ class _SortKey:
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
 
     def bounds(self, event: Event) -> dict[str, float]:
-        """Return between which times an undated event lies; empty for a dated one.
+        """Return the earliest and latest possible time of an undated event; empty for a dated one.
 
-        `after` is the last dated line before it, `before` when a peer first reported the worker lost.
+        `after` is when the last dated line before it was printed, `before` when a peer first reported a loss.
         """
         after = event.get("after", self._last_dated(event))
         if after is None:

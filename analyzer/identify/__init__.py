@@ -121,7 +121,7 @@ def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -
 
 
 def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
-    """Return for each row how many further attempts began in its source up to its line."""
+    """Return, for each row, how many attempts after the first have begun in its source by its line."""
     counts = {
         (source, line): count for source, lines in when.starts.items() for count, line in enumerate(lines, 1)
     }

@@ -87,7 +87,7 @@ class _Log(NamedTuple):
 def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
     """Return the attempts of all sources, whose workers must be known; does not split event files."""
     found = Attempts(_named_attempts(sources, stated), {}, {}, {})
-    for (worker, attempt), logs in _by_attempt(sources, found.named, stated, tables).items():
+    for (worker, attempt), logs in _logs_by_attempt(sources, found.named, stated, tables).items():
         found.held.setdefault(worker, {})[attempt] = 1 + _split(logs, found)
     for source in sources:
         found.named[source.name] += found.before(source.worker, found.named[source.name])
@@ -132,10 +132,10 @@ def _restarts(stated: Statements) -> dict[str, int]:
     return {fact.worker or "": int(fact.value) for fact in facts}
 
 
-def _by_attempt(
+def _logs_by_attempt(
     sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
 ) -> Mapping[tuple[str, int], list[_Log]]:
-    """Return (worker, attempt) → its logs; `named` is source → attempt."""
+    """Return (worker, attempt) → its logs; `named` is source → the attempt in its name."""
     parts: dict[tuple[str, int, str], list[str]] = {}
     requeued: dict[str, list[int]] = {}
     for stream, facts in stated.items():

@@ -142,7 +142,7 @@ def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool
 
 
 def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
-    """Count the tasks without a log that their peers report as lost."""
+    """Return how many tasks have no log and are reported lost by their peers."""
     lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(_LOSSES))
     named = {*lost["worker"]}
     return sum(life["worker"] in named and not life["logged"] for life in lives)

@@ -102,7 +102,7 @@ def _add_progress(
 
 
 def _of_last_attempts(rows: pl.DataFrame, lives: Mapping[str, Life]) -> Iterator[tuple[Life, dict[str, Any]]]:
-    """Yield the rows of last attempts, each with its life."""
+    """Yield (life, row) for each row that belongs to the last attempt of its worker."""
     for row in rows.iter_rows(named=True):
         if (life := lives.get(row["worker"])) and row["attempt"] == life.attempt:
             yield life, row

@@ -100,5 +100,5 @@ def _used_percent(disk: Event) -> int:
 
 
 def _disk(disk: Event) -> str:
-    """Return what tells a file system from others: its mount point, its type and its size."""
+    """Format a file system: `/data (ext4, 1,000,000 bytes)`."""
     return f"{disk['path']} ({disk.get('type', 'unknown')}, {int(disk['total_bytes']):,} bytes)"

@@ -13,9 +13,9 @@ _MAX_ITEMS = 10
 
 
 def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
-    """Return the digest: new, recurring and resolved failures, accused machines, and unexplained runs.
+    """Return a night's failures as Markdown: new, recurring, resolved; suspect hosts; unexplained runs.
 
-    Muted groups are left out; their number is stated.
+    Muted groups are counted, not listed.
     """
     parts = [
         f"### {_title(summary, context)}",

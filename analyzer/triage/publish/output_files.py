@@ -113,7 +113,10 @@ def report_path(name: str, place: str) -> str:
 
 
 def remove_reports(outputs: Outputs, expired: Iterable[tuple[str, str]]) -> set[str]:
-    """Remove reports, given as (night, name), and return their nights; only names of `report_path` count."""
+    """Remove expired reports, given as (night, file name), and return the nights they are of.
+
+    A name that `report_path` cannot have made is not removed.
+    """
     nights = set()
     for night, report in expired:
         nights.add(night)

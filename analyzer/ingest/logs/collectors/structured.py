@@ -125,7 +125,7 @@ def _message(fields: Entry) -> str:
 
 
 def _prefix(fields: Entry) -> str:
-    """Return level and logger as Python's `logging` prints them by default; empty without a level."""
+    """Return the prefix `LEVEL:logger:` that Python's `logging` would print; empty if there is no level."""
     level = next((_level_name(fields[key]) for key in LEVEL_KEYS if key in fields), "")
     logger = next((name for key in _LOGGER_KEYS if isinstance(name := fields.get(key), str)), "root")
     return f"{level}:{logger if _LOGGER_NAME.match(logger) else 'root'}:" if level else ""
