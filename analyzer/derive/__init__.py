@@ -37,7 +37,8 @@ def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all that derive from them, each computed on first use."""
     read = {**read, "facts": with_recorded_facts(read["facts"], read["sources"])}
     sources, facts, records, scalars = (read[name] for name in ("sources", "facts", "records", "scalars"))
-    training = scalars.filter(pl.col("origin") != GAUGE)
+    gauged = scalars["origin"] == GAUGE
+    training = scalars.filter(~gauged) if gauged.any() else scalars
     trained = {**read, "scalars": training}
 
     def of_job(t: Tables) -> pl.DataFrame:

@@ -15,6 +15,8 @@ MAX_POINTS = 240
 """Maximum number of points per curve; includes the first, the last and the first non-finite value."""
 STEP_TIME = "seconds per step"
 _CURVE = ("worker", "tag", "origin")
+_TIMED = ("worker", "source", "attempt", "tag", "origin", "epoch", "step", "time")
+_POINT = (*_CURVE, "epoch", "step", "steps", "value", "time")
 
 Point = list[Any]
 
@@ -40,7 +42,7 @@ def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, bool, lis
     """Return (worker, tag, origin) → number of its values, whether they belong to epochs, points to draw."""
     by_epoch = (pl.col("step").is_null() & pl.col("epoch").is_not_null()).all().over(_CURVE)
     of_curves = (pl.col("origin") != GAUGE) & ~pl.col("tag").is_in(POSITIONS)
-    kept = _downsampled(scalars.filter(of_curves).with_columns(by_epoch=by_epoch))
+    kept = _downsampled(scalars.select(*_POINT).filter(of_curves).with_columns(by_epoch=by_epoch))
     columns = kept.group_by(_CURVE, maintain_order=True).agg(
         pl.col("total", "by_epoch").first(), "epoch", "step", "steps", "value", "time"
     )
@@ -78,7 +80,7 @@ def _drawn(
 
 def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
     """Return worker → (step, seconds, time) of each dated step; time is split over unlogged steps."""
-    dated = scalars.filter(
+    dated = scalars.select(*_TIMED).filter(
         pl.all_horizontal(pl.col("worker", "time", "step").is_not_null()),
         ~pl.col("origin").is_in(["fit", GAUGE]),
         ~pl.col("tag").str.contains(f"{VALIDATION}|^(?:val|epoch)_"),

@@ -225,10 +225,13 @@ def _starts(tables: Tables) -> Iterator[Event]:
 
 def _restarts(tables: Tables) -> Iterator[Event]:
     """Yield the first dated line of each attempt of a worker but its first."""
-    dated = tables["records"].drop_nulls(["worker", "time"]).sort("time", maintain_order=True)
-    first = dated.unique(["worker", "attempt"], keep="first", maintain_order=True)
-    earlier = pl.col("attempt").min().over("worker")
-    for row in first.filter(pl.col("attempt") > earlier).iter_rows(named=True):
+    records = tables["records"].select("worker", "attempt", "source", "line", "time")
+    dated = records.drop_nulls(["worker", "time"])
+    later = dated.filter(pl.col("attempt") > pl.col("attempt").min().over("worker"))
+    first = later.sort("time", maintain_order=True).unique(
+        ["worker", "attempt"], keep="first", maintain_order=True
+    )
+    for row in first.iter_rows(named=True):
         yield _event(row, "start", f"attempt {row['attempt']}: first line")
 
 
@@ -237,14 +240,16 @@ def _edges(tables: Tables, column: Literal["first_time", "last_time"]) -> dict[s
     at = 0 if column == "first_time" else -1
     files = tables["sources"].drop_nulls(["worker", column]).group_by("worker")
     file = pl.col("source").sort_by(column, "source").get(at)
-    records = tables["records"].drop_nulls(["worker", "time"]).group_by("worker")
+    dated = tables["records"].select("worker", "source", "line", "time").drop_nulls(["worker", "time"])
+    records = dated.group_by("worker")
     line = pl.col("source", "line").sort_by("time", maintain_order=True).get(at)
     found = {worker: (source, None) for worker, source in files.agg(file).iter_rows()}
     return found | {worker: (source, number) for worker, source, number in records.agg(line).iter_rows()}
 
 
 def _progress(tables: Tables) -> Iterator[Event]:
-    steps = tables["scalars"].filter(
+    places = tables["scalars"].select("worker", "source", "line", "epoch", "step", "time")
+    steps = places.filter(
         (pl.col("step") > 0) & pl.col("line").is_not_null() & pl.col("worker").is_not_null()
     )
     kinds: Mapping[Literal["first", "last"], str] = {"first": "first_step", "last": "last_step"}

@@ -118,7 +118,7 @@ def _slow_operations(records: pl.DataFrame) -> Iterator[tuple[str, str, float, f
 
 def _dated_steps(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     """Return the dated steps of each worker, from the source with the most of them."""
-    training = scalars.filter(
+    training = scalars.select("worker", "source", "attempt", "tag", "epoch", "step", "time").filter(
         pl.all_horizontal(pl.col("worker", "time", "step").is_not_null()),
         ~pl.col("tag").str.contains(f"{VALIDATION}|^(?:val|epoch)_"),
     )

@@ -89,7 +89,11 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """Return (worker, attempt) → last position, from its log or else from its event files."""
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
-    steps = scalars.filter(pl.col("worker").is_not_null() & ~beside).with_columns(from_log=from_log)
+    steps = (
+        scalars.select("worker", "attempt", "tag", *Place._fields)
+        .filter(pl.col("worker").is_not_null() & ~beside)
+        .with_columns(from_log=from_log)
+    )
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
     return {

@@ -16,6 +16,7 @@ from analyzer.model.schema import VALIDATION
 from analyzer.tables.builders import frame
 from analyzer.tables.step_times import step_times
 
+_READ = ("worker", "attempt", "source", "tag", "step", "time", "origin")
 _MIN_STEPS = 8
 """Minimum number of steps on either side of a change."""
 _CHANCE = 0.001
@@ -43,7 +44,7 @@ class Change(NamedTuple):
 def paces(scalars: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return step times and their lasting changes, one row per worker with dated progress."""
     tried = pl.col("tag").str.contains(VALIDATION) | pl.col("tag").str.starts_with("val_")
-    dated = scalars.drop_nulls(["worker", "time"]).with_columns(tried=tried)
+    dated = scalars.select(_READ).drop_nulls(["worker", "time"]).with_columns(tried=tried)
     if dated.is_empty():
         return frame("paces", ())
     steps, tests = _steps(dated), _evaluation_times(dated)
