@@ -62,7 +62,7 @@ def _synchronous_workers(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str
 def _marks(scalars: pl.DataFrame, kind: str, workers: list[str]) -> pl.DataFrame:
     """Return one row per worker and training position, with the time at which it was first logged."""
     from_events = pl.col("origin") == _EVENT_FILE
-    timed = scalars.filter(
+    timed = scalars.select("worker", "attempt", "tag", "origin", "epoch", "step", "time").filter(
         pl.col("time").is_not_null()
         & pl.col("worker").is_in(workers)
         & (from_events if kind == _EVENT_FILE else ~from_events)

@@ -50,7 +50,8 @@ def _precedes(row: Row, other: Row) -> bool:
 def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     """Return (worker, attempt) → the last progress line of each of its logs."""
     last = (
-        scalars.filter(pl.col("line").is_not_null())
+        scalars.select("worker", "attempt", "source", "line", "time")
+        .filter(pl.col("line").is_not_null())
         .group_by("worker", "attempt", "source", maintain_order=True)
         .agg(pl.col("line").max(), near=pl.col("time").max(), until=pl.col("time").last())
     )

@@ -131,7 +131,7 @@ def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
 
     The loss of one epoch may be that of a checkpoint that was restored.
     """
-    own = scalars.filter(pl.col("worker").is_not_null())
+    own = scalars.select("worker", "attempt", "tag", "epoch", "step").filter(pl.col("worker").is_not_null())
     steps = own.filter(pl.col("step") > 0).select("worker", "attempt").unique()
     losses = own.filter(pl.col("tag").str.ends_with("loss") & pl.col("epoch").is_not_null())
     epochs = losses.group_by("worker", "attempt").agg(pl.col("epoch").n_unique()).filter(pl.col("epoch") > 1)
@@ -140,7 +140,7 @@ def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
 
 def last_times(scalars: pl.DataFrame) -> dict[tuple[str, int], float | None]:
     """Return (worker, attempt) → time of its last progress in logs or event files."""
-    timed = scalars.filter(pl.col("worker").is_not_null())
+    timed = scalars.select("worker", "attempt", "time").filter(pl.col("worker").is_not_null())
     last = timed.group_by("worker", "attempt", maintain_order=True).agg(pl.col("time").max())
     return {(worker, attempt): time for worker, attempt, time in last.iter_rows()}
 
