@@ -20,6 +20,8 @@ from analyzer.tables.builders import frame
 
 _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
+_OF_ITSELF = ("missing", "restarted")
+"""Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
 _GOES_ON = 5.0
 """Seconds for which a coordinator logs after a loss that it survives."""
 
@@ -62,7 +64,7 @@ def accusations(
     for record in naming.with_columns(behind_end(naming, lifetimes)).iter_rows(named=True):
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
-            if found.worker != accuser or found.kind == "restarted":
+            if found.worker != accuser or found.kind in _OF_ITSELF:
                 since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
                 replaced = _replaced(
                     found, ends.get(accuser), ends, _seconds_between(since, last.get(accuser))
