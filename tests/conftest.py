@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the unit tests, and read each sample run once."""
+    """Watch the unit tests, and read each sample run once; give polars one thread."""
+    with pytest.MonkeyPatch.context() as environment:  # not for the commands that tests start
+        environment.setenv("POLARS_MAX_THREADS", "1")
+        import_module("polars")
     config.pluginmanager.register(UnitTestGuard(), "unit-test-guard")
     home: Path = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     shared = (home.parent if hasattr(config, "workerinput") else home) / "recordings"

@@ -36,13 +36,14 @@ def clocks(
 ) -> pl.DataFrame:
     """Return the clock offset of each training worker, per kind of file (log, event file)."""
     together = _synchronous_workers(workers, facts)
-    found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in _KINDS}
+    kinds = () if scalars.is_empty() else _KINDS
+    found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in kinds}
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
     trainers = workers.filter("trains")["worker"].to_list()
     return frame(
         "clocks",
         (
-            _row(worker, kind, found[kind].get(worker))
+            _row(worker, kind, found.get(kind, {}).get(worker))
             for worker in trainers
             for kind in _KINDS
             if (worker, kind) in left

@@ -27,6 +27,8 @@ _DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and timed part of a step."""
+    if scalars.is_empty():
+        return frame("phases", ())
     duration = pl.col("tag").str.contains(_DURATION) & ~pl.col("tag").str.contains(VALIDATION)
     timed = scalars.filter(duration).drop_nulls(["worker", "step"])
     typical = (pl.col("value") - pl.col("value").median()).abs().arg_min()

@@ -87,6 +87,8 @@ def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
 
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """Return (worker, attempt) → last position, from its log or else from its event files."""
+    if scalars.is_empty():
+        return {}
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
     steps = (
@@ -122,6 +124,8 @@ def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
     """Return worker → `steps` of its first row."""
+    if rows.is_empty():
+        return {}
     first = rows.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
     return dict(first.select("worker", "steps").iter_rows())
 
@@ -131,6 +135,8 @@ def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
 
     The loss of one epoch may be that of a checkpoint that was restored.
     """
+    if scalars.is_empty():
+        return set()
     own = scalars.select("worker", "attempt", "tag", "epoch", "step").filter(pl.col("worker").is_not_null())
     steps = own.filter(pl.col("step") > 0).select("worker", "attempt").unique()
     losses = own.filter(pl.col("tag").str.ends_with("loss") & pl.col("epoch").is_not_null())
