@@ -130,7 +130,7 @@ class Matcher:
             return None
         captures = {k: v for k, v in match.groupdict().items() if v is not None}
         if _QUOTED in captures:
-            captures[_QUOTED] = _whole_words(text, match.start(_QUOTED), captures[_QUOTED])
+            captures[_QUOTED] = _without_cut_word(text, match.start(_QUOTED), captures[_QUOTED])
         return Hit(pattern.id, captures, match[0], match.start())
 
     def _search(self, pattern: str, expression: str, text: str) -> regex.Match[str] | None:
@@ -156,10 +156,10 @@ class Matcher:
         self._wasted[pattern] = self._wasted.get(pattern, 0.0) + seconds
 
 
-def _whole_words(text: str, start: int, quoted: str) -> str:
-    """Return what a rule quotes from `start` of a text on, without the part of a word that it begins with."""
-    within = start > 0 and text[start - 1 : start + 1].replace("_", "a").isalnum()
-    return f"…{quoted.partition(' ')[2]}" if within and " " in quoted else quoted
+def _without_cut_word(text: str, start: int, quoted: str) -> str:
+    """Return the quotation that begins at `start` of the text; `…` replaces a first word that is cut."""
+    is_cut = start > 0 and text[start - 1 : start + 1].replace("_", "a").isalnum()
+    return f"…{quoted.partition(' ')[2]}" if is_cut and " " in quoted else quoted
 
 
 def _compile_regexes(expressions: Sequence[str]) -> dict[str, bytes]:

@@ -172,10 +172,11 @@ def _faults(error: _Error) -> Iterator[tuple[Path, str]]:
     elif kind == "required":
         yield path, f"`{_missing(error)}` is missing"
     else:
-        yield path, _said(error, kind)
+        yield path, _message(error, kind)
 
 
-def _said(error: _Error, kind: str) -> str:
+def _message(error: _Error, kind: str) -> str:
+    """Return the sentence for a validation error of one keyword of JSON Schema, such as `enum` or `type`."""
     value, limit = _shown(error.instance), error.validator_value
     if kind == "enum":
         return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"

@@ -188,7 +188,10 @@ def _csv_rows(path: Path) -> list[Entry]:
 
 
 def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the place of the first of `names`, whole or behind a path: `resource.labels.pod_name`."""
+    """Return the index of the first column called one of `names`, in their order; None if there is none.
+
+    A path before the name is ignored: `resource.labels.pod_name` counts as `pod_name`.
+    """
     last = [column.rpartition(".")[2] for column in header]
     found = (each.index(name) for name in names for each in (header, last) if name in each)
     return next(found, None)

@@ -42,7 +42,7 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
         yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
     if "main_thread" in hit.captures:
         yield _main_thread(hit.captures["main_thread"])
-    for key, value in _with_step(hit.captures).items():
+    for key, value in _with_full_path(hit.captures).items():
         yield from _normal(key, value, hit.captures)
 
 
@@ -73,8 +73,8 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         yield key, value
 
 
-def _with_step(captures: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the groups with the step, where a saver states it apart, at the end of the checkpoint's path."""
+def _with_full_path(captures: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the captured groups; if a saver prints path and step separately, only their join `PATH-STEP`."""
     if (step := captures.get("checkpoint_step")) is None:
         return captures
     path = captures["checkpoint"]

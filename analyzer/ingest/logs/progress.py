@@ -137,7 +137,10 @@ def _layout_of(shape: str) -> _Layout | None:
 
 @lru_cache(maxsize=4096)
 def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
-    """Parse a line with a counter of a name that is not known; its words up to the counter are its key."""
+    """Return (key, layout) of a line with a counter of an unknown name, such as `round 12`; None without one.
+
+    The key is the text before the counter, which identifies it in other lines.
+    """
     if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape):
         return None
     match = _COUNTER.match(shape) or (_COUNTER_BEHIND.search(shape) if has_pair(shape) else None)

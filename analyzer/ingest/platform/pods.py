@@ -139,7 +139,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
 
 
 def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple[str, str]]:
-    """Yield key and value of each fact that a line states of a worker's pod."""
+    """Yield (key, value) of each fact that a line states about a worker's pod."""
     if named and pod.is_named_by(named["value"]):
         yield "pod", named["value"]
     if named and (status := named.groupdict().get("status")) and status not in _WELL:
@@ -150,7 +150,7 @@ def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple
 
 
 def _pod_named(named: re.Match[str] | None, current: _Pod, pods: dict[str | None, _Pod]) -> _Pod:
-    """Return the pod whose name a line holds, known or new; the current one without the name of a worker."""
+    """Return the pod of the worker that a line names, added to `pods` if new; else the current pod."""
     worker = worker_of(named["value"]) if named else None
     return pods.setdefault(worker, _Pod(worker)) if worker else current
 

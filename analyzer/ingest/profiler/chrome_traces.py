@@ -55,6 +55,8 @@ def read_chrome_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Tra
 
 @dataclass(slots=True)
 class _Reader:
+    """Collects spans from trace events, at most `limit`, and counts the events that it cannot use."""
+
     limit: int
     spans: list[Span] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)

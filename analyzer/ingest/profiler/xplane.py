@@ -103,6 +103,8 @@ def read_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Trace:
 
 
 class _Reader:
+    """Collects the spans, clock readings and damage of one XPlane file, of which at most `limit` spans."""
+
     def __init__(self, limit: int) -> None:
         self.events = 0
         self.left = limit

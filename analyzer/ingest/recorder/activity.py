@@ -27,7 +27,7 @@ class ActivityReader(EventReader):
     def _read_sample(self, number: int, event: Event) -> None:
         time, before = float(event["time"]), self._before
         self._before = event
-        found = (*_stops(event), *_waits(before, event), *_losses(before, event), *_training(before, event))
+        found = (*_stops(event), *_waits(before, event), *_losses(before, event), *_phases(before, event))
         for tag, percent in found:
             add_gauge(self._output, f"{tag}_percent", percent, line=number, time=time)
 
@@ -52,13 +52,16 @@ def _losses(before: Event, event: Event) -> Iterator[tuple[str, float]]:
         yield "retransmitted", 100.0 * again / sent
 
 
-def _training(before: Event, event: Event) -> Iterator[tuple[str, float]]:
-    """Yield the share of each phase, and the use of processors, between samples of a process that trains."""
+def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
+    """Yield the percentages of time that each training process spent in each phase since the last sample.
+
+    Also `sending`, 100 while its send queue is full, and `training_cpu`, 100 per processor in use.
+    """
     passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
     earlier = {each["pid"]: each for each in before.get("progress", ())}
     for process in event.get("progress", ()):
         first = earlier.get(process["pid"], {})
-        if passed <= 0 or not _trains_on(first, process, passed, float(event["monotonic"])):
+        if passed <= 0 or not _is_training(first, process, passed, float(event["monotonic"])):
             continue
         looked, looks = first.get("looks", {}), process.get("looks", {})
         counts = {phase: _growth(looked, looks, phase) for phase in _PHASES}
@@ -70,8 +73,11 @@ def _training(before: Event, event: Event) -> Iterator[tuple[str, float]]:
             yield "training_cpu", 100.0 * _growth(before, event, "cpu_seconds") / passed
 
 
-def _trains_on(first: Event, process: Event, passed: float, now: float) -> bool:
-    """Return True if steps were made before and since the first sample, and the last one was not long ago."""
+def _is_training(first: Event, process: Event, passed: float, now: float) -> bool:
+    """Return True if a process made steps before and between two samples, and the last one not long ago.
+
+    `passed` are the seconds between the samples; not long ago means within two mean steps and a second.
+    """
     steps, ended = int(process["steps"]) - int(first.get("steps", 0)), process.get("last_end") or now
     return 0 < int(first.get("steps", 0)) < int(process["steps"]) and now - ended <= 1 + 2 * passed / steps
 

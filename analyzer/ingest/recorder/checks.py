@@ -24,7 +24,11 @@ class CheckReader(EventReader):
         self._add(number, event, "batch", int(event["index"]), name, event["sha256"])
 
     def _read_dataset(self, number: int, event: Event) -> None:
-        """Add what the pipeline of the first dataset, which trains, tells about sharding."""
+        """Add how the first dataset of a process, taken as the training data, is sharded and shuffled.
+
+        An unsharded pipeline becomes a checksum, to compare between workers, and a fact; elements sharded in
+        an unseeded order become a fact.
+        """
         pipeline, policy = event.get("pipeline", {}), event.get("auto_shard_policy")
         first, self._first_dataset = self._first_dataset, False
         if first and policy == "OFF" and "graph_sha256" in pipeline:

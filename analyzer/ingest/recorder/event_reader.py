@@ -1,4 +1,4 @@
-"""What the readers of events share."""
+"""Base class of the readers of `mwms-recorder` events: finds the method for an event, adds facts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -25,7 +25,7 @@ from analyzer.ingest.tensorboard.record_tables import (
     in_order,
     mask_checksum,
     masked_checksum,
-    others,
+    remaining_records,
 )
 from analyzer.ingest.tensorboard.resync import SEARCH_BYTES, find_record
 from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, kept_rows
@@ -183,7 +183,7 @@ class _Reader:
             return False
         columns = tables.decode(self.buffer, offsets)
         rows = []
-        for number in others(columns, len(offsets) - 1):
+        for number in remaining_records(columns, len(offsets) - 1):
             self.pos = offsets[number]
             length = offsets[number + 1] - self.pos - FRAME_BYTES
             rows += [(number, *scalar) for scalar in self._read_record(self.base + self.pos, length)]

@@ -8,7 +8,7 @@ from analyzer.ingest.logs.metrics import scope_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_time
 from analyzer.ingest.tensorboard.event_files import EventFile, read_scalars
-from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MIN_SCALARS, kept_rows, most_tags
+from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MIN_SCALARS, kept_rows, max_tags
 from analyzer.model.schema import VALIDATION
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
@@ -50,8 +50,8 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 def _drop_further_tags(output: SourceRows, found: EventFile, limit: int) -> None:
     tags = len(set(found.tags))
-    if tags > most_tags(limit):
-        output.add_damage(f"holds {tags} tags or more; those after the first {most_tags(limit)} are left out")
+    if tags > max_tags(limit):
+        output.add_damage(f"holds {tags} tags or more; those after the first {max_tags(limit)} are left out")
         found.keep(kept_rows(found.tags, found.values, limit))
 
 

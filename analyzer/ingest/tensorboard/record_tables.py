@@ -80,8 +80,8 @@ class Columns(NamedTuple):
     values: Sequence[float]
 
 
-def others(parts: Iterable[Columns], count: int) -> list[int]:
-    """Return the numbers of those of a batch's `count` records that are in none of the parts."""
+def remaining_records(parts: Iterable[Columns], count: int) -> list[int]:
+    """Return the numbers of the records, of `count` in a batch, that no part contains."""
     import numpy as np
 
     missing = np.ones(count, bool)
@@ -115,7 +115,7 @@ class RecordTables:
         while (size := sizes[buffer[pos : pos + HEADER_BYTES]]) and (pos := pos + size) <= end:
             offsets.append(pos)
             if len(offsets) > _MIN_ROWS and pos - offsets[-_MIN_ROWS] == (_MIN_ROWS - 1) * size:
-                following = range(pos + size, pos + _alike(buffer, pos, size) * size + 1, size)
+                following = range(pos + size, pos + _count_equal_headers(buffer, pos, size) * size + 1, size)
                 offsets += following
                 pos = offsets[-1]
         return offsets
@@ -159,7 +159,7 @@ class RecordTables:
         return layout is not None
 
 
-def _alike(buffer: bytes, pos: int, size: int) -> int:
+def _count_equal_headers(buffer: bytes, pos: int, size: int) -> int:
     """Count the records from `pos` on with the same header as the previous record, up to `_LOOK_AHEAD`."""
     import numpy as np
 

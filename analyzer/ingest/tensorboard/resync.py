@@ -33,12 +33,15 @@ def find_record(buffer: bytes, start: int) -> int | None:
         plausible &= data[at : at + count] == 0
     offsets = np.flatnonzero(plausible)
     stored = sum(data[offsets + _LENGTH_BYTES + at].astype(np.uint32) << np.uint32(8 * at) for at in range(4))
-    found = offsets[_masked_checksums(data, offsets) == stored]
+    found = offsets[_length_checksums(data, offsets) == stored]
     return start + int(found[0]) if len(found) else None
 
 
-def _masked_checksums(data: _Array, offsets: _Array) -> _Array:
-    """Return the masked CRC-32C of each length; that of a sum of bytes is the sum (xor) of theirs."""
+def _length_checksums(data: _Array, offsets: _Array) -> _Array:
+    """Return the masked CRC-32C of the record length at each offset.
+
+    CRC-32C is linear: a table lookup for each byte that is not zero, joined with xor, gives the checksum.
+    """
     import numpy as np
 
     of_zero, of_bytes = _checksum_tables()

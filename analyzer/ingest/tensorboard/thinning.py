@@ -15,8 +15,8 @@ _Array = Any
 """An array of numpy, which is imported only when it is used."""
 
 
-def most_tags(limit: int) -> int:
-    """Return the number of tags that are read of a file that may keep `limit` scalars."""
+def max_tags(limit: int) -> int:
+    """Return the maximum number of tags to read from a file of which `limit` scalars may be kept."""
     return min(MAX_TAGS, limit // _PER_STRETCH)
 
 
@@ -29,7 +29,7 @@ def kept_rows(tags: Sequence[str], values: Sequence[float], limit: int) -> list[
     rows: dict[str, list[int]] = {}
     for row, tag in enumerate(tags):
         rows.setdefault(tag, []).append(row)
-    chosen = list(islice(rows.values(), most_tags(limit)))
+    chosen = list(islice(rows.values(), max_tags(limit)))
     stretches = max(1, limit // _PER_STRETCH // len(chosen))
     kept = [row for own in chosen for row in _kept_of_tag(own, values, stretches)]
     return sorted(kept)

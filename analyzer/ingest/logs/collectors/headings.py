@@ -11,10 +11,10 @@ from analyzer.model.source_kinds import Kind, kind_by_name
 from analyzer.model.task_names import worker_of
 
 _PRINTED = (Kind.PODS, Kind.SACCT, Kind.STACKS)
-"""Kinds of what a command prints that are read as such, not as a log."""
+"""Kinds of command output that have a reader of their own; all other output is read as a log."""
 _MAX_CHARS = 120
 _MAX_WORDS = 8
-"""More words than a title has."""
+"""Maximum number of words in a title."""
 _ROLE = re.compile(
     r"(?<![a-z])(?:worker|chief|master|ps|evaluator|rank|task|index|replica|algo|workerpool[0-3])"
     r"[-_.: #=]{0,2}\d{1,4}(?!\d)|(?<![a-z])(?:chief|master)(?![a-z])"
@@ -41,21 +41,22 @@ _COMMAND = re.compile(
     r"(?P<verb>logs|exec|compose|ps|inspect|describe|get (?:pods?|po|events?|ev)\b|get)"
     r"|(?P<tool>sacct|squeue|scontrol|sinfo|gcloud|yarn|py-spy))\b"
 )
-"""Regex for commands whose output is of the task that they name, or else of no single one."""
+"""Regex for commands whose output is about the task that they name, or about no single task."""
 
 
 def stream_below(line: str) -> str | None:
-    """Return the name of the stream whose lines follow a heading: that of its task, as `worker-1`.
+    """Return the name of the stream whose lines follow a heading: its task, such as `worker-1`.
 
-    What a command prints about a task or the job is named as a file of such output: `describe-worker-1`,
-    `get-pods`, `sacct`. Empty if the lines are of no single task, None if the line is no heading.
+    The output of a command about a task or the job is named like a file that holds such output:
+    `describe-worker-1`, `get-pods`, `sacct`. Empty if the heading names no single task, None if the line is
+    not a heading.
     """
     if len(line) > _MAX_CHARS or not (line := line.strip("\r\n `")):
         return None
     asked = _PROMPT.match(line)
     command = _COMMAND.match(asked["command"] if asked else line)
     if command and (command["tool"] != "py-spy" or _named(line)):
-        return _printed_by(command, _named(line))
+        return _output_name(command, _named(line))
     if asked:
         return _named(line) or None
     if len(line.split()) > _MAX_WORDS:
@@ -65,13 +66,17 @@ def stream_below(line: str) -> str | None:
 
 
 def kind_below(stream: str) -> Kind:
-    """Return the kind of the lines of a stream: what a command printed, or a log."""
+    """Return the kind of source that a stream is read as: a command's output such as `sacct`, or a log."""
     kind = kind_by_name(f"{stream}.txt")
     return kind if kind in _PRINTED else Kind.LOG
 
 
-def _printed_by(command: re.Match[str], task: str) -> str:
-    """Return the name of the stream of what a command prints, about a task if it names one."""
+def _output_name(command: re.Match[str], task: str) -> str:
+    """Return the name of the stream that holds a command's output, ending in `task` unless that is empty.
+
+    Commands that print a task's log give `worker-1`, or `worker-1-previous` for the container before the
+    restart; others put the command first: `describe-worker-1`.
+    """
     verb = command["verb"] or ""
     if verb in {"logs", "exec", "compose", "ps"} or command["tool"] == "gcloud":
         previous = re.search(r" (?:--previous|-p)\b(?!=false)", command.string)
@@ -80,8 +85,8 @@ def _printed_by(command: re.Match[str], task: str) -> str:
     return f"{what}-{task}" if task else what
 
 
-def are_of_several(lines: Iterable[str]) -> bool:
-    """Return True if the headings among the lines begin two streams or more."""
+def name_several_streams(lines: Iterable[str]) -> bool:
+    """Return True if the lines contain headings that name two or more different streams."""
     return len(set(filter(None, map(stream_below, lines)))) > 1
 
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.headings import are_of_several, stream_below
+from analyzer.ingest.logs.collectors.headings import name_several_streams, stream_below
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import ESCAPES, storable
@@ -48,12 +48,16 @@ class CollectedLine(NamedTuple):
     """`stdout` or `stderr` if the prefix states it; partial lines are joined per channel."""
     timestamp: str = ""
     """Time of printing as text, empty if the prefix has none."""
-    heads: bool = False
-    """True if the lines below without a prefix are of the same origin, up to one that begins with a date."""
+    covers_below: bool = False
+    """True if the lines without a prefix below have the same origin, up to one that begins with a date."""
 
 
 def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
-    """Return the style of regexes with the group text and perhaps key, time, channel, part and heads."""
+    """Return a parser of lines: it tries the regexes in turn and returns None if none of them matches.
+
+    The group `text` is required; `key`, `time`, `channel`, `part` (`P` if partial) and `covers_below`, which
+    counts if it is not empty, give the fields of `CollectedLine`.
+    """
     compiled = [re.compile(expression) for expression in expressions]
 
     def read(line: str) -> CollectedLine | None:
@@ -66,8 +70,8 @@ def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
         text = named["text"]
         timestamp, text = (named["time"], text) if "time" in named else split_timestamp(text)
         is_partial = named.get("part") == "P"
-        channel, heads = named.get("channel", ""), bool(named.get("heads"))
-        return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, heads)
+        channel, covers_below = named.get("channel", ""), bool(named.get("covers_below"))
+        return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, covers_below)
 
     return read
 
@@ -188,13 +192,13 @@ _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$
 _rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _replica_exit = _regex_style(
-    r"(?P<text>(?P<heads>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
+    r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
     _regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
-        r"(?P<text>(?P<heads>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
+        r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
         r"\((?P<key>pid=\d+), .*)$",
     ): ("pid=",),
     _regex_style(
@@ -249,7 +253,7 @@ def detect_style(lines: Iterable[str]) -> Style | None:
         marked = _marked(sample, style)
         if len(marked) > 1 and (style is not _rank_in_brackets or _alternate(marked)):
             return _docker_line if style is _json_line and _is_docker(marked) else style
-    return below_headings if are_of_several(sample) else None
+    return below_headings if name_several_streams(sample) else None
 
 
 def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
@@ -306,7 +310,7 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
             key = None
         marked = style(_without_colours(line)) if style else None
         if marked:
-            key = marked.key if marked.heads or style not in EMBEDDED_STYLES else None
+            key = marked.key if marked.covers_below or style not in EMBEDDED_STYLES else None
         elif style in EMBEDDED_STYLES and line[:4].isdigit():
             key = None
         collected = marked or CollectedLine(key, line)
