@@ -143,7 +143,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _baseline(arguments: argparse.Namespace) -> list[str]:
-    """Return the name of the good run to compare with, if one is given."""
+    """Return the argument of `--against` as a list of at most one name."""
     if arguments.against == "-":
         raise UsageError("--against -: standard input can only be RUN")
     return [arguments.against] if arguments.against else []
@@ -209,7 +209,7 @@ def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
 
 
 def _limits(text: str) -> Limits:
-    """Parse `60s`, `4GB`, `60s,4GB` or `none`; a limit that is not named stays as it is by default."""
+    """Parse `60s`, `4GB`, `60s,4GB` or `none`; a limit that is not given has its default."""
     if text == "none":
         return Limits(inf, inf)
     match = re.fullmatch(r"(?:(\d+(?:\.\d+)?)s)?(?:(?:^|,)(\d+(?:\.\d+)?)GB)?", text)
@@ -240,14 +240,14 @@ def _report(
 
 
 def _print_poor_baseline(diagnosis: Diagnosis) -> None:
-    """Print that the run of `--against` did not end well itself."""
+    """Warn on standard error if the run of `--against` is not healthy itself."""
     good = diagnosis.document.get("against")
     if good and good.get("verdict") != Verdict.HEALTHY.value:
         print(f"mwms-analyze: --against: compared with {good['run']}, {how_it_went(good)}", file=sys.stderr)
 
 
 def _print_rule_errors(diagnosis: Diagnosis) -> None:
-    """Print the rules that failed with an error."""
+    """Print on standard error which rules failed with an error, and why."""
     for finding in diagnosis.document["findings"]:
         if finding["outcome"] == Outcome.ERROR.value:
             print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)
@@ -265,6 +265,7 @@ def _width() -> int:
 
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:
+    """Return the exit status; `_EPILOG` lists them."""
     if diagnosis.verdict is Verdict.HEALTHY or (
         diagnosis.verdict is Verdict.DEGRADED and fail_on == "failed"
     ):

@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     told = "Collects a job into a run directory with the tools of its platform, and analyzes it."
     parser = command_parser("mwms-collect", told, _EPILOG)
     add_standard_options(parser)
-    places = parser.add_subparsers(required=True, metavar="PLACE")
+    places = parser.add_subparsers(required=True, metavar="PLATFORM")
     _add_kubernetes(places)
     _add_slurm(places)
     _add_docker(places)
@@ -55,10 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_place(
+def _add_platform(
     places: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, collect: Collect
 ) -> argparse.ArgumentParser:
-    """Add a place with the options that all places have, and the examples that are about it."""
+    """Add the subcommand of a platform, with the options that all platforms share and its examples."""
     shown = examples(*re.findall(rf"^  (mwms-collect {name} .*)", _EPILOG, re.MULTILINE))
     place = places.add_parser(
         name,
@@ -81,7 +81,7 @@ def _add_place(
 
 
 def _add_kubernetes(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    add = _add_place(places, "k8s", "collect a job of Kubernetes with kubectl", _kubernetes).add_argument
+    add = _add_platform(places, "k8s", "collect a job of Kubernetes with kubectl", _kubernetes).add_argument
     add("job", metavar="KIND/NAME", nargs="?", help="tfjob/bert, job/bert, statefulset/bert, pod/bert-0, …")
     add("-l", "--selector", metavar="LABELS", help="labels of the job's pods, instead of KIND/NAME")
     add("-n", "--namespace", metavar="NAME", help="the namespace (default: that of the context)")
@@ -94,7 +94,9 @@ def _kubernetes(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _add_slurm(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    add = _add_place(places, "slurm", "collect a job of Slurm with sacct and scontrol", _slurm).add_argument
+    add = _add_platform(
+        places, "slurm", "collect a job of Slurm with sacct and scontrol", _slurm
+    ).add_argument
     add("job", metavar="JOB", help="the id of the job, 48213 or 48213_4")
     named = "a pattern of further log files; may be given again"
     add("--logs", metavar="PATTERN", action="append", default=[], help=named)
@@ -105,7 +107,7 @@ def _slurm(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _add_docker(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    place = _add_place(places, "docker", "collect a project of Docker Compose with docker", _docker)
+    place = _add_platform(places, "docker", "collect a project of Docker Compose with docker", _docker)
     place.add_argument("name", metavar="PROJECT", help="the project's name, or that of one container")
 
 
@@ -114,7 +116,7 @@ def _docker(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _add_ssh(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    add = _add_place(places, "ssh", "collect files of several hosts with rsync and ssh", _ssh).add_argument
+    add = _add_platform(places, "ssh", "collect files of several hosts with rsync and ssh", _ssh).add_argument
     add("hosts", metavar="HOST", nargs="+", help="a host, as ssh knows it")
     held = "a file or directory of each host; may be given again"
     add("--path", metavar="PATH", action="append", default=[], help=held)
@@ -127,11 +129,11 @@ def _ssh(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    vertex = _add_place(places, "vertex", "collect a custom job of Vertex AI with gcloud", _vertex)
+    vertex = _add_platform(places, "vertex", "collect a custom job of Vertex AI with gcloud", _vertex)
     vertex.add_argument("job", metavar="JOB", help="the number of the job")
     vertex.add_argument("--region", metavar="NAME", help="the job's region, as europe-west4")
     vertex.add_argument("--project", metavar="NAME", help="the project (default: that of gcloud)")
-    sagemaker = _add_place(places, "sagemaker", "collect a training job of SageMaker with aws", _sagemaker)
+    sagemaker = _add_platform(places, "sagemaker", "collect a training job of SageMaker with aws", _sagemaker)
     sagemaker.add_argument("job", metavar="NAME", help="the name of the training job")
     sagemaker.add_argument("--region", metavar="NAME", help="the region (default: that of the profile)")
     sagemaker.add_argument("--profile", metavar="NAME", help="the profile of aws")
@@ -148,7 +150,7 @@ def _sagemaker(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _options(arguments: argparse.Namespace, *names: str) -> list[str]:
-    """Return the options that are given, as the tool of the place takes them: `--namespace=ml`."""
+    """Return the given options in the form that the platform's tool takes: `--namespace=ml`."""
     given = {name: getattr(arguments, name) for name in names}
     return [f"--{name}={value}" for name, value in given.items() if value is not None]
 
@@ -174,24 +176,24 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove a directory and all below it that hold no file, so that the next try finds none."""
+    """Remove a directory and its subdirectories unless they hold files, so that a second call may use it."""
     for each in [*sorted(folder.rglob("*"), reverse=True), folder]:
         with suppress(OSError):  # it was never created, or something is in it
             each.rmdir()
 
 
-def _print(folder: Path, told: set[str], outcome: Outcome) -> None:
-    """Print a command that stores something, with the size, and an error once, on standard error.
+def _print(folder: Path, printed: set[str], outcome: Outcome) -> None:
+    """Print the command of an outcome that stores a file, with its size; print a new error to standard error.
 
-    `told` are the errors printed before, without the tool's name in front.
+    `printed` holds the errors printed so far, without the tool's name in front; a new one is added.
     """
     if outcome.arguments or outcome.file:
         shown = outcome._replace(file=str(folder / outcome.file)) if outcome.file else outcome
         size = f"  # {outcome.size:,} bytes" if outcome.arguments and outcome.size is not None else ""
         write_stdout(f"{shown.shell}{size}\n")
     error = outcome.error.removeprefix(f"{next(iter(outcome.arguments), '')}: ")
-    if error and error not in told:
-        told.add(error)
+    if error and error not in printed:
+        printed.add(error)
         print(f"mwms-collect: {outcome.error}", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Makes paths of what a command is given: rules and runs; standard input and remote runs are copied."""
+"""Turns arguments of commands into local paths; standard input and remote runs are copied."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
 
     Raises:
         NothingReadable: standard input is empty, or a URL cannot be downloaded.
-        UsageError: a URL has no known protocol, its driver is not installed, or `-` does not go alone.
+        UsageError: a URL has no known protocol, its driver is not installed, or `-` is not the only name.
 
     """
     if "-" not in names and not any(map(_is_url, names)):
@@ -29,7 +29,7 @@ def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def rule_directory(name: str, option: str = "--rules ") -> Path:
-    """Return the directory of rules that a command is given.
+    """Return the path of an existing directory with rule files; `option` begins the message of an error.
 
     Raises:
         UsageError: there is no such directory, or no rule in it.

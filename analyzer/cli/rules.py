@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
     listing = command("list", _list, "list all rules")
     listing.add_argument("--json", action="store_true", help="for programs")
-    show = command("show", _print_terminal_page, "print one rule as a page")
+    show = command("show", _show, "print one rule as a page")
     show.add_argument("id", metavar="ID", help="the rule's id")
     lint = command("lint", _lint, "report every fault of every rule file")
     test = command("test", _test, "run every case of every rule")
@@ -107,7 +107,7 @@ def _causes(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_terminal_page(arguments: argparse.Namespace) -> int:
+def _show(arguments: argparse.Namespace) -> int:
     pack = _cached_rules(arguments)
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:

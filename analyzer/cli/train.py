@@ -183,7 +183,7 @@ def _run(args: argparse.Namespace) -> int:
         run_program(scenario, program, observer, target(scenario))
         return target(scenario)
 
-    return _each(args, run_own) if args.program else _each(args, _with_recorder(args, run))
+    return _run_each(args, run_own) if args.program else _run_each(args, _with_recorder(args, run))
 
 
 def _worker(args: argparse.Namespace) -> int:
@@ -206,7 +206,7 @@ def _record(args: argparse.Namespace) -> int:
 
     for path in filter(None, (args.python, args.guilty_python)):
         interpreter.ask(path).require_import()
-    return _each(args, _with_recorder(args, record))
+    return _run_each(args, _with_recorder(args, record))
 
 
 def _with_recorder(args: argparse.Namespace, work: Callable[[Scenario, Recorder], Path]) -> Work:
@@ -263,7 +263,7 @@ def _print_scores(home: Path, scores: Sequence[Score]) -> None:
     print(scoreboard(scores, known_misses_of(home)))
 
 
-def _each(args: argparse.Namespace, work: Work) -> int:
+def _run_each(args: argparse.Namespace, work: Work) -> int:
     """Run `work` on each requested scenario, one at a time; return 1 if any failed."""
     scenarios = [_chosen(args, name) for name in args.scenarios]
     remove_leftovers()
@@ -272,8 +272,8 @@ def _each(args: argparse.Namespace, work: Work) -> int:
         print(f"{scenario.name}: {scenario.workers} workers")
         try:
             with job_observer() as observer:
-                there = work(scenario, observer)
-            print(f"  handed over: {there}")
+                folder = work(scenario, observer)
+            print(f"  run directory: {folder}")
         except UserError as error:
             if not args.keep_going:
                 raise
@@ -288,7 +288,7 @@ def _chosen(args: argparse.Namespace, name: str) -> Scenario:
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario with the given ones of `--stall-timeout`, `--after` and `--recorder`."""
+    """Return a scenario changed by those of `--stall-timeout`, `--after` and `--recorder` that are given."""
     changes = {name: getattr(args, name, None) for name in ("stall_timeout", "after", "recorder")}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 

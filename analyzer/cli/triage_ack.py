@@ -24,7 +24,7 @@ from analyzer.triage.publish.phrasing import acknowledged
 
 
 def acknowledge_group(argv: Sequence[str]) -> str:
-    """Store what the arguments say about a group, and return a line that tells the result.
+    """Acknowledge, mute, note or link a group of failures as the arguments say; return a line on the result.
 
     Raises:
         UsageError: an argument is wrong, or the history has no such group.

@@ -14,8 +14,8 @@ from analyzer.render.sanitize import one_line
 
 TIMEOUT = 30.0
 """Seconds to wait for a connection, and for each part of the answer."""
-_MAX_ANSWER = 2_000
-_MAX_WORDS = 200
+_MAX_ANSWER_BYTES = 2_000
+_MAX_ERROR_CHARS = 200
 _MEDIA = {
     "html": "text/html",
     "junit": "application/xml",
@@ -75,9 +75,9 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
     opener = urllib.request.build_opener(_NoRedirect)
     try:
         with opener.open(request, timeout=timeout) as answer:
-            answer.read(_MAX_ANSWER)
+            answer.read(_MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as error:
-        words = error.read(_MAX_ANSWER).decode("utf-8", "replace")
+        words = error.read(_MAX_ANSWER_BYTES).decode("utf-8", "replace")
         raise UsageError(
             _without_address(f"--post {shown(url)}: answered {error.code}: {words or error.reason}", url)
         ) from None
@@ -97,4 +97,4 @@ def _without_address(message: str, url: str) -> str:
     for secret in (url, parts.path, parts.query, parts.path.rpartition("/")[2]):
         if len(secret) > 3:
             message = message.replace(secret, "…")
-    return one_line(redact({"text": message})["text"], _MAX_WORDS)
+    return one_line(redact({"text": message})["text"], _MAX_ERROR_CHARS)

@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """Return the command for a shell; a comment for a file that was made of another command's answer."""
+        """Return the command for a shell; a comment for a file made from another command's output."""
         if not self.arguments:
             return f"# {self.file}, from the answer above"
         line = shlex.join(self.arguments)
@@ -82,7 +82,7 @@ class Commands:
         self._keep(file, arguments, _error(status, last))
 
     def save_tree(self, folder: str, *arguments: str) -> None:
-        """Run a command that copies files, with a folder of the run as its last argument."""
+        """Run a command that copies files; its target, `folder` of the run, is added as the last argument."""
         target = self.folder / folder
         target.mkdir(parents=True, exist_ok=True)
         command = (*arguments, f"{target}/")
@@ -93,7 +93,7 @@ class Commands:
         self._listener(Outcome(command, error=_error(status, err)))
 
     def write(self, file: str, text: str) -> None:
-        """Store a text that follows from an answer, such as the masked description of a pod."""
+        """Store a text made from a command's output, such as the masked description of a pod."""
         with self._open(file) as target:
             size = target.write(text.encode("utf-8", "surrogateescape"))
         self.saved.append(file)
@@ -109,7 +109,7 @@ class Commands:
         return bool(self._answers) and not any(self._answers)
 
     def report_missing(self, error: str) -> None:
-        """Report what the platform does not have; nothing if it answered no query and so cannot tell."""
+        """Report an error about something missing; do nothing if every query failed, as nothing is known."""
         if not self.unanswered:
             self._listener(Outcome((), error=error))
 
@@ -176,8 +176,8 @@ class DryRun(Commands):
 def _error(status: int, errors: bytes) -> str:
     """Return the first error message that a failed command printed, secrets masked; empty if it succeeded.
 
-    A message reaches up to the next one. Without a line that begins one, it is the last line. What `rsync`
-    says about the end of its remote shell counts only if that printed nothing.
+    A message ends where the next one starts; if no line starts one, it is the last line. Lines of `rsync`
+    about the end of its remote shell are used only if there are no others.
     """
     if not status:
         return ""

@@ -13,7 +13,7 @@ _NUMBER = "com.docker.compose.container-number"
 
 
 def collect(commands: Commands, name: str) -> None:
-    """Save what Docker has of the containers of a project, or of the one container of that name."""
+    """Save logs, exit codes and descriptions of a project's containers, or of the one container `name`."""
     containers = _containers(commands, f"label={_PROJECT}={name}") or _containers(
         commands, f"name=^/?{name}$"
     )
@@ -41,7 +41,7 @@ def _containers(commands: Commands, condition: str) -> list[Json]:
 
 
 def _names(containers: Sequence[Json]) -> list[str]:
-    """Return the service of each container; of a scaled service, numbered from 0."""
+    """Return a name for each container: its service, numbered from 0 if the service is scaled."""
     sizes = Counter(map(_service, containers))
     return [
         f"{_service(each)}-{_number(each) - 1}" if sizes[_service(each)] > 1 else _service(each)

@@ -63,10 +63,10 @@ def collect(commands: Commands, job: Job) -> None:
     pods = _pods(commands, job)
     if pods:
         commands.write_json("pods.json", masked({"apiVersion": "v1", "kind": "List", "items": pods}))
-        for life, pod in _lives(pods):
-            for container in _told_containers(pod):
-                _save_log(commands, job, life, pod, container)
-        codes = [f"{life} {code}\n" for life, pod in _lives(pods) if (code := _exit_code(pod))]
+        for stem, pod in _attempts(pods):
+            for container in _logged_containers(pod):
+                _save_log(commands, job, stem, pod, container)
+        codes = [f"{stem} {code}\n" for stem, pod in _attempts(pods) if (code := _exit_code(pod))]
         commands.write("exit_codes.txt", "".join(codes))
         _save_tf_configs(commands, pods)
         _save_nodes(commands, pods)
@@ -102,26 +102,26 @@ def _selectors(commands: Commands, job: Job) -> list[str]:
     return [",".join(f"{key}={value}" for key, value in labels.items())] if labels else []
 
 
-def _lives(pods: Sequence[Json]) -> Iterator[tuple[str, Json]]:
-    """Yield each pod with the stem of its files; several pods of one task are its attempts, in order."""
+def _attempts(pods: Sequence[Json]) -> Iterator[tuple[str, Json]]:
+    """Yield (stem of file names, pod) for each pod; several pods of one task are its attempts, in order."""
     for _, group in groupby(sorted(pods, key=_task_or_name), key=_task_or_name):
-        lives = list(group)
-        for number, pod in enumerate(lives, 1):
-            yield f"{file_stem(pod)}-attempt-{number}" if len(lives) > 1 else file_stem(pod), pod
+        attempts = list(group)
+        for number, pod in enumerate(attempts, 1):
+            yield f"{file_stem(pod)}-attempt-{number}" if len(attempts) > 1 else file_stem(pod), pod
 
 
-def _save_log(commands: Commands, job: Job, life: str, pod: Json, container: Json) -> None:
-    """Save the log of a container, and that of its previous life if it was restarted."""
+def _save_log(commands: Commands, job: Job, pod_stem: str, pod: Json, container: Json) -> None:
+    """Save the log of a container, and the log before its restart if it was restarted."""
     name = container["name"]
-    stem = life if name == _main_container(pod) else f"{name}/{life}"
+    stem = pod_stem if name == _main_container(pod) else f"{name}/{pod_stem}"
     logs = job.command("logs", pod["metadata"]["name"], f"--container={name}", "--timestamps")
     commands.save(f"{stem}.log", *logs)
     if container.get("restartCount"):
         commands.save(f"{stem}-previous.log", *logs, "--previous")
 
 
-def _told_containers(pod: Json) -> list[Json]:
-    """Return the states of the containers whose logs matter: the main one, and others that failed."""
+def _logged_containers(pod: Json) -> list[Json]:
+    """Return the statuses of the containers whose logs matter: the main one, and others that failed."""
     status = pod.get("status", {})
     started = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
     main = _main_container(pod)
@@ -139,7 +139,7 @@ def _failed(container: Json) -> bool:
 
 
 def _exit_code(pod: Json) -> str:
-    """Return the exit code of the container that trains, `running`, or nothing if it never started."""
+    """Return the exit code of the main container, `running`, or an empty string if it never started."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
     main = _main_container(pod)
     state: Json = next((each.get("state", {}) for each in statuses if each["name"] == main), {})
@@ -155,7 +155,7 @@ def _main_container(pod: Json) -> str:
 
 
 def file_stem(pod: Json) -> str:
-    """Return the pod's name where it states the pod's task, else the task: `worker-1`."""
+    """Return the pod's name if the analyzer can read its task from it, else the task: `worker-1`."""
     name, task = str(pod["metadata"]["name"]), _task(pod)
     return name if not task or worker_of(f"{name}.log") == worker_of(f"{task}.log") else task
 
@@ -175,7 +175,7 @@ def _annotations(pod: Json) -> Json:
 
 
 def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
-    """Save the TF_CONFIG of each pod that declares one; a script may set it later, unseen."""
+    """Save the TF_CONFIG of each pod whose specification sets it; one that a script sets is not visible."""
     for pod in pods:
         container = _main_container(pod)
         (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)

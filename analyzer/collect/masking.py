@@ -1,6 +1,6 @@
 """Masks secrets in descriptions of jobs, which hold the environments of their containers.
 
-Variables whose name suggests a secret are masked whole; in everything else the detectors of `redact` look.
+Variables whose name suggests a secret are masked whole; `redact` searches everything else for secrets.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,22 +17,22 @@ _COPIES = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "manage
 
 def masked(description: Any) -> Any:  # noqa: ANN401 - JSON
     """Return a job's description in JSON without its secrets."""
-    return redact({"description": _without_named(description)})["description"]
+    return redact({"description": _without_named_secrets(description)})["description"]
 
 
-def _without_named(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _without_named_secrets(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Return JSON with variables masked by their names, and without the annotations that copy an object."""
     if isinstance(value, Mapping):
         return {
-            key: _environment(each) if key in _ENVIRONMENTS else _without_named(each)
+            key: _environment(each) if key in _ENVIRONMENTS else _without_named_secrets(each)
             for key, each in value.items()
             if key not in _COPIES
         }
-    return [_without_named(each) for each in value] if isinstance(value, list) else value
+    return [_without_named_secrets(each) for each in value] if isinstance(value, list) else value
 
 
 def _environment(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return variables in one of three forms: name and value, `NAME=value`, or a mapping."""
+    """Return an environment with secrets masked: a mapping, or a list of `NAME=value` or objects."""
     if isinstance(value, Mapping):
         return {name: _masked_value(name, each) for name, each in value.items()}
     return [_variable(each) for each in value] if isinstance(value, list) else value

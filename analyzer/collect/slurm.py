@@ -56,7 +56,7 @@ def _save_nodes(commands: Commands, job: str) -> None:
 
 
 def _work_folder(commands: Commands, job: str, described: str) -> Path | None:
-    """Return the job's directory, which `sacct` still knows when `scontrol` has forgotten the job."""
+    """Return the job's working directory; from `sacct` if `scontrol` no longer knows the job."""
     if stated := _FOLDER.search(described):
         return Path(stated["path"])
     told = commands.query(
@@ -77,7 +77,7 @@ def _named_logs(described: str, folder: Path | None, job: str, patterns: Sequenc
 
 
 def _stored_names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return path → name in the run: its own name, or its place if several files have the same name."""
+    """Return path → name in the run: the file name, or the path below their common folder if names clash."""
     if len({path.name for path in paths}) == len(paths):
         return {path: path.name for path in paths}
     top = os.path.commonpath([path.parent for path in paths])

@@ -9,7 +9,7 @@ from analyzer.model.errors import UsageError
 
 _OPTIONS = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 _LEFT_OUT = ("*.data-?????-of-?????", "*.h5", "*.tfrecord", "*.tfrecords", ".git/", "__pycache__/", ".venv/")
-"""Weights, training data and code: large, and nothing that the analyzer reads."""
+"""Patterns of weights, training data and code: large, and of no use to the analyzer."""
 
 
 def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ def folder_of(host: str) -> str:
 
 
 def _rsync(host: str, path: str) -> tuple[str, ...]:
-    """Return the command that copies a path of a host, up to the target."""
+    """Return the command that copies a path of a host, without its last argument, the target."""
     excluded = [f"--exclude={pattern}" for pattern in _LEFT_OUT]
     shell = f"--rsh={shlex.join(('ssh', *_OPTIONS))}"
     return (

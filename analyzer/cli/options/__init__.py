@@ -1,1 +1,1 @@
-"""Options of commands: their configuration file, what all have, lengths of time, those of the triage."""
+"""Options of the commands: configuration file, standard options, durations and dates, `mwms-triage`."""

@@ -1,6 +1,6 @@
 """Options of a command from the command line, `MWMS_*` variables, a configuration file, and defaults.
 
-The first of these that gives an option decides. All of them are checked alike, by the command's parser.
+Each of these takes precedence over those after it. The command's parser checks the values of all of them.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def configured(
     argv: Sequence[str] | None,
     inputs: Iterable[str],
     tables: Sequence[str] = (),
-    beside: ArgumentParser | None = None,
+    sibling: ArgumentParser | None = None,
 ) -> tuple[Namespace, dict[str, Setting]]:
-    """Return the options in effect, and each with its origin.
+    """Return the options in effect as a namespace, and name → setting with the origin of each.
 
-    `inputs` are the arguments that name runs; `tables` are names of tables of texts that only a file can
-    give. Subcommands share the table of their command, and each takes the options that it has; so do two
-    parsers of one command, of which the other one is `beside`.
+    `inputs` are the arguments that name runs. `tables` are tables of strings, such as `owners`, which only a
+    file can give. The subcommands of a command share its table in the file, and each ignores the options of
+    the others; `sibling` is a separate parser that shares the table too.
 
     Raises:
         UsageError: an option is unknown, or a variable or the file is wrong.
@@ -65,7 +65,7 @@ def configured(
     if unknown:
         raise _unknown_argument(called, unknown[0])
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
-    sharing = [*subcommands(parser).values(), *([beside] if beside else [])]
+    sharing = [*subcommands(parser).values(), *([sibling] if sibling else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
     told = _from_environment(known | actions)
     if file := _file(given.config, _texts(given, inputs), parser.prog):
@@ -87,7 +87,7 @@ def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
 
 
 def _called(parser: ArgumentParser, words: list[str]) -> tuple[ArgumentParser, list[str]]:
-    """Return the parser of the subcommand that is called, or of a command without any, and its arguments."""
+    """Return the parser of the called subcommand, or `parser` if it has none, with the arguments for it."""
     commands = subcommands(parser)
     if not commands:
         return parser, words
@@ -128,7 +128,7 @@ def _file(named: str | None, inputs: Iterable[str], command: str) -> Path | None
 
 
 def _is_beside_input(file: Path, inputs: Iterable[str], command: str) -> bool:
-    """Return True, with a warning, if a file may have come with a run, which must not configure us."""
+    """Return True, and warn, if the file lies in a run: a run must not configure its own analysis."""
     folder = file.resolve().parent
     places = [Path(each).resolve() for each in inputs if each != "-" and "://" not in each]
     inside = any(
@@ -176,7 +176,7 @@ def _parsed(variable: str, text: str, action: Action) -> object:
 def _from_file(
     path: Path, command: str, actions: Mapping[str, Action], tables: Sequence[str]
 ) -> dict[str, Setting]:
-    """Return the options of a file: those of the command's table, or of the file if it has no such tables."""
+    """Return the options in a file: in the command's table, or at the top level if no command has a table."""
     text, content = _read(path)
     table = command if content.keys() & set(COMMANDS) else ""
     if table and (strange := [name for name in content if name not in COMMANDS]):
@@ -187,7 +187,7 @@ def _from_file(
     for name, value in given.items():
         if name not in known:
             raise _unknown(path, text, name, table, known)
-        where = _place(path, text, name, table)
+        where = _location(path, text, name, table)
         said = f"{where}: {name} = {_toml(value)}"
         checked = (
             _checked_table(value, said) if name in tables else _checked(actions[known[name]], value, said)
@@ -214,7 +214,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
 def _unknown(path: Path, text: str, name: str, table: str, known: Iterable[str]) -> UsageError:
     near = _nearest(name, known, 0.6)
     hint = f"; did you mean {near}?" if near else f"; choose from {', '.join(sorted(known))}"
-    return UsageError(f"{_place(path, text, name, table)}: unknown option {name}{hint}")
+    return UsageError(f"{_location(path, text, name, table)}: unknown option {name}{hint}")
 
 
 def _nearest(name: str, known: Iterable[str], cutoff: float) -> str | None:
@@ -223,7 +223,7 @@ def _nearest(name: str, known: Iterable[str], cutoff: float) -> str | None:
     return next(iter(get_close_matches(name, known, 1, cutoff)), None)
 
 
-def _place(path: Path, text: str, name: str, table: str) -> str:
+def _location(path: Path, text: str, name: str, table: str) -> str:
     """Return `FILE:LINE` of a key or table inside a table of a TOML text; `FILE` if it is not found."""
     inside, key = "", re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""")
     for number, line in enumerate(text.splitlines(), 1):

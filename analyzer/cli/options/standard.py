@@ -1,4 +1,4 @@
-"""What the parsers of all commands share: help, examples in it, `--version` and `--print-completion`."""
+"""Parsers of the commands, the examples in their help, and the options that all commands have."""
 
 import os
 from argparse import Action, ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
@@ -17,6 +17,7 @@ COMPLETIONS = {
 }
 """Shell → file below `share/` with the completion of a command."""
 _ADDED = {RULES: "rules", READERS: "reader"}
+"""Group of an installed extension → what it adds, as `--version` prints it."""
 
 
 class _PrintVersion(Action):
@@ -68,7 +69,7 @@ def add_command(
     text: str,
     lines: Sequence[str],
 ) -> ArgumentParser:
-    """Add a subcommand that `work` runs, and return its parser; of the example `lines`, it shows its own."""
+    """Add a subcommand that calls `work`; return its parser, whose help shows its examples among `lines`."""
     made: ArgumentParser = commands.add_parser(
         name,
         help=text,
@@ -81,5 +82,5 @@ def add_command(
 
 
 def examples(*lines: str) -> str:
-    """Return command lines as the last part of a help text."""
+    """Return command lines as the section of a help text that shows examples."""
     return "\n  ".join(["examples:" if len(lines) > 1 else "example:", *lines])

@@ -17,7 +17,7 @@ def seconds(option: str, given: str) -> float:
 
 
 def since(given: str, now: float) -> float:
-    """Return the time, in seconds since the epoch, that lies a duration before `now` or begins a date."""
+    """Parse `--since`, a duration before `now` or a date, and return seconds since the epoch."""
     return now - seconds("--since", given) if given[-1] in _UNITS else timestamp("--since", given)
 
 

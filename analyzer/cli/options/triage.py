@@ -24,7 +24,7 @@ exit status:
   70   internal error
   130  interrupted; the next call continues there"""
 TABLES = ("owners", "muted")
-"""Tables of the configuration file."""
+"""Tables of strings that the configuration file may hold."""
 
 
 def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
@@ -41,7 +41,7 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line; defaults of its own stand beside each option."""
+    """Return the parser of `mwms-triage`."""
     told = "Diagnoses the runs that are new since the last call; lists new and recurring failures."
     made = command_parser("mwms-triage", told, _EPILOG)
     _add_runs(made)
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
-    """Add where runs and outputs are, and which runs are examined."""
+    """Add the options that say where runs and outputs are, and which runs are examined."""
     add = parser.add_argument
     add("roots", nargs="*", metavar="ROOT", help="a directory with runs below it, or s3://… or gs://…")
     add("-o", "--output", metavar="DIR", help="reports, index page, history; or s3://… or gs://…")
@@ -70,7 +70,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
-    """Add how long results are kept, and how runs are found and examined."""
+    """Add the options that say how long results are kept, and how runs are found and examined."""
     add = parser.add_argument
     add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
     add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: for ever)")
@@ -86,7 +86,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Add what is told of the failures, how, and to whom."""
+    """Add the options for the exit status, the digests and the notifications."""
     add = parser.add_argument
     lowest = "lowest severity that exits with 1 (default: degraded)"
     add("--fail-on", choices=("failed", "degraded"), default="degraded", help=lowest)

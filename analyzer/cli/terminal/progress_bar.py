@@ -22,7 +22,7 @@ class ProgressBar:
 
     def __init__(self, screen: TextIO | None = None) -> None:
         self._screen = screen or sys.stderr
-        self._seen = _is_terminal(self._screen)
+        self._visible = _is_terminal(self._screen)
         self._next = time.monotonic() + DELAY_SECONDS
         self._drawn = False
 
@@ -32,7 +32,7 @@ class ProgressBar:
     def __call__(self, source: str, done: int, whole: int) -> None:
         """Show that `done` of `whole` bytes are read; `source` is the current file."""
         now = time.monotonic()
-        if self._seen and now >= self._next:
+        if self._visible and now >= self._next:
             self._next, self._drawn = now + _REDRAW_SECONDS, True
             self._write(_ERASE + _line(source, done, max(whole, 1))[: self._columns() - 1])
 
@@ -45,7 +45,7 @@ class ProgressBar:
             self._screen.write(text)
             self._screen.flush()
         except (OSError, UnicodeError):  # the terminal is gone, or cannot show these characters
-            self._seen = False
+            self._visible = False
 
     def _columns(self) -> int:
         try:
