@@ -65,11 +65,11 @@ with ProfileData.from_file(path) as data:
 )
 WITH_RULES = _MEASURED.format(
     imports="""
-from analyzer.engine import load_kept
+from analyzer.engine import load_cached
 from analyzer.pipeline import analyze
 from analyzer.render import render
 """,
-    read='assert render(analyze([Path(path)], load_kept([Path(sys.argv[2])])).document, "html")',
+    read='assert render(analyze([Path(path)], load_cached([Path(sys.argv[2])])).document, "html")',
 )
 
 

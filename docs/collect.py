@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from analyzer.diagnose.advice.recipes import ON_WORKER, PLACES, WORKER, Command, Recipe, recipes
+from analyzer.diagnose.advice.recipes import ON_WORKER, PLATFORMS, WORKER, Command, Recipe, recipes
 
 _OPENING = """\
 # Collect a run
@@ -72,7 +72,7 @@ _EXIT = "\nexit $code"
 
 def collect() -> str:
     """How to collect a run, by where it ran and by what is collected."""
-    parts = [line for place in PLACES for line in _place(place)]
+    parts = [line for place in PLATFORMS for line in _place(place)]
     parts += [_MORE.rstrip("\n"), "", *_worker()]
     parts += ["## What each thing tells, and how to get it", ""]
     return _OPENING + "\n".join([*parts, *(line for each in recipes().values() for line in _recipe(each))])

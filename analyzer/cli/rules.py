@@ -16,7 +16,7 @@ from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers
 from analyzer.engine import RulePack
 from analyzer.engine.authoring import cases, pages
-from analyzer.engine.authoring.cases import Trial, tried
+from analyzer.engine.authoring.cases import Trial, run_case
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
 from analyzer.engine.loading.load import load
@@ -162,7 +162,7 @@ def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:
     for rule in pack.rules:
         for case in rule.cases:
             with tempfile.TemporaryDirectory(prefix="mwms-") as scratch:
-                yield tried(pack, rule, case, homes[rule.file], Path(scratch), _read)
+                yield run_case(pack, rule, case, homes[rule.file], Path(scratch), _read)
 
 
 def _coverage(arguments: argparse.Namespace) -> int:

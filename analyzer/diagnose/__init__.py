@@ -23,7 +23,7 @@ def diagnose(
 ) -> Diagnosis:
     """Return the diagnosis of run `name`, compared with a good run if given; `made_with` records versions.
 
-    `renamed` has former ids of causes and rules with the present ones, `meanings` what each cause means.
+    `renamed` maps former ids of causes and rules to the present ones, `meanings` causes to what they mean.
     """
     related = relate(findings)
     shown, decision = capped(related, decide(related, tables), tables)

@@ -34,8 +34,9 @@ def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> d
     return made
 
 
-def _preferred(told: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    return [curve for curve in told if curve["origin"] != "event_file"] or told
+def _preferred(curves: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return a worker's curves from its log; those from event files if its log has none."""
+    return [curve for curve in curves if curve["origin"] != "event_file"] or curves
 
 
 def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, bool, list[Point]]]:
@@ -106,8 +107,8 @@ def _step_time(took: list[Point]) -> DrawnCurve:
     every, seconds = math.ceil(2 * len(took) / MAX_POINTS), itemgetter(1)
     kept = took
     if len(took) > MAX_POINTS:
-        stretches = [took[at : at + every] for at in range(0, len(took), every)]
-        ends = [(min(part, key=seconds), max(part, key=seconds)) for part in stretches]
+        buckets = [took[at : at + every] for at in range(0, len(took), every)]
+        ends = [(min(part, key=seconds), max(part, key=seconds)) for part in buckets]
         kept = sorted((point for pair in ends for point in pair), key=itemgetter(0))
     return {"tag": STEP_TIME, "scope": "local", "kept": len(kept), "total": len(took), "points": kept}
 

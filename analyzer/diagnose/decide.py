@@ -30,7 +30,7 @@ _CAP_OLD = LEVELS["likely"]
 
 
 _CAP_UNREAD = LEVELS["possible"]
-"""Highest confidence if files were left out for want of time: what they lack may stand in the rest."""
+"""Highest confidence if the budget left files out: they may hold an earlier or another failure."""
 
 _CAP_UNREADABLE = LEVELS["likely"]
 """Highest confidence if the log of a worker cannot be read: it may show an earlier failure."""
@@ -50,7 +50,7 @@ class Decision(NamedTuple):
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
-    """Return the verdict of the surest cause that nothing else explains, else of how the workers ended."""
+    """Return the verdict of the surest unexplained cause; without one, that of how the workers ended."""
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
     standing = sorted((f for f in causes if _stands(f, tables)), key=_rank)
     if standing:
@@ -66,11 +66,11 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
 def capped(
     findings: Sequence[Finding], decision: Decision, tables: Tables
 ) -> tuple[Sequence[Finding], Decision]:
-    """Return findings and decision with confidence capped for what makes all of them less sure.
+    """Return findings and decision with the confidence capped where the run leaves a doubt.
 
-    That is a guessed culprit, one whose log may be another's, TensorFlow before 2.4, files that the budget
-    left out, and logs that cannot be read. The chosen cause stays. A culprit becomes a suspect if its log was
-    left out or may be another's, or if it is guessed from the only log.
+    Doubtful are a guessed culprit, a culprit's log that may be another's, TensorFlow before 2.4, files that
+    the budget left out, and logs that cannot be read. The chosen cause stays. A culprit becomes a suspect if
+    its log was left out or may be another's, or if it is guessed from the only log.
     """
     workers, caps, unread = tables["workers"], list(_caps(tables)), _workers_beyond_budget(tables)
     guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
@@ -162,6 +162,7 @@ def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> s
 def _without_cause(
     tables: Tables, findings: Sequence[Finding], rejected: tuple[tuple[Finding, str], ...]
 ) -> Decision:
+    """Return the verdict that follows from how the workers ended: healthy, failed or inconclusive."""
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0]:

@@ -42,8 +42,8 @@ def document(
 ) -> contract.DiagnosisDocument:
     """Return the whole diagnosis; independent of the current time and the run's location.
 
-    `renamed` has former ids of causes and rules with the present ones, so that fingerprints stay equal;
-    `meanings` has causes with what they mean.
+    `renamed` maps former ids of causes and rules to the present ones, so that fingerprints stay equal;
+    `meanings` maps causes to what they mean.
     """
     parts = _parts(decision, tables)
     paused = pauses_by_worker(tables["pauses"])
@@ -153,7 +153,7 @@ def _unexplained(
     said = last_words(tables)
     context = {(each["source"], number) for each in said for number, _ in each["context"]}
     shown = context | {(each["source"], each["line"]) for each in (*said, *(one["line"] for one in telling))}
-    return said, odd_lines(tables, told=shown)
+    return said, odd_lines(tables, shown=shown)
 
 
 def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from analyzer.model.findings import Finding, Outcome, Role
 
-_LOOKS = ("peer.", "hang.")
+_SYMPTOMS = ("peer.", "hang.")
 """Prefixes of causes that describe only how a failure looked to other workers."""
 
 
@@ -47,7 +47,7 @@ def precedence(finding: Finding) -> tuple[float, bool, int, float, str]:
     """
     unnamed = 0 if finding.culprits else 1 if finding.suspects else 2
     began = min((place.time for place in finding.evidence if place.time is not None), default=math.inf)
-    return (-finding.confidence, (finding.cause or "").startswith(_LOOKS), unnamed, began, finding.rule)
+    return (-finding.confidence, (finding.cause or "").startswith(_SYMPTOMS), unnamed, began, finding.rule)
 
 
 def _goes_first(finding: Finding, other: Finding) -> bool:
@@ -55,5 +55,6 @@ def _goes_first(finding: Finding, other: Finding) -> bool:
 
 
 def _named(finding: Finding, patterns: Sequence[str]) -> bool:
+    """Return True if one of the glob patterns matches the rule or the cause of a finding."""
     targets = (finding.rule, finding.cause or "")
     return any(target and fnmatchcase(target, pattern) for pattern in patterns for target in targets)

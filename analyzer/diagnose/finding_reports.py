@@ -44,7 +44,7 @@ def _finding(finding: Finding, lines: LineTexts) -> FindingReport:
 
 
 def _quoted(evidence: Iterable[Evidence], lines: LineTexts) -> list[Evidence]:
-    """Return the evidence that says or quotes anything; each line has its text."""
+    """Return the evidence that has a statement or a quotation; each line of a log gets its text."""
     return [
         each._replace(excerpt=lines.at(each.source, each.line)) if each.line and not each.excerpt else each
         for each in evidence
@@ -53,7 +53,7 @@ def _quoted(evidence: Iterable[Evidence], lines: LineTexts) -> list[Evidence]:
 
 
 def _merged(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return the evidence with entries of the same place merged; a log line stands for its event file."""
+    """Return the evidence with entries of one place merged, and no event file that repeats a log line."""
     marked = {(each.source, each.line): each.excerpt for each in evidence if each.marks}
     logged = {(each.worker, each.says) for each in evidence if each.line}
     places: dict[tuple[Any, ...], Evidence] = {}
@@ -80,7 +80,7 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
 
 
 def _repeats(said: str, before: str) -> bool:
-    """Return True if a statement is among those before it, or quotes the same words behind its colon."""
+    """Return True if the statements `before` include this one, or quote the same words after a colon."""
     shorter, longer = sorted((said.partition(": ")[2], before.partition(": ")[2]), key=len)
     return f"; {said};" in f"; {before};" or (len(shorter) >= _SHORTEST_QUOTE and shorter in longer)
 
@@ -95,7 +95,7 @@ def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
 
 
 def _quoted_words(evidence: Evidence) -> Iterator[tuple[int, int]]:
-    """Yield where the line has the words that `says` quotes behind a colon."""
+    """Yield (start, end) in the excerpt of the words that `says` quotes after a colon, if they are there."""
     said = evidence.says
     ends = [len(said), *(semicolon.start() for semicolon in reversed([*re.finditer("; ", said)]))]
     for colon, end in product(re.finditer(": ", said), ends):

@@ -22,7 +22,7 @@ _ENDS = frozenset({"exit_code", "signal", "ended"})
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
     """Return causes that missed one signal; first those whose signal a missing file might contain.
 
-    Beside a known cause, only these: files that were read have refuted the others.
+    If a cause is known, only those are returned: the files that were read refute the others.
     """
     if decision.verdict is Verdict.HEALTHY:
         return []

@@ -112,7 +112,7 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
-    """Yield how to inspect a job that still hangs: its workers that the others wait for, else all running."""
+    """Yield the step that inspects the awaited workers of a job that still hangs, else all running ones."""
     running = (
         tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
     )

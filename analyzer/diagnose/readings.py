@@ -6,7 +6,7 @@ from analyzer.model.contract import DrawnReading
 from analyzer.model.schema import GAUGE
 
 MAX_POINTS = 120
-"""Maximum number of points per curve: the highest reading of each of so many stretches of time."""
+"""Maximum number of points per curve: as many buckets of readings, of each the highest."""
 _MIN_READINGS = 3
 _CURVE = ("worker", "tag")
 _DEVICE = r"^gpu\d+/"
@@ -44,7 +44,7 @@ def readings_by_worker(scalars: pl.DataFrame) -> dict[str, list[DrawnReading]]:
 def _highest(readings: pl.DataFrame) -> pl.DataFrame:
     """Return worker, tag, number of readings, and times and values of the highest ones to draw."""
     at, every = pl.int_range(pl.len()), (pl.len() / MAX_POINTS).ceil()
-    parts = readings.with_columns(stretch=(at // every).over(_CURVE), total=pl.len().over(_CURVE))
-    is_highest = (pl.col("value").arg_max() == at).over(*_CURVE, "stretch")
+    parts = readings.with_columns(bucket=(at // every).over(_CURVE), total=pl.len().over(_CURVE))
+    is_highest = (pl.col("value").arg_max() == at).over(*_CURVE, "bucket")
     kept = parts.filter(is_highest & (pl.col("total") >= _MIN_READINGS))
     return kept.group_by(_CURVE, maintain_order=True).agg(pl.col("total").first(), "time", "value")

@@ -52,7 +52,7 @@ def timeline(
 ) -> tuple[list[TimelineEvent], int]:
     """Return (events by time on the common clock, number of less important events left out).
 
-    `paused` is worker → pauses, `cause` is that of the verdict.
+    `parts` maps workers to their part in the failure, `paused` to their pauses; `cause` is the verdict's.
     Each event refers to its log line, if it has one.
     """
     clock = CommonClock(tables["clocks"], tables["sources"])

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 NUMERIC = ("above", "at_least", "at_most", "below")
-_SPOKEN = ("contains", "matches")
+_TEXT_OPERATORS = ("contains", "matches")
 _VERSIONS = ("since", "before")
 _ANY = ("known", "not")
 
@@ -30,7 +30,7 @@ _NUMBERS, _BOUND = 3, 10**5
 
 def operators(type_: str) -> tuple[str, ...]:
     """Return the operators for a column type."""
-    own: Mapping[str, tuple[str, ...]] = {"text": (*_SPOKEN, *_VERSIONS), "bool": ()}
+    own: Mapping[str, tuple[str, ...]] = {"text": (*_TEXT_OPERATORS, *_VERSIONS), "bool": ()}
     return (*own.get(type_, NUMERIC), *_ANY)
 
 
@@ -48,16 +48,16 @@ _IN_PYTHON: Mapping[str, Callable[[Any, Any], bool]] = {
     "known": lambda cell, known: (cell is not None) == known,
     "not": lambda cell, value: not _is_one_of(cell, value),
 }
-"""Operators that Python applies to a cell as polars does, in whose order NaN comes last."""
+"""Operator → its evaluation on a cell in Python, equal to that of polars, which sorts NaN last."""
 
 
-def is_met_in_python(where: Mapping[str, object]) -> bool:
-    """Return True if `meets` can tell: no condition has a regex, words to search for or a version."""
+def is_simple(where: Mapping[str, object]) -> bool:
+    """Return True if `meets` can evaluate the conditions: none has a regex, a text search or a version."""
     return all(not isinstance(each, Mapping) or _IN_PYTHON.keys() >= each.keys() for each in where.values())
 
 
 def meets(row: Mapping[str, Any], where: Mapping[str, object]) -> bool:
-    """Return what `expression` gives for a row of a table."""
+    """Return True if a row satisfies all conditions, like `expression` but without a query."""
     return all(
         all(_IN_PYTHON[operator](row[column], operand) for operator, operand in condition.items())
         if isinstance(condition, dict)

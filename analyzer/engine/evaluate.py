@@ -38,7 +38,7 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
 
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
-    """Return the finding; if it did not fire, its reason tells a required source that was read in part."""
+    """Return the finding; if it did not fire, its reason names a required source that was read in part."""
     lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
     if not lost or finding.outcome is not Outcome.QUIET:
         return finding
@@ -90,9 +90,9 @@ def _in_order(
 
 
 def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
-    """Return the signal missing for the worker with most signals; None if no worker lacks just one.
+    """Return the one signal that a rule lacks to fire for a worker; None if it lacks more for every worker.
 
-    Of several each of which would do, it is the one that the rule states first.
+    The worker is the one with most signals; of alternative signals, the rule's first is returned.
     """
     found = []
     for subject, truth in truths:
@@ -104,6 +104,7 @@ def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
 
 
 def _why_quiet(rule: Rule, truths: Truths) -> str:
+    """Return in words why a rule did not fire."""
     each = [truth for _, truth in truths]
     asked = [truth for truth in each if rule.when.holds(truth)]
     if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:

@@ -85,6 +85,7 @@ def _words(text: str) -> list[str]:
 
 
 def _chain(words: list[str], operator: str) -> Expression:
+    """Parse operands joined by `and` or `or`, and remove their words from the list."""
     inner: Callable[[], Expression] = (
         (lambda: _chain(words, "and")) if operator == "or" else (lambda: _one(words))
     )
@@ -96,6 +97,7 @@ def _chain(words: list[str], operator: str) -> Expression:
 
 
 def _one(words: list[str]) -> Expression:
+    """Parse a signal, a negation or a parenthesis, and remove its words from the list."""
     word = words.pop(0) if words else ""
     if word == "not":
         return Expression("not", parts=(_one(words),))

@@ -21,7 +21,10 @@ _MARKED = ("matches", "accusations")
 
 
 class Firing(NamedTuple):
-    """A rule that holds for some subjects; by subject, the truth of its signals and the rows they saw."""
+    """A rule that fires for some subjects.
+
+    `truths` is subject → signal → whether it holds, `seen` subject → signal → worker → rows that satisfy it.
+    """
 
     rule: Rule
     subjects: Sequence[str]
@@ -51,9 +54,9 @@ class Firing(NamedTuple):
         )
 
     def _values(self) -> dict[str, Mapping[str, object] | str]:
-        """Return placeholder → value; signals and lives are those of the first subject.
+        """Return placeholder → value; columns of signals and of `life` are those of the first subject.
 
-        An `accuser` is all workers that accuse a subject.
+        An `accuser` is the list of all workers that accuse a subject.
         """
         rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
         others = [worker for worker in roster.training if worker not in bound]
@@ -109,7 +112,7 @@ class Firing(NamedTuple):
             for name, signal in self.rule.signals.items():
                 if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
                     for row in islice(self._rows(signal, subject), MAX_EVIDENCE):
-                        place = _place(signal, row, fill(signal.says, {**values, **about, name: row}))
+                        place = _evidence_of(signal, row, fill(signal.says, {**values, **about, name: row}))
                         yield place._replace(signals=(name,))
 
 
@@ -119,7 +122,7 @@ def _step(step: Step, values: Values) -> Step:
     return Step(fill(step.text, values), command and fill(command, values))
 
 
-def _place(signal: Signal, row: Row, says: str) -> Evidence:
+def _evidence_of(signal: Signal, row: Row, says: str) -> Evidence:
     absent = signal.kind == "absence" and signal.table == "lifetimes"  # whose line is that of an exit code
     source, line = (None, None) if absent else (row.get("source"), row.get("line"))
     words = next(

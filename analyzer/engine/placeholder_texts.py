@@ -1,7 +1,7 @@
 """Fills the placeholders in the texts of rules.
 
 {subject}          the bound worker, or several
-{everywhere}       the same, but `every worker` where it is all of them
+{everywhere}       `every worker` if the rule holds for all of them, else like {subject}
 {others}           the other training workers
 {victims}          the other training workers that failed because they lost a peer
 {a.column|b.column} the first of several that is known
@@ -32,7 +32,7 @@ _HEADINGS = re.compile(
 """Regex of what TensorFlow prints before the statement of an error."""
 _NEXT_STATEMENT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\s+(?=\(1\) )")
 _MAX_WORDS, _MIN_QUOTED_WORDS = 22, 8
-"""Words of a headline, and those that it may quote of an error at least; evidence has the whole."""
+"""Maximum words of a headline, and minimum that it may quote of an error; the evidence has all of it."""
 
 Values = Mapping[str, Mapping[str, object] | str]
 

@@ -17,10 +17,11 @@ class Roster(NamedTuple):
 
     everyone: tuple[str, ...]
     training: Mapping[str, None]
-    """In order; a mapping, for it is asked for each worker."""
+    """The training workers in order, as keys: each is looked up often."""
     leader: str
     """Empty if unknown."""
     lives: Mapping[str, Row]
+    """Worker → its row of `lifetimes`."""
     job: Callable[[], Row]
     """Returns the summary of the job; only a rule that fires asks for it."""
     mixed: bool = False

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.engine.conditions import expression, is_met_in_python, meets
+from analyzer.engine.conditions import expression, is_simple, meets
 from analyzer.engine.rule_types import RulePack, Signal
 from analyzer.model.run import Tables
 
 Row = Mapping[str, Any]
 RowsByWorker = Mapping[str, list[Row]]
 _FEW_ROWS = 64
-"""Rows of a table up to which Python meets conditions faster than a query of polars is built."""
+"""Maximum number of rows on which Python evaluates conditions faster than polars plans a query."""
 
 
 def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]:
@@ -44,23 +44,23 @@ def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Se
     if not table.height:
         return none
     values = cache(lambda column: frozenset(table[column].to_list()))
-    spoken = {name: signal for name, signal in signals.items() if _may_match(signal.where, values)}
-    few = _numbers_of_few(table, spoken) if table.height <= _FEW_ROWS else {}
+    possible = {name: signal for name, signal in signals.items() if _may_match(signal.where, values)}
+    few = _numbers_of_few(table, possible) if table.height <= _FEW_ROWS else {}
     wanted = [
         _row_filter(signal).arg_true().implode().alias(name)
-        for name, signal in spoken.items()
+        for name, signal in possible.items()
         if name not in few
     ]
     return none | few | (table.select_seq(wanted).row(0, named=True) if wanted else {})
 
 
 def _numbers_of_few(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
-    """Return what `_numbers` returns, for the signals that no regex decides, without a query."""
+    """Return signal → row numbers, for the signals whose conditions Python can evaluate."""
     rows = list(enumerate(table.iter_rows(named=True)))
     return {
         name: [n for n, row in rows if meets(row, signal.where) and not _excluded(row, signal)]
         for name, signal in signals.items()
-        if all(map(is_met_in_python, (signal.where, *signal.unless)))
+        if all(map(is_simple, (signal.where, *signal.unless)))
     }
 
 

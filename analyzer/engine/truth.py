@@ -8,7 +8,7 @@ from analyzer.engine.rule_types import Signal
 from analyzer.engine.select import Row, RowsByWorker
 
 Truths = Sequence[tuple[str, Mapping[str, bool]]]
-"""(subject, signal → whether it holds), of subjects that differ in them."""
+"""(subject, signal → whether it holds), one subject for each distinct mapping."""
 
 
 class Tally:
@@ -30,7 +30,7 @@ class Tally:
         return self.own.get(worker, 0) >= self._least
 
     def holds(self, subject: str, leader: str) -> bool:
-        """Return whether the signal holds for a worker, given the workers that it is about."""
+        """Return whether the signal holds for a worker; its scope (`of`) says whose rows count."""
         match self._scope:
             case "subject":
                 return self._enough(subject)

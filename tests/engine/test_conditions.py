@@ -7,7 +7,7 @@ from math import inf, nan
 import polars as pl
 import pytest
 
-from analyzer.engine.conditions import expression, is_met_in_python, meets
+from analyzer.engine.conditions import expression, is_simple, meets
 
 CELLS = pl.DataFrame(
     {
@@ -34,7 +34,7 @@ CELLS = pl.DataFrame(
 )
 def test_python_and_polars_agree(where: dict[str, object]) -> None:
     """For nulls, NaN and infinities too."""
-    assert is_met_in_python(where)
+    assert is_simple(where)
     by_polars = CELLS.select(expression(where).alias("met"))["met"].to_list()
     assert [meets(row, where) for row in CELLS.iter_rows(named=True)] == by_polars
 
@@ -42,4 +42,4 @@ def test_python_and_polars_agree(where: dict[str, object]) -> None:
 @pytest.mark.parametrize("operator", ["contains", "matches", "since", "before"])
 def test_operators_on_texts_are_left_to_polars(operator: str) -> None:
     """Its regex engine runs in linear time."""
-    assert not is_met_in_python({"count": 1, "word": {"not": "a", operator: "2.11"}})
+    assert not is_simple({"count": 1, "word": {"not": "a", operator: "2.11"}})

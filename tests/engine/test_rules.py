@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
-from analyzer.engine.authoring.cases import tried
+from analyzer.engine.authoring.cases import run_case
 from analyzer.engine.rule_types import Case
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
@@ -33,14 +33,14 @@ def read(run: Path, _: RulePack) -> Tables:
 @cases(recorded=False)
 def test_a_case_of_a_rule_holds(rule: Rule, case: Case, tmp_path: Path) -> None:
     """It fires or stays quiet as the case says, and names the workers that the case says."""
-    trial = tried(PACK, rule, case, ROOT, tmp_path, read)
+    trial = run_case(PACK, rule, case, ROOT, tmp_path, read)
     assert trial.fault + trial.missing == ""
 
 
 @cases(recorded=True)
 def test_a_case_on_a_sample_run_holds(rule: Rule, case: Case, recordings: Recordings, tmp_path: Path) -> None:
     """It fires or stays quiet as the case says, and names the workers that the case says."""
-    trial = tried(PACK, rule, case, ROOT, tmp_path, lambda run, _: recordings.tables(run.parent))
+    trial = run_case(PACK, rule, case, ROOT, tmp_path, lambda run, _: recordings.tables(run.parent))
     assert trial.fault + trial.missing == ""
 
 

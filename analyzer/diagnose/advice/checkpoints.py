@@ -11,7 +11,7 @@ from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = lazy_regex(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """Regex of the step number in a checkpoint's name; excludes `ckpt-4`, which may count checkpoints."""
-_OF_NO_USE = lazy_regex(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
+_TEMPORARY = lazy_regex(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
 """Regex of temporary directories to which non-leaders save; Keras and Estimator delete them."""
 _LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
@@ -19,9 +19,9 @@ _LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[
 def last_checkpoint(tables: Tables) -> str | None:
     """Return the last checkpoint that a log reports as complete, else the last among the collected files."""
     of_evaluator = pl.col("worker").str.starts_with("evaluator:").fill_null(value=False)
-    # What an evaluator restores, the trainers wrote before.
+    # An evaluator only restores checkpoints that the trainers have saved.
     facts = tables["facts"].filter((pl.col("key") == "checkpoint") & ~of_evaluator)
-    saved = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
+    saved = [row for row in facts.iter_rows(named=True) if not _TEMPORARY.search(row["value"])]
     for broken in _broken(tables["exceptions"], saved):
         saved.remove(broken)
     if not saved:
@@ -33,10 +33,10 @@ def last_checkpoint(tables: Tables) -> str | None:
 
 
 def was_found_damaged(checkpoint: str | None, tables: Tables) -> bool:
-    """Return True if the last that a worker restored is this checkpoint, and its data were damaged."""
+    """Return True if this checkpoint is the last that a worker named, and its restore found damaged data."""
     damaged = tables["exceptions"].filter(type="DataLossError", via="restore")["worker"].to_list()
     facts = tables["facts"].filter(pl.col("key") == "checkpoint", pl.col("worker").is_in(damaged))
-    usable = [row for row in facts.iter_rows(named=True) if not _OF_NO_USE.search(row["value"])]
+    usable = [row for row in facts.iter_rows(named=True) if not _TEMPORARY.search(row["value"])]
     return checkpoint in {row["worker"]: row["value"] for row in usable}.values()
 
 
@@ -50,6 +50,7 @@ def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[
 
 
 def _listed(sources: list[str]) -> str | None:
+    """Return the checkpoint with the highest number whose index is among the files; None without any."""
     names = [found["name"] for source in sources if (found := _LISTED.search(source))]
     return max(names, key=_numbers, default=None)
 

@@ -29,7 +29,7 @@ _TOOLS: Mapping[str, Platform] = {
     "docker": "docker",
     **dict.fromkeys(("sacct", "scontrol", "sbatch", "squeue", "srun"), "slurm"),
 }
-"""Command → the platform without which it means nothing."""
+"""Command → the only platform that has it."""
 _SLURM_FACTS = r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"
 _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
@@ -44,14 +44,14 @@ _MAX_BLAMED = 3
 
 
 class Job(NamedTuple):
-    """The platform of a job, and for each blamed worker the placeholders of commands → the names it has."""
+    """The platform of a job; for each blamed worker, placeholder of a command → name, as `POD` → `bert-1`."""
 
     platform: Platform | None
     names: Sequence[Mapping[str, str]]
 
 
 def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
-    """Return what the files of a run tell of its platform and of the names of the blamed workers."""
+    """Return the platform of the job and the names of the blamed workers, as far as the files state them."""
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_address(tables, pl.col("leader"), "LEADER_")}
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
@@ -92,7 +92,7 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
     known = dict(_address(tables, own))
     hosts = tables["workers"].filter(own)["host"].drop_nulls().to_list()
-    nodes = _slurm_nodes(hosts) if platform == "slurm" else _pods_nodes([worker], tables)
+    nodes = _slurm_nodes(hosts) if platform == "slurm" else _nodes_of_pods([worker], tables)
     known |= {"NODE": nodes[0]} if nodes else {}
     if platform == "kubernetes" and "pod" in stated:
         namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""
@@ -104,8 +104,8 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     return known
 
 
-def _pods_nodes(workers: Sequence[str], tables: Tables) -> list[str]:
-    """Return the nodes in the description of the pods of some workers: a pod calls itself by its own name."""
+def _nodes_of_pods(workers: Sequence[str], tables: Tables) -> list[str]:
+    """Return the nodes of the workers' pods from descriptions of pods; in its log, a pod is its own host."""
     pods = tables["sources"].filter(pl.col("kind") == Kind.PODS.value)["source"].to_list()
     placed = (pl.col("key") == "host") & pl.col("source").is_in(pods) & pl.col("worker").is_in(list(workers))
     return tables["facts"].filter(placed)["value"].unique().sort().to_list()
@@ -120,7 +120,7 @@ def restart_elsewhere(
 ) -> contract.Restart | None:
     """Return how to restart the job without the hosts of these workers; None if the scheduler is unknown."""
     platform = platform_of(tables)
-    if nodes := _pods_nodes(workers, tables):
+    if nodes := _nodes_of_pods(workers, tables):
         return {"scheduler": "kubernetes", "text": _OTHER_NODES.replace("NODES", ", ".join(nodes))}
     named = _slurm_nodes(hosts)
     if platform != "slurm" or not named or len(named) < len(hosts):
@@ -129,10 +129,10 @@ def restart_elsewhere(
 
 
 def for_job(step: Step, job: Job) -> Step:
-    """Return a step with the commands that mean something on the job's platform, ready to be pasted.
+    """Return a step with the commands that work on the job's platform, placeholders filled in.
 
-    A command of another platform is replaced by the one that shows as much, if the step has none of its own.
-    A command that names a blamed worker is repeated for each; a name that no file states stays a placeholder.
+    A command of another platform is replaced by its equivalent, unless the step has one for the platform. A
+    command that names a blamed worker is repeated for each; a name that no file states stays a placeholder.
     """
     commands = step.command.split("; ") if step.command else []
     own = any(_platform_of_command(each) == job.platform for each in commands)
@@ -152,9 +152,9 @@ def _platform_of_command(command: str) -> Platform | str:
 
 
 def _on_platform(command: str, platform: Platform | None, *, own: bool) -> str:
-    """Return the command, or that of the `platform` that shows as much; empty if there is none.
+    """Return the command, or its equivalent on the `platform`; empty if there is none.
 
-    A step with a command of its `own` for that platform needs no other.
+    If the step has a command of its `own` for that platform, equivalents are not needed.
     """
     if platform is None or _platform_of_command(command) in {"", platform}:
         return command

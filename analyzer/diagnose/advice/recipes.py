@@ -12,8 +12,8 @@ from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
 
-PLACES = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
-"""Where jobs run that `mwms-collect` collects after their end."""
+PLATFORMS = ("Kubernetes", "Slurm", "Docker compose", "Bare hosts")
+"""Platforms from which `mwms-collect` collects a job after its end."""
 ON_WORKER = "On each worker"
 IN_SCRIPT = "In the script"
 WORKER = (

@@ -14,9 +14,10 @@ from analyzer.model.run import Tables
 from analyzer.model.schema import POSITIONS
 
 MAX_CURVES = 6
-_APART = 0.2
+_MIN_DIFFERENCE = 0.2
 """Smallest relative difference between two values that is reported."""
 _OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
+"""Facts that differ between any two runs, and so are not compared."""
 
 
 class BaselineRun(NamedTuple):
@@ -95,4 +96,4 @@ def _values(scalars: pl.DataFrame) -> pl.DataFrame:
 def _differ(one: float, other: float) -> bool:
     if not (math.isfinite(one) and math.isfinite(other)):
         return math.isfinite(one) != math.isfinite(other)
-    return abs(one - other) > _APART * max(abs(one), abs(other))
+    return abs(one - other) > _MIN_DIFFERENCE * max(abs(one), abs(other))

@@ -17,12 +17,12 @@ from analyzer.model.task_names import split_task
 
 _BY_FRAME = frozenset({"user.exception", "data.pipeline_error", "unknown"})
 _BY_CALL = frozenset({"api.collective_mismatch"})
-"""The mistake lies between the calls in which the workers waited for each other, whoever raised first."""
+"""Causes identified by the calls that did not match, whichever worker raised first."""
 _BY_DIRECTORY = frozenset(
     {"data.missing_file", "data.corrupt_record", "storage.unreachable", "storage.access_denied"}
 )
 _BY_RULE = frozenset({"hang.at_startup", "peer.vanished"})
-"""Parents of other causes: the cause says nothing about what to do, and the rule does."""
+"""Parents of other causes, too general to say what to do; the rule says it."""
 _TRAINING_ROLES = frozenset({"worker", "chief"})
 _FRAME = lazy_regex(r"(?:.*/)?(?P<file>[^/]*?)(?::\d+)? in (?P<function>.*)", re.DOTALL)
 _PATH = lazy_regex(r"((?:[\w.@+=-]*/)+)[\w.@+=*-]")
@@ -34,7 +34,8 @@ _MAX_CHARACTERS = 200
 def fingerprint(decision: Decision, tables: Tables, renamed: Mapping[str, str]) -> str:
     """Return 16 hexadecimal digits that identify the kind of failure.
 
-    `renamed` has former ids of causes and rules with the present ones; the first id ever is what counts.
+    `renamed` maps former ids of causes and rules to the present ones; the oldest id is hashed, so that a
+    renaming changes no fingerprint.
     """
     former = {present: past for past, present in renamed.items()}
     text = "\n".join(_first_id(part, former) for part in _parts(decision, tables))
@@ -48,6 +49,7 @@ def _first_id(part: str, former: Mapping[str, str]) -> str:
 
 
 def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
+    """Yield the texts that identify the kind of failure; the module says which."""
     cause, chosen = decision.cause or "", decision.chosen
     yield cause
     yield from sorted(_roles(chosen.culprits) - _TRAINING_ROLES) if chosen else ()

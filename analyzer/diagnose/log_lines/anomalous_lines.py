@@ -28,8 +28,8 @@ _PASSED_ON = lazy_regex(
 """Regex of messages that a worker prints because it lost a peer."""
 
 
-class SaidLine(NamedTuple):
-    """One line of a record, with its template."""
+class RecordLine(NamedTuple):
+    """The line that stands for a record: `key` is its template; `late` if after the last common step."""
 
     key: str
     row: Mapping[str, Any]
@@ -41,7 +41,7 @@ class SaidLine(NamedTuple):
 class OddLine(NamedTuple):
     """A line and how it differs from those of other workers and of healthy runs."""
 
-    line: SaidLine
+    line: RecordLine
     alone: bool
     new: bool
     unusual: bool
@@ -56,30 +56,32 @@ class OddLine(NamedTuple):
 
 
 def odd_lines(
-    tables: Tables, known: Collection[str] | None = None, told: Collection[tuple[str | None, int | None]] = ()
+    tables: Tables,
+    known: Collection[str] | None = None,
+    shown: Collection[tuple[str | None, int | None]] = (),
 ) -> list[EvidencePlace]:
     """Return the most anomalous lines as evidence, most anomalous first.
 
-    `known` are the line templates of a good run; `told` are the places (source, line) already shown.
+    `known` are the line templates of a good run; `shown` are the places (source, line) already shown.
     """
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
     groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
     odd = [odd_line(group, known, several=several) for group in groups.values()]
     odd = [each for each in odd if each.stands_out]
-    odd = [each for each in odd if (each.line.row["source"], each.line.number) not in told]
+    odd = [each for each in odd if (each.line.row["source"], each.line.number) not in shown]
     odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
     return [evidence_of(each, compared=known is not None) for each in odd[:MAX_ODD_LINES]]
 
 
-def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[SaidLine]]:
+def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[RecordLine]]:
     """Return template → the lines of the records with that template, one line per record."""
-    groups: dict[str, list[SaidLine]] = {}
+    groups: dict[str, list[RecordLine]] = {}
     for line in _lines(scalars, records):
         groups.setdefault(line.key, []).append(line)
     return groups
 
 
-def odd_line(group: Sequence[SaidLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:
+def odd_line(group: Sequence[RecordLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:
     """Return the template's first line with its anomalies; `several`: at least two workers have logs."""
     line = group[0]
     alone = several and len({each.row["worker"] for each in group}) == 1
@@ -97,7 +99,7 @@ def healthy_lines() -> frozenset[str]:
     return frozenset(resource("rules", "healthy_lines.txt").read_text(encoding="utf-8").splitlines())
 
 
-def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
+def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[RecordLine]:
     after = last_common_lines(scalars)
     told = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
     for row in told.tail(_MAX_RECORDS).iter_rows(named=True):
@@ -105,7 +107,7 @@ def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[SaidLine]:
         if said:
             number, text = said[-1] if row["kind"] == "traceback" else said[0]
             step = after.get((row["worker"], row["source"]))
-            yield SaidLine(template_of(text), row, number, text, step is not None and number > step)
+            yield RecordLine(template_of(text), row, number, text, step is not None and number > step)
 
 
 def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:

@@ -59,6 +59,8 @@ def numbered(record: Mapping[str, Any]) -> list[Line]:
 
 
 class _FinalLines(NamedTuple):
+    """The last lines of a worker, or its last error; `what` says which, as the start of a sentence."""
+
     worker: str
     what: str
     source: str

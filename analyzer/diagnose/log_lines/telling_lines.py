@@ -11,7 +11,7 @@ import polars as pl
 from analyzer.diagnose.advice.recipes import recipes
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
-    SaidLine,
+    RecordLine,
     evidence_of,
     grouped_lines,
     odd_line,
@@ -84,7 +84,7 @@ def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
 
 
 def described(told: Sequence[Telling], meanings: Mapping[str, str]) -> list[TellingLine]:
-    """Return the section `telling_lines` of the document; `meanings` has causes with what they mean."""
+    """Return the section `telling_lines` of the document; `meanings` maps causes to what they mean."""
     return [
         {
             "line": evidence_of(each.odd),
@@ -150,7 +150,7 @@ def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:
 
 
 def _telling(
-    group: Sequence[SaidLine], *, several: bool, ends: Mapping[tuple[str, str], int]
+    group: Sequence[RecordLine], *, several: bool, ends: Mapping[tuple[str, str], int]
 ) -> Telling | None:
     """Return a template's first line with its hint, if any; None if the line is not informative."""
     odd = odd_line(group, several=several)

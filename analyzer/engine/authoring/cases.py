@@ -30,9 +30,9 @@ class Trial(NamedTuple):
     missing: str = ""
 
 
-def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
+def run_case(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, read: Read) -> Trial:
     """Run a case and return its result; `home` has the recorded runs, `scratch` is an empty directory."""
-    run = place(case, home, scratch)
+    run = run_directory(case, home, scratch)
     if not run.exists():
         return Trial(rule, case, missing=f"its run {case.run} is not there")
     try:
@@ -41,7 +41,7 @@ def tried(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, rea
         return Trial(rule, case, fault=str(error))
 
 
-def place(case: Case, home: Path, scratch: Path) -> Path:
+def run_directory(case: Case, home: Path, scratch: Path) -> Path:
     """Return the directory of a case's run: that of its recording, or `scratch` with the inline files."""
     if case.run:
         recording = home / case.run

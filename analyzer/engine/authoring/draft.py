@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.engine.authoring.draft_text import Spoken, spelled
+from analyzer.engine.authoring.draft_text import LineTemplate, rule_text
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines
 
 MAX_LINES = 3
 """Maximum number of lines that a draft looks for; more would fit only the one run."""
-_AROUND = 3
+_MAX_ROUTINE_LINES = 3
 """Maximum number of routine lines per worker in a case."""
 _LONGEST_TRACEBACK = 30
 _ANY_STEP = "step 1 loss 0.5"
@@ -25,30 +25,30 @@ _Row = Mapping[str, Any]
 
 
 class Telling(NamedTuple):
-    """A record that may show the cause: the line that names the error, its template, and its weight."""
+    """A record that may show the cause: the line that names the error, its template, and its score."""
 
     row: _Row
-    said: str
-    mask: str
+    line: str
+    template: str
     score: int
 
 
 def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) -> str | None:
     """Return a rule file with texts to fill in; None if no line distinguishes a worker.
 
-    `explains` are causes of the run that the new rule is to stand above.
+    `explains` are causes found in the run which the new rule is to explain.
     """
     found = _telling(tables, _alarming(tables)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
     worker, chosen = str(best.row["worker"]), _most_telling(found, best)
-    ordinary = _routine_lines(tables, {each.mask for each in found}, chosen[0].row)
+    ordinary = _routine_lines(tables, {each.template for each in found}, chosen[0].row)
     own = ordinary.pop(worker)
     fires = {worker: [*own, *(_shortened(each.row["text"]) for each in chosen)], **ordinary}
     quiet = {worker: own, **ordinary}
-    spoken = [Spoken(each.said, each.mask) for each in chosen]
-    return spelled(rule_id, run, worker, spoken, fires, quiet, explains)
+    lines = [LineTemplate(each.line, each.template) for each in chosen]
+    return rule_text(rule_id, run, worker, lines, fires, quiet, explains)
 
 
 def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
@@ -57,7 +57,7 @@ def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
     for each in found:
         same_log = all(each.row[key] == best.row[key] for key in ("worker", "source"))
         if same_log and each.score >= best.score - 1:
-            once.setdefault(each.mask, each)
+            once.setdefault(each.template, each)
     foremost = sorted(once.values(), key=lambda each: (-each.score, each.row["line"]))[:MAX_LINES]
     return sorted(foremost, key=lambda each: int(each.row["line"]))
 
@@ -73,42 +73,43 @@ def _last_plain(tables: Tables) -> list[_Row]:
     said = [template_of(_error_line(row["text"])) for row in rows]
     workers = _workers_by_template(rows, said)
     own: dict[str, list[_Row]] = {}
-    for row, mask in zip(rows, said, strict=True):
-        if len(workers[mask]) == 1:
+    for row, template in zip(rows, said, strict=True):
+        if len(workers[template]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MAX_LINES:]] if several else []
 
 
-def _workers_by_template(rows: Sequence[_Row], masks: Sequence[str]) -> dict[str, set[str]]:
+def _workers_by_template(rows: Sequence[_Row], templates: Sequence[str]) -> dict[str, set[str]]:
     workers: dict[str, set[str]] = {}
-    for row, mask in zip(rows, masks, strict=True):
-        workers.setdefault(mask, set()).add(row["worker"])
+    for row, template in zip(rows, templates, strict=True):
+        workers.setdefault(template, set()).add(row["worker"])
     return workers
 
 
 def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
+    """Return the wanted records, without those below the line with which their worker ended."""
     ends = dict(tables["lifetimes"].select("end_source", "end_line").drop_nulls().iter_rows())
     rows: list[_Row] = [*tables["records"].filter(wanted & pl.col("worker").is_not_null()).to_dicts()]
     return [row for row in rows if row["line"] <= ends.get(row["source"], row["line"])]
 
 
 def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
-    """Return the records, weighted, that only one worker has or that follow the last common step."""
+    """Return the records that only one worker has, or that follow the last common step, with their score."""
     known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
     lines = [_error_line(row["text"]) for row in rows]
-    masks = [template_of(line) for line in lines]
-    workers = _workers_by_template(rows, masks)
-    heard = [_covers(row, known) for row in rows]
+    templates = [template_of(line) for line in lines]
+    workers = _workers_by_template(rows, templates)
+    is_known = [_covers(row, known) for row in rows]
     made = []
-    for row, line, mask, matched in zip(rows, lines, masks, heard, strict=True):
-        only = len(workers[mask]) == 1
+    for row, line, template, matched in zip(rows, lines, templates, is_known, strict=True):
+        only = len(workers[template]) == 1
         after = row["line"] > last.get((row["worker"], row["source"]), 1 << 60)
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
-        if (only or after) and Spoken(line, mask).literal and (not matched or all(heard)):
-            made.append(Telling(row, line, mask, score))
+        if (only or after) and LineTemplate(line, template).literal and (not matched or all(is_known)):
+            made.append(Telling(row, line, template, score))
     return made
 
 
@@ -151,7 +152,7 @@ def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, 
             and row["text"].isprintable()
         ):
             kept[row["worker"]].append(row["text"][:400])
-    return {worker: lines[-_AROUND:] or [_ANY_STEP] for worker, lines in kept.items()}
+    return {worker: lines[-_MAX_ROUTINE_LINES:] or [_ANY_STEP] for worker, lines in kept.items()}
 
 
 def _shortened(text: str) -> str:

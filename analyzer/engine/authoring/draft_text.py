@@ -13,17 +13,19 @@ _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """Regex of the prefix that TensorFlow's C++ code prints before a message."""
 
 
-class Spoken(NamedTuple):
+class LineTemplate(NamedTuple):
     """A line and its template."""
 
     line: str
-    mask: str
+    template: str
 
     @property
     def parts(self) -> list[str]:
         """Return the parts of the message that are equal in every run."""
         message = (
-            self.mask.partition("] ")[2] if "] " in self.line and _PREFIX.match(self.line) else self.mask
+            self.template.partition("] ")[2]
+            if "] " in self.line and _PREFIX.match(self.line)
+            else self.template
         )
         parts = literals_between(message)
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
@@ -45,21 +47,21 @@ class Spoken(NamedTuple):
         return expression if matches else None
 
 
-def spelled(
+def rule_text(
     rule_id: str,
     run: str,
     worker: str,
-    spoken: Sequence[Spoken],
+    lines: Sequence[LineTemplate],
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
     explains: Sequence[str],
 ) -> str:
     """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases."""
-    names = ["said"] if len(spoken) == 1 else [f"said_{number + 1}" for number in range(len(spoken))]
+    names = ["said"] if len(lines) == 1 else [f"said_{number + 1}" for number in range(len(lines))]
     groups: list[dict[str, Any]] = [
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
          "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
-        {"signals": {name: _signal(each) for name, each in zip(names, spoken, strict=True)}},
+        {"signals": {name: _signal(each) for name, each in zip(names, lines, strict=True)}},
         {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
          "explains": [*dict.fromkeys([*explains, "peer.*", "symptom-*"])]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
@@ -76,8 +78,8 @@ def spelled(
     return heading + "\n".join(_dumped(group) for group in groups)
 
 
-def _signal(spoken: Spoken) -> dict[str, Any]:
-    log = {"any_of": [spoken.literal], "regex": spoken.regex, "example": spoken.line}
+def _signal(line: LineTemplate) -> dict[str, Any]:
+    log = {"any_of": [line.literal], "regex": line.regex, "example": line.line}
     given = {key: value for key, value in log.items() if value}
     return {"log": given, "of": "subject", "says": "TODO what the line shows; {subject} is the worker"}
 

@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 
 
 def rule_page(rule: Rule, causes: Mapping[str, str]) -> str:
-    """Return a rule's documentation as a Markdown page; `causes` has the meaning of each cause."""
+    """Return a rule's documentation as a Markdown page; `causes` maps causes to what they mean."""
     return _environment().get_template("page.md.j2").render(rule=rule, causes=causes)
 
 
@@ -116,6 +116,7 @@ def _code(text: str) -> str:
 
 
 def _spelled(expression: Expression, *, outermost: bool = True) -> str:
+    """Return a `when` as Markdown; all but the outermost `and` or `or` are in parentheses."""
     if expression.operator == "signal":
         return f"**{expression.name}**"
     if expression.operator == "not":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analyzer.engine.loading.rule_cache import load_kept
+from analyzer.engine.loading.rule_cache import load_cached
 from analyzer.engine.rule_types import Pack, RulePack
 from analyzer.model.errors import RuleError
 from analyzer.storage.extensions import RULES, Extension, extensions, package_folder
@@ -38,7 +38,7 @@ def load_with_packs(directories: Sequence[Path], installed: Mapping[Path, Extens
     """
     folders = [path.resolve() for path in directories]
     try:
-        pack = load_kept(list(dict.fromkeys([*folders[:1], *installed, *folders[1:]])))
+        pack = load_cached(list(dict.fromkeys([*folders[:1], *installed, *folders[1:]])))
     except RuleError as error:
         files = {fault.partition("/")[0] for fault in str(error).splitlines()}
         wrong = sorted(each.title for folder, each in installed.items() if folder.name in files)

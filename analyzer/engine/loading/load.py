@@ -49,9 +49,9 @@ def load(directories: Sequence[Path]) -> RulePack:
     validation.check_ids(written)
     if faults := [fault for document in (*described.values(), *written) for fault in document.faults]:
         raise RuleError("\n".join(dict.fromkeys(faults)))
-    tuned = overlay.laid_over(sorted(rules, key=lambda rule: rule.id), overlays)
-    laid_over = ", ".join(each.file for each in overlays)
-    return RulePack(tuple(tuned), causes, _digest(files), laid_over, packs, known, machine, renamed)
+    tuned = overlay.with_overlays(sorted(rules, key=lambda rule: rule.id), overlays)
+    applied = ", ".join(each.file for each in overlays)
+    return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)
 
 
 def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:

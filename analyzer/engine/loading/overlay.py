@@ -33,7 +33,7 @@ def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) ->
                 overlay.check(table_schema(rules[each].signals[name].table), path)
 
 
-def laid_over(rules: Iterable[Rule], overlays: Iterable[Document]) -> list[Rule]:
+def with_overlays(rules: Iterable[Rule], overlays: Iterable[Document]) -> list[Rule]:
     """Return the enabled rules with the overlays' changes; later overlays override earlier ones."""
     tuned = {rule.id: rule for rule in rules}
     for overlay in overlays:

@@ -12,7 +12,7 @@ from analyzer.engine.rule_types import RulePack
 from analyzer.storage.disk_cache import cached
 
 
-def load_kept(directories: Sequence[Path]) -> RulePack:
+def load_cached(directories: Sequence[Path]) -> RulePack:
     """Return the rules below the directories, from the disk cache if no file has changed.
 
     Raises:

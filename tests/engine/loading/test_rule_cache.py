@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.engine import load_kept
+from analyzer.engine import load_cached
 
 
 @pytest.fixture
@@ -18,20 +18,20 @@ def rules(few_rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 def test_a_rule_of_the_same_length_is_read_again(rules: Path) -> None:
     """Its size tells nothing, and a tool may put back when it was written."""
-    rule = load_kept([rules]).rules[0]
+    rule = load_cached([rules]).rules[0]
     file = next(rules.rglob(Path(rule.file).name))
     written, text = file.stat(), file.read_text()
     assert rule.title in text
     file.write_text(text.replace(rule.title, rule.title.swapcase()))
     os.utime(file, ns=(written.st_atime_ns, written.st_mtime_ns))
     assert file.stat().st_size == written.st_size
-    assert load_kept([rules]).rules[0].title == rule.title.swapcase()
+    assert load_cached([rules]).rules[0].title == rule.title.swapcase()
 
 
 def test_a_rule_that_is_added_is_read(rules: Path) -> None:
     """And one that is taken away is gone."""
     file = next(file for file in sorted(rules.rglob("*.yaml")) if file.name != "causes.yaml")
     taken = file.rename(rules.parent / file.name)
-    fewer = load_kept([rules])
+    fewer = load_cached([rules])
     taken.rename(file)
-    assert len(load_kept([rules]).rules) == len(fewer.rules) + 1
+    assert len(load_cached([rules]).rules) == len(fewer.rules) + 1
