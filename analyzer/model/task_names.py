@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)|(?<![a-z])ip(
 _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096})")
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
-_BARE_INDEX = re.compile(r"(?:^|[-_.])(\d{1,4})(?:[-_.]|$)")
+_BARE_INDEX = re.compile(r"(?:^|[-_.@])(\d{1,4})(?:[-_.]|$)")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|(?:re)?try|life|intento|tentativ[ae]|versuch)[-_]?(?P<attempt>\d{1,4})"

@@ -18,6 +18,7 @@ COMPARED = (
     "num_workers",
     "communication",
     "steps_per_epoch",
+    "trainable_parameters",
     "strategy",
     "host",
     "claims",

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from signal import Signals
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Hit
@@ -60,7 +61,7 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
     elif key == "exit_code":
         yield key, str(negative_signal(int(value)))
     elif key in {"crashed", "signal"}:
-        yield "exit_code", str(-(_SIGNALS.get(value) or int(value)))
+        yield "exit_code", str(-_signal_number(value))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":
@@ -71,6 +72,11 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, _cluster(cluster)
     else:
         yield key, value
+
+
+def _signal_number(name: str) -> int:
+    """Return the number of a signal from Slurm's description, its name (`SIGSEGV`) or its number."""
+    return Signals[name] if name.startswith("SIG") else _SIGNALS.get(name) or int(name)
 
 
 def _with_full_path(captures: Mapping[str, str]) -> Mapping[str, str]:

@@ -167,7 +167,7 @@ _LAUNCHER = rf"(?:{_LEVELS})\|(?P<time>{_ISO_TIME})\|[^|]*\|\d+\| ?(?P<text>.*)$
 """Regex for lines like `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
 _JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
 _JOURNAL = re.compile(
-    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) [\w.-]+ "
+    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) (?!(?:{_LEVELS})\b)[\w.-]+ "
     r"(?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
 )
 _TASK_IN_BRACKETS = (

@@ -272,6 +272,16 @@ def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: l
     assert list(streams("\n".join(line.format(n % 2) for n in range(4)))) == names
 
 
+def test_a_level_is_no_host_of_a_journal() -> None:
+    """`WARN exited: …` is supervisord's own text, as `ERROR trainer: …` is that of Python's logging."""
+    lines = [
+        "2026-11-20 10:10:01,002 WARN exited: trainer_2 (terminated by SIGSEGV (core dumped); not expected)",
+        "2026-11-20 10:10:03,002 INFO gave up: trainer_2 entered FATAL state",
+    ]
+    (stream,) = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert [text for _, text in stream.lines] == lines
+
+
 @pytest.mark.parametrize("line", ["[{}] loss 0.5", "2026-11-21T01:40:37+0000 gpu-{} python[47]: loss 0.5"])
 def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> None:
     """A number that only grows is a step; a journal's lines hold a process behind the host."""
