@@ -1,8 +1,8 @@
 """Masks secrets in a diagnosis and, on request, hosts, addresses, users and directories.
 
-Runs once, on the diagnosis document, so that no renderer ever sees a secret. The patterns are our own, each
-behind a literal that must occur first: `detect-secrets` takes 0.27 s to import, as long as a whole diagnosis,
-and expects values quoted as in source code, which logs rarely have.
+Runs once, on the diagnosis document, so that no renderer ever sees a secret. The patterns are our own, and
+each runs only on texts that contain a certain literal: `detect-secrets` takes 0.27 s to import, as long as a
+whole diagnosis, and expects values quoted as in source code, which logs rarely have.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,8 @@ def redact(
 ) -> dict[str, Any]:
     """Return the document with secrets masked and counted in `made_with.options`.
 
-    With `topology`, hosts, addresses, users and directories get stable pseudonyms too; their names are also
-    learned from `texts` of the run, which the document need not quote.
+    With `topology`, hosts, addresses, users and directories get stable pseudonyms too. Their names are
+    learned from the document and from `texts`, further texts of the run.
     """
     secrets = Secrets(texts_of_run(document))
     made: dict[str, Any] = dict(document)

@@ -19,9 +19,9 @@ _COMMON = re.compile(
     r"|checkpoints?|ckpt|tb|tensorboard|secrets|kubernetes\.io|serviceaccount|train|validation|eval|plugins|profile|path|to|pid|python\d?|(?:mini|ana)conda\d?",
     re.IGNORECASE,
 )
-"""Names of directories that are common everywhere."""
+"""Regex for names of directories that are common on every system, and so identify nobody."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
-"""Directories whose content belongs to a library, which identifies nobody."""
+"""Regex for directories of libraries: their subdirectories identify nobody."""
 
 
 def find_directories(text: str) -> Iterator[tuple[int, int]]:
@@ -32,6 +32,7 @@ def find_directories(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _folders(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the uncommon directory names in a path, up to a library's directory."""
     names = list(re.finditer(r"[^/\\]+", match["path"]))
     is_file = re.search(r"[\d.]", names[-1][0]) and not match[0].endswith(("/", "\\"))
     for name in names[:-1] if is_file else names:

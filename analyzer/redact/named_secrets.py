@@ -24,7 +24,7 @@ _SHORT = (
     r"|(?<![a-z])(?!(?:public|cache|partition|sort|group|instance|primary|foreign|lookup|index|hash|graph|step"
     r"|fingerprint|feature|column|record|row|dict|map)[_-])[a-z]{2,24}[_-]key"
 )
-"""Names that other things have too: their value must not be a word or a number."""
+"""Regex for ambiguous names: their value is a secret only if it is neither a word nor a number."""
 _NAME = (
     rf"(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK})|(?P<short>{_SHORT}))"
     r"(?:[_-]?\d{1,2}|[_-](?:prod|dev|staging|test|base|value|plain|hex|b64|base64|string))?"
@@ -81,7 +81,10 @@ _REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:;,./\-]+){1,11}[^\S\n]*(?=\n|\Z)")
 
 
 class _Named(NamedTuple):
-    """A name that suggests a secret, the text before it, and the value with its start."""
+    """A name that suggests a secret with its value, which begins at `start`.
+
+    `before` is the rest of the name, such as `DB_` of `DB_PASSWORD`; `strength` is that of its regex.
+    """
 
     before: str
     match: re.Match[str]
@@ -172,7 +175,7 @@ def _is_revealed(named: _Named) -> bool:
 
 
 def _is_setting(named: _Named) -> bool:
-    """Return True for an identifier and a random value, as the arguments of a command that configures."""
+    """Return True for an identifier followed by a random value, as in `config set api_key Zx8…`."""
     return (
         named.strength == "strong" and "_" in named.before + named.match["strong"] and is_random(named.value)
     )

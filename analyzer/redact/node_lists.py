@@ -8,7 +8,7 @@ _LIST = re.compile(
     r"(?<![\w.\-])(?P<prefix>[A-Za-z][A-Za-z0-9\-]{0,40})\[(?P<numbers>\d{1,6}(?:[,\-]\d{1,6}){1,64})\]"
 )
 _MAX_HOSTS = 512
-"""Hosts of one list."""
+"""Maximum number of hosts in one list; further ones are ignored."""
 
 
 class NodeList(NamedTuple):
@@ -29,7 +29,7 @@ def find_node_lists(text: str) -> Iterator[NodeList]:
 
 
 def _numbers(part: str) -> Iterator[str]:
-    """Yield the numbers of `0123-0125`, with their zeros; one number stands for itself."""
+    """Yield the numbers of a range such as `0123-0125`, zero-padded; a single number is its own range."""
     first, _, last = part.partition("-")
     final = min(int((last or first).partition("-")[0]), int(first) + _MAX_HOSTS)
     yield from (str(number).zfill(len(first)) for number in range(int(first), final + 1))

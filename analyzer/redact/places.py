@@ -81,7 +81,7 @@ def find_places(text: str) -> Iterator[NameSpan]:
 
 
 def find_addresses(text: str) -> Iterator[re.Match[str]]:
-    """Yield addresses that identify a machine, without loopback, which may be the cause of the failure."""
+    """Yield the IP addresses in a text; loopback is kept readable, as it may be the cause of the failure."""
     for match in chain(_V4.finditer(text), _V6.finditer(text)):
         plain = match[0].replace("%3A", ":")
         if is_address(plain) and len(plain) > 5:

@@ -19,7 +19,7 @@ _HIDDEN = re.compile(
     rf"|[{_INVISIBLE}]"
 )
 _HINT = re.compile(rf"[\\%&\n{_INVISIBLE}]")
-"""A character that every match of `_HIDDEN` holds."""
+"""Regex for a character that every match of `_HIDDEN` contains: a faster first check."""
 _LETTERS: Mapping[str, str] = {"n": "\n", "r": "", "t": "\t"}
 
 

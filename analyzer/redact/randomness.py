@@ -1,11 +1,11 @@
-"""Tells random words, as keys and tokens are, from names."""
+"""Distinguishes random strings, such as keys and tokens, from names."""
 
 import re
 from itertools import pairwise
 
 
 def is_random(value: str) -> bool:
-    """Return True if small and capital letters and digits of a long word alternate as in a random one."""
+    """Return True for a word of 12 characters or more that often changes between a-z, A-Z and 0-9."""
     letters = re.sub(r"[_-]", "", value)
     changes = sum(_class(one) != _class(other) for one, other in pairwise(letters))
     return len(letters) >= 12 and changes >= 0.22 * len(letters) and not re.search(r"\s", value)

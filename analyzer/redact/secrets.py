@@ -12,13 +12,14 @@ from analyzer.redact.vendors import DETECTORS, SecretSpan
 from analyzer.redact.walk import Replacement, any_of
 
 _UNMISTAKABLE = lazy_regex(r"(?=.*[A-Za-z])(?=.*\d).{8,}|.{20,}", re.DOTALL)
-"""Values that cannot be ordinary words: once known as a secret, they are masked wherever they occur."""
-_MAX_ODD = 400
+"""Regex for values that cannot be ordinary words: known as a secret, they are masked wherever they occur."""
+_MAX_KNOWN = 400
+"""Maximum number of secrets that are masked wherever they occur."""
 _REST = lazy_regex(
     r"\s{1,12}(?P<word>(?=[^\sA-Z]{0,80}[A-Z])(?=[^\sa-z]{0,80}[a-z])(?=[^\s\d]{0,80}\d)[\w+/=.~-]{10,400})"
 )
-_LEAST_CUT = 12
-"""Characters of a known secret that identify it at the end of a shortened text."""
+_MIN_CUT_CHARS = 12
+"""Number of leading characters that identify a known secret at the end of a shortened text."""
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
@@ -56,10 +57,10 @@ _FINDERS: Sequence[tuple[Sequence[str], _Find]] = (
 
 
 class Secrets:
-    """The secrets found in some texts; equal secrets get equal tokens.
+    """The secrets found in some texts; equal secrets are replaced by equal tokens.
 
-    Tokens are a hash keyed with a digest of all texts: without the texts nobody can test guessed passwords,
-    or see whether two reports mask the same one.
+    A token is a hash whose key is a digest of all texts: who lacks the texts can neither test guessed
+    passwords nor see whether two reports mask the same one.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -90,8 +91,8 @@ class Secrets:
     def _cut_off(self, text: str) -> Iterator[SecretSpan]:
         """Yield the beginning of a known secret at the end of a text that was shortened."""
         for value in self._known:
-            at = text.rfind(value[:_LEAST_CUT])
-            if at >= 0 and len(value) > _LEAST_CUT and value.startswith(text[at:].rstrip("… ")):
+            at = text.rfind(value[:_MIN_CUT_CHARS])
+            if at >= 0 and len(value) > _MIN_CUT_CHARS and value.startswith(text[at:].rstrip("… ")):
                 yield SecretSpan(at, len(text), self._known[value])
 
     def _token(self, value: str, kind: str) -> str:
@@ -100,19 +101,19 @@ class Secrets:
 
 
 def _unmistakable(kinds: Mapping[str, str]) -> dict[str, str]:
-    """Return the kinds of secrets that are masked everywhere, also with other white space or in parts."""
+    """Return secret → kind for those that are masked wherever they occur, and for their parts."""
     known: dict[str, str] = {}
     for value, kind in kinds.items():
         for form in (value, " ".join(value.split()), *value.split(), *pieces(value)):
-            if len(known) < _MAX_ODD and _UNMISTAKABLE.fullmatch(form):
+            if len(known) < _MAX_KNOWN and _UNMISTAKABLE.fullmatch(form):
                 known.setdefault(form, kind)
     return known
 
 
 def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
-    """Return the secrets of each text that has any, as it stands or with its escapes undone."""
+    """Return text → its secrets, for the texts that have any, escaped or not."""
     shown = {text: each for text in texts if (each := plain(text))}
-    asked = _asked([*texts, *(each.text for each in shown.values())])
+    asked = _finders_by_text([*texts, *(each.text for each in shown.values())])
     found: dict[str, list[SecretSpan]] = {}
     for text in (each for each in texts if each in asked or each in shown):
         spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
@@ -121,8 +122,8 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     return found
 
 
-def _asked(texts: Iterable[str]) -> dict[str, list[_Find]]:
-    """Return the finders of each text of which a literal occurs in it, in the order of `_FINDERS`."""
+def _finders_by_text(texts: Iterable[str]) -> dict[str, list[_Find]]:
+    """Return text → the finders to run on it: those of which it contains a literal, in order."""
     lowered = {text: text.lower() for text in texts}
     whole = "\n".join(lowered.values())
     words = " ".join(set(whole.split()))
@@ -140,7 +141,7 @@ def _spans(text: str, asked: Mapping[str, Iterable[_Find]]) -> Iterator[SecretSp
 
 
 def _continued(text: str, span: SecretSpan) -> SecretSpan:
-    """Return the span with the next word if that may be the rest of a secret that a line break divides."""
+    """Return the span, extended by the next word if a line break seems to divide the secret."""
     rest = _REST.match(text, span.end)
     return span._replace(end=rest.end()) if rest and is_random(rest["word"]) else span
 

@@ -1,7 +1,7 @@
 """Gives the hosts, addresses, people, directories and cloud resources of one document pseudonyms.
 
-Names are learned from the run's own facts (its name, workers, TF_CONFIG) and from where texts state one;
-a learned name that is no ordinary word is replaced wherever it stands.
+Names are learned from the run's facts (its name, workers, TF_CONFIG) and from texts that state one in a known
+form. A learned name that is no ordinary word is replaced wherever it occurs.
 """
 
 import re
@@ -157,7 +157,7 @@ def _names_machine(name: str) -> bool:
 
 
 def _owner(host: str) -> str:
-    """Return the short form of a host, which stands for it; the whole name if the short one is common."""
+    """Return the name by which a host is known: up to the first dot, or the whole name if that is generic."""
     short = host.partition(".")[0].lower()
     return (
         short
@@ -167,6 +167,7 @@ def _owner(host: str) -> str:
 
 
 def _anywhere(names: Sequence[str]) -> re.Pattern[str]:
+    """Return a regex that matches the names as whole words."""
     either = any_of(names) or "(?!)"
     return re.compile(rf"(?<![A-Za-z0-9\-])(?:{either})(?![A-Za-z0-9\-]|\.py\b|\()", re.IGNORECASE)
 

@@ -44,10 +44,10 @@ def _detectors(file: Path) -> Iterator[Detector]:
 
 
 def _prefixed(kind: str, prefix: str, characters: str, least: str) -> Detector:
-    """Return a detector for a prefix and `least` or more characters.
+    """Return a detector of tokens: a prefix and `least` or more of the characters.
 
-    Fewer suffice where the text is cut, or where white space, such as a line break, divides the token.
-    `20 mixed` asks for small and capital letters and a digit among them, and for the whole token.
+    A token may be shorter if the text was cut, or if white space such as a line break divides it. With
+    `20 mixed`, a token is never shorter, and has a digit, a small and a capital letter.
     """
     number, _, is_mixed = least.partition(" ")
     token = rf"[{characters}]{{{number},}}+"

@@ -27,7 +27,7 @@ _SCALARS = frozenset({int, float, bool, type(None)})
 _LINES = frozenset({"context", "excerpt"})
 """Keys of evidence that hold consecutive lines of a file."""
 _OUR_WORDS = frozenset({"reason"})
-"""Keys of a finding that hold names of signals: `cancelled by peer` names no user."""
+"""Keys of a finding that hold names of signals, which could be mistaken for names: `cancelled by peer`."""
 
 
 def texts_of_run(value: object) -> Iterator[str]:

@@ -9,6 +9,7 @@ from analyzer.model.errors import UsageError
 
 Diagnosis = Mapping[str, Any]
 _DEFAULTS: Mapping[str, Any] = MappingProxyType({"last_words": [], "collect": [], "events_left_out": 0})
+"""Default values of fields that documents of earlier versions lack."""
 _FINDING_DEFAULTS: Mapping[str, Any] = MappingProxyType({"lacks": None})
 """Default values of finding fields that documents of earlier versions lack."""
 
@@ -45,7 +46,7 @@ FORMATS: Mapping[str, Renderer] = MappingProxyType(
 
 
 def completed(diagnosis: Diagnosis) -> Diagnosis:
-    """Return the document with defaults for fields that documents of earlier versions lack."""
+    """Return the document with the fields that earlier versions of the schema lack set to their defaults."""
     findings = [{**_FINDING_DEFAULTS, **finding} for finding in diagnosis["findings"]]
     for finding in findings:
         finding["evidence"] = [_numbered(place) for place in finding["evidence"]]

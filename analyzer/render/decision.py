@@ -13,7 +13,7 @@ from analyzer.storage.disk_cache import cached_yaml
 
 _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen before?"
 _FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
-"""Cause family → kinds of the events that date the failure, the first found counts."""
+"""Cause family → kinds of events that date the failure; the first kind that occurs counts."""
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
 _TRAINS = ("worker", "chief")
@@ -89,7 +89,7 @@ def rows(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def restart(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return what tells the scheduler to restart the job without the machine; empty if that is unknown."""
+    """Return how to restart the job without the machine, for its scheduler; empty if unknown."""
     given = diagnosis["action"].get("restart")
     return [Answer("Restart with", given["text"], wording()["restart"][given["scheduler"]])] if given else []
 
@@ -146,10 +146,10 @@ def attempts(diagnosis: Mapping[str, Any]) -> str:
 
 
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what dates the failure: the blamed workers' first bad value, last error, or else their end.
+    """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
 
-    Without blamed workers, the first error of any worker. A hang follows the blamed workers' last step, or
-    before any step, their last sign of assembling.
+    Without blamed workers, it is the first error of any worker. A hang is dated after the last step of the
+    blamed workers or, if there was no step, after they last joined or started a server.
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
@@ -265,6 +265,7 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
 
 
 def _stepped(worker: Mapping[str, Any]) -> bool:
+    """Return True if a worker shows a training step."""
     last = worker["last_step"]
     return bool(worker["curves"]) or (last["step"] or 0) > 0 or (last["epoch"] or 1) > 1
 
@@ -277,7 +278,7 @@ def confidence_phrase(diagnosis: Mapping[str, Any]) -> str:
 
 
 def verdict_parts(diagnosis: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the verdict with its sign, and what is known of: who is blamed, the cause, the confidence."""
+    """Return the verdict with its symbol, and the known ones of: blamed workers, cause, confidence."""
     title, workers = blamed(diagnosis)
     known = diagnosis["cause"] if diagnosis["cause"] not in (None, "healthy") else ""
     parts = (f"{title} {workers}".strip(), one_line(known, 80), confidence_phrase(diagnosis))

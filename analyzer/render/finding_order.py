@@ -29,7 +29,7 @@ def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
 
 
 def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
-    """Return the evidence without pieces that repeat an earlier line, or what another line of a file says."""
+    """Return the evidence without repetitions: the same line, or the same statement and words in one file."""
     told: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
@@ -65,7 +65,7 @@ def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
 
 
 def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
-    """Return the first place of each kind of damage of a file with its reason, and how many are like it."""
+    """Return (location, reason) of the first damage of each kind per file; the reason counts the others."""
     kinds: dict[tuple[str, str], list[Json]] = {}
     for row in rows:
         kinds.setdefault((row["source"], re.sub(r"\d+", "", row["what"])), []).append(row)
@@ -76,7 +76,7 @@ def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
 
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
-    """Return (name, reason) of files of supported kinds that were read in part, unless damage tells why."""
+    """Return (name, reason) of supported files that were not read whole, unless damage states the reason."""
     told = {(damage["source"], damage["what"]) for damage in diagnosis.get("damage", ())}
     return [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in told]
 

@@ -11,7 +11,7 @@ _UNSTATED_YEAR = 1970
 
 
 def confidence(value: float) -> str:
-    """Return the highest level of a rule that a confidence between 0 and 1 reaches: `likely`."""
+    """Return the name of the highest level that a confidence between 0 and 1 reaches, such as `likely`."""
     return next((name for name, share in reversed([*LEVELS.items()]) if value >= share - 0.005), "weak")
 
 
@@ -79,13 +79,14 @@ def worker_key(worker: str) -> tuple[str, int]:
 
 def names(workers: Sequence[str]) -> str:
     """Return sorted worker names: `worker:0, worker:2`; three or more in a row become `worker:0–63`."""
-    in_schema_order = sorted(set(workers), key=worker_key)
-    rows = [[w for _, w in run] for _, run in groupby(enumerate(in_schema_order), _row)]
-    said = [[f"{row[0]}–{row[-1].partition(':')[2]}"] if len(row) > 2 else row for row in rows]
+    ordered = sorted(set(workers), key=worker_key)
+    runs = [[w for _, w in run] for _, run in groupby(enumerate(ordered), _run_key)]
+    said = [[f"{run[0]}–{run[-1].partition(':')[2]}"] if len(run) > 2 else run for run in runs]
     return ", ".join(name for part in said for name in part)
 
 
-def _row(place: tuple[int, str]) -> tuple[str, int]:
+def _run_key(place: tuple[int, str]) -> tuple[str, int]:
+    """Return a key that (place, worker) shares with its neighbours if the indexes are consecutive."""
     role, index = worker_key(place[1])
     return role, index - place[0]
 

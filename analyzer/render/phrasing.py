@@ -8,7 +8,7 @@ from analyzer.render.formatting import as_text, duration, names, number, percent
 from analyzer.render.sanitize import one_line
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
-"""Keys of facts that differ between all workers even in a healthy job."""
+"""Keys of facts that have another value on each worker of a healthy job."""
 _MAX_CLOCKS = 2
 """Number of shifted clocks up to which each gets its own sentence; more share one."""
 
@@ -101,7 +101,7 @@ def why_heading(diagnosis: Mapping[str, Any]) -> str:
 
 
 def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence per kind of missing file that may matter: number of rules that need it, a recipe.
+    """Return a sentence for each missing kind of file: how many rules need it, and how to collect it.
 
     Files that the next steps or the deciding file ask for are left out.
     """
@@ -118,9 +118,9 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def useful_recipes(diagnosis: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:
-    """Return how to collect each missing kind of file, and how many rules need it, most rules first.
+    """Return (recipe, number of rules that need it) for each missing kind of file, most rules first.
 
-    Of a failure whose cause is known, only rules on the same kind of cause count.
+    If the cause of a failure is known, only rules on causes of the same family count.
     """
     wanting = Counter(
         f["lacks"]
@@ -178,7 +178,7 @@ def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
     return [f"{title} ({workers})" if workers else title for title, workers in found]
 
 
-def of_xprof(diagnosis: Mapping[str, Any]) -> list[str]:
+def xprof_report(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return XProf's report on each trace as lines, or the reason why there is none."""
     said = []
     for quote in diagnosis.get("xprof", ()):

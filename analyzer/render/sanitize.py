@@ -26,7 +26,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def keep_ends(text: str, limit: int) -> str:
-    """Return the text, cut in the middle to `limit` characters if longer: a place ends with file and line."""
+    """Return the text, cut in the middle to `limit` characters if longer; paths end with file and line."""
     head = limit // 3
     return text if len(text) <= limit else f"{text[:head]}…{text[head + 1 - limit :]}"
 

@@ -42,7 +42,7 @@ def sections(d: Json) -> list[Section]:
         Section("Notes", "bullets", phrasing.notes(d)),
         Section("Evidence", "places", leading_evidence(d, _MAX_EVIDENCE)),
         *_against(d.get("against")),
-        Section("What XProf says", "bullets", phrasing.of_xprof(d)),
+        Section("What XProf says", "bullets", phrasing.xprof_report(d)),
         Section("What else it could be", "bullets", [_alternative(each) for each in d["alternatives"]]),
         Section("Also seen, explained by the above", "bullets", phrasing.consequences(d), minor=True),
         Section("What could not be read", "files", unread_sources(d), minor=True),

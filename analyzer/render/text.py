@@ -43,6 +43,8 @@ class _Paint(NamedTuple):
 
 
 class _Page(NamedTuple):
+    """Yields the lines of the text; there is a method for each `style` of sections."""
+
     diagnosis: Json
     paint: _Paint
     width: int

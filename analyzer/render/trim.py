@@ -100,6 +100,7 @@ class Trimmed:
         return made
 
     def _rows(self, key: str, value: Sequence[Json]) -> list[Json]:
+        """Return the most important rows of a list, in order; of `context`, the lines nearest to the line."""
         limit = self.limits.rows if key in _LONG else self.limits.entries
         nearest = -1 if key == "context" else 1
         if len(value) <= limit:
@@ -109,6 +110,7 @@ class Trimmed:
         return [self.value("", value[i]) for i in kept]
 
     def _thinned(self, points: Sequence[Json]) -> list[Json]:
+        """Return evenly spaced points of a curve, its last one, and its first non-finite ones."""
         if len(points) <= self.points:
             return list(points)
         stride = len(points) / self.points
@@ -119,6 +121,7 @@ class Trimmed:
         return [points[i] for i in kept]
 
     def _excerpt(self, text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
+        """Return the part of an excerpt around its first mark, and the marks as offsets in it."""
         limit = self.limits.excerpt
         first = min((a for a, _ in marks if 0 <= a < len(text)), default=0)
         far = len(text) > limit and first >= limit // 2
@@ -141,6 +144,7 @@ class Trimmed:
 
 
 def _rank(row: Json) -> int:
+    """Return a sort key that puts culprits, fired findings and errors before other rows."""
     if not isinstance(row, Mapping):
         return 0
     if "part" in row:

@@ -42,10 +42,10 @@ def _annotation(command: str, title: str, message: str, finding: Json | None) ->
 
 
 def _message(text: str) -> str:
-    """Escape what ends a command, or begins an escape."""
+    """Escape the characters that end a workflow command or begin an escape."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """Escape what ends a property, too."""
+    """Escape the characters that end a property of a workflow command."""
     return _message(text).replace(":", "%3A").replace(",", "%2C")

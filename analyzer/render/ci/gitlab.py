@@ -1,6 +1,6 @@
 """Renders a diagnosis as GitLab's code quality report: an issue for each cause or symptom that fired.
 
-An issue needs a place; one without a file of the run stands at line 1 of the run.
+GitLab requires a location; an issue without a file gets line 1 of the run's name.
 """
 
 import hashlib
@@ -41,6 +41,7 @@ def _issue(d: Json, finding: Json) -> Json:
 
 
 def _unexplained(d: Json) -> Json:
+    """Return the issue of a verdict that no rule explains, at a worker's last error."""
     places = [place for place in d["last_words"] if place["source"] is not None]
     return _entry(
         d, "unexplained", d["summary"] or "unknown", _OF_VERDICT[d["verdict"]], places[0] if places else None

@@ -1,4 +1,4 @@
-"""Computes the tables of workers and facts: differing values are highlighted, equal ones folded."""
+"""Computes the tables of workers and facts, with differing values apart from equal ones."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def _workers(stated: Sequence[Json]) -> list[str]:
 def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> dict[str, Any]:
     """Return a worker's value of each fact; a value is `odd` if it differs from the usual one.
 
-    The usual task that a worker states is its own.
+    Of the task that a worker claims, the usual value is its own name.
     """
     values = [
         (f["values"].get(worker), worker if f["key"] == "claims" else common)

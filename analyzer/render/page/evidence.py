@@ -48,7 +48,8 @@ def numbered(items: Iterable[Json], first: int = 1) -> list[dict[str, Any]]:
 def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
     """Return the distinct lines of timeline events that no finding quotes, in order of the events.
 
-    `told` has the (source, line) that findings quote; `events` has the numbers of the events at a line.
+    `told` has the (source, line) that findings quote as keys; the entry `events` of a line has the numbers of
+    its events.
     """
     made: dict[tuple[str, int], dict[str, Any]] = {}
     for event in diagnosis["timeline"]:

@@ -63,7 +63,7 @@ class Scale(NamedTuple):
 
 
 def plots(diagnosis: Json) -> list[dict[str, Any]]:
-    """Return at most six plots for the template: what the reasons name, loss, step time, the rest."""
+    """Return at most six plots for the template: tags that the reasons name, loss, step time, the rest."""
     tags: dict[str, list[Series]] = {}
     for worker in sorted(diagnosis["workers"], key=lambda w: worker_key(w["id"])):
         for curve in worker["curves"]:

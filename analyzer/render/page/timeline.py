@@ -175,7 +175,7 @@ def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> dict
 
 
 def _pause(pause: Json, axis: Axis) -> dict[str, Any]:
-    """Return a pause for the template: position, width, and what the worker did instead of steps."""
+    """Return a pause for the template: position, width, and a title with what the worker did."""
     start, end = axis(pause["start"]), axis(pause["end"])
     pauses = wording()["pauses"]
     said = pauses.get(pause["kind"], pauses["pause"])

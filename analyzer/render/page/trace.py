@@ -1,4 +1,4 @@
-"""Computes the geometry of the trace section: time per worker, and the last worker per collective."""
+"""Computes the geometry of the trace section: shares of time per worker, last worker per collective."""
 
 import math
 from collections.abc import Mapping, Sequence

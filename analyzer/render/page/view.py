@@ -12,14 +12,14 @@ from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
 _OPENING = ("telling-lines", "last-words", "odd-lines")
-"""Sections that stand first, for a failure that no rule explains."""
+"""Sections at the top of the report of a failure that no rule explains."""
 _SECTIONS = (
     "timeline", "evidence", "against", "good-run", "curves", "resources",
     "cluster", "trace", "events", "rules", "sources",
 )  # fmt: skip
-"""Sections of every other report; each has a template of its name."""
+"""The other sections, in order; each has a template of its name."""
 _LEADS = {"perf": "trace", "numeric": "curves", "resource": "resources"}
-"""Cause family → the section that decides it; of all others, the timeline. Without traces, curves decide."""
+"""Cause family → the section that is shown first; for other families, the timeline."""
 _NAV = {
     "telling-lines": "Telling lines",
     "last-words": "Last words",
@@ -63,7 +63,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
 
 
 def _decision(diagnosis: Json) -> dict[str, Any]:
-    """Return what stands above the fold, and what speaks against the verdict."""
+    """Return the variables of the top of the page, and of what speaks against the verdict."""
     sign, verdict = decision.wording()["verdicts"][diagnosis["verdict"]]
     shown = {w["id"] for w in diagnosis["workers"]}
     return {
@@ -200,7 +200,7 @@ def _rules(findings: Sequence[Json], anchors: Mapping[int, str]) -> list[tuple[s
 
 
 def section_order(diagnosis: Json) -> list[str]:
-    """Return the ids of the report's sections in order: first the chart that decides the kind of failure."""
+    """Return the ids of the report's sections in order: first the one that shows the failure best."""
     lead = _LEADS.get(str(diagnosis["cause"]).partition(".")[0], "timeline")
     lead = "curves" if lead == "trace" and not diagnosis.get("trace") else lead
     return [lead, *(id_ for id_ in _SECTIONS if id_ != lead)]

@@ -51,7 +51,7 @@ def _fallback(text: str) -> str:
 
 
 def _fitting(head: Sequence[Json], parts: Sequence[Json]) -> list[Json]:
-    """Return the head and as many parts as fit a message; the number of those left out is told."""
+    """Return the head and as many parts as fit a message, then the number of parts left out."""
     kept, length = [*head], sum(map(_length, head))
     for n, part in enumerate(parts):
         length += _length(part)
@@ -72,7 +72,7 @@ def _length(value: Any) -> int:  # noqa: ANN401 - JSON
 
 
 def _rich_text(*elements: Json) -> Json:
-    """Return a block of the first elements that fit it; what comes behind the limit is cut."""
+    """Return a block of the first elements that fit into it; further ones are left out."""
     kept: list[Json] = []
     for element in elements:
         if _length([*kept, element]) > MAX_BLOCK:
