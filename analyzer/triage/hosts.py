@@ -91,7 +91,11 @@ def _host_rate(row: dict[str, Any], p_values: dict[str, float], accused: dict[st
 
 
 def _trials(shares: pl.DataFrame) -> pl.DataFrame:
-    """Return the shares with `share` (of the role's workers), `guilty`, and `together` (the machines)."""
+    """Return the shares with further columns.
+
+    `share` is the machine's part of its role's workers, `guilty` 1 if it has a culprit, `struck` whether its
+    role has one, and `together` the names of all machines of the run.
+    """
     held, together = pl.col("workers"), pl.col("host").sort().str.join("\n").over("run")
     return shares.with_columns(
         role=pl.col("role").fill_null(""),

@@ -20,7 +20,7 @@ _NUMBERED = re.compile(
     r"(?:(?:r|run|job|exp|trial|version|v|slurm)?[-_.]?\d+(?:[-_.t]\d+)*z?|(?=.*\d)[0-9a-f]{6,})",
     re.IGNORECASE,
 )
-"""Matches names that only tell runs of one job apart: numbers, dates, hashes."""
+"""Regex for names that only distinguish the runs of one job: numbers, dates, hashes."""
 
 
 class Ownership(NamedTuple):
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
     """How directories map to teams and jobs: `pattern` such as `{team}/{job}/{run}`, empty to guess.
 
     `owners` maps globs of paths below a root (`nlp/*`) to owners, and `muted` to the last night
-    (`YYYY-MM-DD`) on which nobody is told of failures; the first that matches counts.
+    (`YYYY-MM-DD`) on which failures are not reported; the first that matches counts.
     """
 
     pattern: str = ""
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         return found._replace(owner=owner)
 
     def is_muted(self, place: str, root: str | None, date: str) -> bool:
-        """Return True if nobody is to be told of a failure of this run on a night."""
+        """Return True if failures of this run are not reported on a night."""
         path = _path_below(place, root)
         return date <= next((until for glob, until in self.muted.items() if fnmatchcase(path, glob)), "")
 

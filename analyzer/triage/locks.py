@@ -13,7 +13,7 @@ _POLL_SECONDS = 0.5
 
 
 class WaitPolicy(NamedTuple):
-    """How long to wait for a lock, in seconds, and whom to tell that the wait begins."""
+    """How many seconds to wait for a lock, and what to call with a line of text when the wait begins."""
 
     seconds: float = 0.0
     notify: Callable[[str], None] = lambda _: None

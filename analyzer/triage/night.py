@@ -140,7 +140,7 @@ def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedR
 
 
 class _Call(NamedTuple):
-    """A call of mwms-triage: what it is asked for, what it reads and writes, and its result so far."""
+    """One call of mwms-triage: its options, its inputs and outputs, and its result so far."""
 
     options: TriageOptions
     roots: Sequence[str]
@@ -231,6 +231,7 @@ class _Call(NamedTuple):
 
 
 def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:
+    """Yield (place, number of files) of the examined runs that have become settled since."""
     for run in runs:
         before = known.get(run.place)
         if before and before.files is None and before.is_current(run.stamp) and _is_settled(run):
@@ -238,6 +239,7 @@ def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> I
 
 
 def _is_settled(run: FoundRun) -> bool:
+    """Return True for a run in an object store that nobody has written to for `QUIET_SECONDS`."""
     return is_url(run.path) and run.age >= QUIET_SECONDS
 
 

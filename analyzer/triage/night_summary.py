@@ -155,9 +155,9 @@ def summarize_night(
     unlisted: Iterable[tuple[str, str]],
     pack: RulePack | None = None,
 ) -> NightSummary:
-    """Return the summary of a night, from the history, counts that it does not have yet, and the rules.
+    """Return the summary of a night; of the present night, the history lacks the counts that are given here.
 
-    `found` is None for a night that is not that of the call; its stored number of runs is used.
+    `found` is None for other nights, whose number of runs is stored.
     """
     stored = history.rows(select(NIGHTS.c.began, NIGHTS.c.found).where(NIGHTS.c.date == date))[0]
     pack = pack or load_rules()
@@ -283,6 +283,7 @@ def _group(history: History, group: _GroupHistory) -> Group:
 
 
 def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the next run of the same job if it started within a day after this one ended, else None."""
     if not row["job"] or row["ended"] is None:
         return None
     soon = RUNS.c.started.between(row["ended"], row["ended"] + RESTART_WINDOW_SECONDS)

@@ -40,7 +40,7 @@ class Restart(NamedTuple):
 def job_of(place: str, root: str = "") -> str | None:
     """Return the path without attempts, dates and ids, which identifies a job; None if no name is left.
 
-    `bert/48213` and `bert/48240` are lives of `bert`, as are `bert-48213` and `bert/20261121-0100`.
+    `bert/48213` and `bert/48240` are runs of `bert`, as are `bert-48213` and `bert/20261121-0100`.
     """
     below = _DATE.sub("", place.removeprefix(root.rstrip("/")).lower())
     names = [name for part in below.split("/") if (name := _job_name(part))]

@@ -12,9 +12,10 @@ _MIN_PREFIX = 4
 
 
 class Acknowledgement(NamedTuple):
-    """What somebody said about a group; `until` is the last night (`YYYY-MM-DD`) for which it holds.
+    """An acknowledgement of a group of failures, its ticket, or both.
 
-    `created` is in seconds since the epoch; without it, the group has a ticket and nobody acknowledged it.
+    `until` is the last night (`YYYY-MM-DD`) for which the acknowledgement holds, None for all; `created` is
+    in seconds since the epoch, None if the group only has a ticket.
     """
 
     fingerprint: str

@@ -28,7 +28,7 @@ _ADVISORY_LOCK = 0x6D776D73
 
 
 class KnownRun(NamedTuple):
-    """Columns of a run's latest row that decide whether to examine the run again."""
+    """The columns, in a run's latest row, that decide whether to examine the run again."""
 
     stamp: str
     content: str
@@ -283,6 +283,7 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
 
 
 def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
+    """Return the number of nights on which the unchanged run had a transient problem, including this one."""
     if not examined.transient:
         return 0
     before = sa.select(sa.func.max(RUNS.c.tries)).where(

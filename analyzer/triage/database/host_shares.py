@@ -13,7 +13,7 @@ _DECIDED = ("healthy", "failed", "degraded")
 
 
 def host_shares(history: History, since: str, date: str, machine_causes: Collection[str]) -> pl.DataFrame:
-    """Return the machines of all decided runs from a night to another one, with the columns of `SHARES`.
+    """Return the machines of all runs with a verdict between two nights, with the columns of `SHARES`.
 
     A culprit counts if its run has one of the `machine_causes`, whoever owns the failure.
     """

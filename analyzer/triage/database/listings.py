@@ -17,7 +17,7 @@ def stored_runs(history: History, root: str) -> list[StoredRun]:
 
 
 def settle(history: History, files: Mapping[str, int]) -> None:
-    """Store that runs need not be listed again, from the number of files of each."""
+    """Store that runs need not be listed again; `files` maps each run to its number of files."""
     changed = sa.update(RUNS).where(RUNS.c.latest, RUNS.c.place == sa.bindparam("run"))
     if rows := [{"run": place, "files": count} for place, count in files.items()]:
         with history.engine.begin() as connection:

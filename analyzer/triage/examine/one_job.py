@@ -29,7 +29,7 @@ _TASK = re.compile(
 
 
 class _Statements(NamedTuple):
-    """What the logs in one directory state: addresses of a cluster, those of servers here, and own tasks."""
+    """What the logs in one directory state: addresses of their cluster, of their own servers, their tasks."""
 
     cluster: frozenset[bytes]
     servers: frozenset[bytes]

@@ -45,7 +45,7 @@ _MIN_PARTS = 2
 _MAX_DEPTH = 40
 """Maximum depth of the search below a root, in directories."""
 _STATING_BYTES = 65_536
-"""Bytes read from a log to see of which job it is."""
+"""Number of bytes read from the start of a log to find its cluster and task."""
 _MAX_OPENED = 4
 """Maximum number of files opened in a directory."""
 _EXPORT = re.compile(r"\.(nd)?json$", re.IGNORECASE)
@@ -54,7 +54,7 @@ _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRA
 _STATING_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT})
 """Kinds of files that may state the cluster of their job."""
 _TRIAGE_OUTPUTS = {"digest.md", "groups.json", "runs.jsonl", "metrics.prom"}
-"""Files that tell the output directory of an mwms-triage, which is no run."""
+"""Files that identify an output directory of mwms-triage, which is not a run."""
 
 
 class FoundRun(NamedTuple):
@@ -185,34 +185,38 @@ def _opening(storage: Storage, place: str, name: str, size: int) -> bytes:
 
 
 def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
-    def tells(folder: str, depth: int = 0) -> bool:
-        return _is_below_run(storage, storage.below(place, folder), depth)
+    """Return True if names of files and directories show one run, with or without parts in subdirectories."""
+
+    def has_content(folder: str, depth: int = 0) -> bool:
+        return _has_run_content(storage, storage.below(place, folder), depth)
 
     if _has_run_files(listing) or _has_export(storage, place, listing):
         if any(_names_worker_or_attempt(name) for name in listing.files):
             return True
-        others = (folder for folder in listing.folders if not _is_part(folder) and tells(folder))
+        others = (folder for folder in listing.folders if not _is_part(folder) and has_content(folder))
         return sum(1 for _, _ in zip(range(_MIN_PARTS), others, strict=False)) < _MIN_PARTS
     parts = {folder for folder in listing.folders if _is_part(folder)}
     if parts or any(map(_names_repeated_task, listing.folders)):
         parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
     if (
         len(parts) < _MIN_PARTS
-        or sum(tells(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS
+        or sum(has_content(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS
     ):
         return False
-    return not any(tells(folder) for folder in listing.folders if folder not in parts)
+    return not any(has_content(folder) for folder in listing.folders if folder not in parts)
 
 
-def _is_below_run(storage: Storage, place: str, depth: int) -> bool:
-    """Return True if a directory, or one at most `depth` levels below it, has what occurs only in runs."""
+def _has_run_content(storage: Storage, place: str, depth: int) -> bool:
+    """Return True if a directory, or one up to `depth` levels below it, has files or names only runs have."""
     inside = _listing_or_none(storage, place)
     return inside is not None and (
         _has_run_files(inside)
         or any(map(_names_worker_or_attempt, inside.folders))
         or (
             depth > 0
-            and any(_is_below_run(storage, storage.below(place, name), depth - 1) for name in inside.folders)
+            and any(
+                _has_run_content(storage, storage.below(place, name), depth - 1) for name in inside.folders
+            )
         )
     )
 
@@ -290,7 +294,7 @@ def _has_export(storage: Storage, place: str, listing: Listing) -> bool:
 
 
 def _is_recorded_task(storage: Storage, place: str, folder: str) -> bool:
-    """Return True for a task's directory of mwms-recorder, which a host names where TF_CONFIG does not."""
+    """Return True for a task's directory by mwms-recorder, named after the host if TF_CONFIG is unset."""
     inside = _listing_or_none(storage, storage.below(place, folder))
     return inside is not None and "recording.jsonl" in inside.files
 

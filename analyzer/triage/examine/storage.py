@@ -63,11 +63,11 @@ class LocalStorage:
 
 
 class StoredTree:
-    """Tree of the directories below a URL, listed as far as it is asked for. Methods may raise OSError.
+    """Tree of the directories below a URL, listed on demand. Methods may raise OSError.
 
     Listing everything takes a request per 1,000 objects. Where runs are known, only the directories above
     them and runs that are new or not settled are listed, each by itself, unless that takes more requests.
-    With a `prefix`, a listing of the root has only the files whose names below it begin so.
+    With a `prefix`, only the files whose paths below the root begin with it are listed.
     """
 
     def __init__(self, store: ObjectStorage, root: str, prefix: str, known: SettledRuns) -> None:
@@ -78,7 +78,7 @@ class StoredTree:
         """Files and directories of each directory that was listed by itself, by URL."""
 
     def settled(self, place: str) -> list[StoredRun]:
-        """Return the stored runs at or below a place that need not be listed; empty once it was."""
+        """Return the stored runs at or below a place that need not be listed; none after it was listed."""
         return self._known.at(place) if self._listed(place) is None else []
 
     def listing(self, place: str) -> Listing:

@@ -1,4 +1,4 @@
-"""Holds what the outputs of a night show besides its summary."""
+"""Collects what the outputs of a night show besides its summary: links, owners, acknowledgements."""
 
 from collections.abc import Container, Mapping
 from typing import NamedTuple

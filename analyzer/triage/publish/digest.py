@@ -58,7 +58,7 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 
 
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
-    """Return a sentence on runs filed under earlier nights; if none came in, on the last night with runs."""
+    """Return a sentence on the runs filed under earlier nights; if there was no run, on the last night."""
     if said := filed(summary, context.filed):
         return f" {said}{_their_pages(summary, context)}"
     if summary.tonight.runs or not summary.nights:
@@ -67,7 +67,7 @@ def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
 
 
 def _their_pages(summary: NightSummary, context: PageContext) -> str:
-    """Return where the pages of the earlier nights lie, the latest first: links if they are served."""
+    """Return the pages of the earlier nights, the latest first: as links if the outputs are served."""
     dates = sorted((night.date for night in summary.nights if night.date in context.filed), reverse=True)
     pages = {date: page for date in dates if (page := context.links.page(date))}
     shown = [
@@ -91,7 +91,7 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 
 
 def _about(group: Group, context: PageContext) -> str:
-    """Return whose job it was, hosts, first run, group, report and what somebody said, as sentences."""
+    """Return sentences on owner, hosts, first run, fingerprint, report and acknowledgement of a group."""
     details, said = context.details.get(group.fingerprint), context.acknowledged.get(group.fingerprint)
     told = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
     if details:

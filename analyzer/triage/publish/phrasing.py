@@ -103,7 +103,7 @@ def when(group: Group) -> str:
 
 
 def acknowledged(said: Acknowledgement, date: str) -> str:
-    """Return what somebody said about a group as a clause: `acknowledged until 2026-12-01: note`."""
+    """Return the acknowledgement of a group as a clause: `acknowledged until 2026-12-01: note`."""
     parts = []
     if said.created is not None:
         kind = ("muted" if said.muted else "acknowledged") if said.holds(date) else "acknowledgement ended"

@@ -120,7 +120,7 @@ def _digests(tonight: NightSummary, context: PageContext, runs: list[Run], diges
 
 
 def _file_name(whose: str) -> str:
-    """Return a file name for an owner; other ones never share it."""
+    """Return a file name for an owner; a digest keeps names apart that have the same plain form."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", whose)[:_MAX_NAME_CHARACTERS].strip(".-")
     same = plain == whose
     return (
