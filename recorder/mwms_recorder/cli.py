@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         "--stall",
         type=float,
         default=60.0,
-        help="least seconds without a step that are a stall (default: 60)",
+        help="minimum seconds without a step that count as a stall (default: 60)",
     )
     run.add_argument(
         "--check-weights", type=int, default=0, metavar="N", help="checksum the weights every N steps too"

@@ -1,8 +1,8 @@
 """Shares progress in one page of memory: the hook writes what it counted, the observer reads it.
 
 A page has a header and `SLOTS` slots, one for each counted function, as unsigned 64-bit integers. Writing
-needs no system call, no lock and no flush. Times are nanoseconds of CLOCK_MONOTONIC, as late as the writer's
-next look: up to 0.2 s.
+needs no system call, no lock and no flush. Times are nanoseconds of CLOCK_MONOTONIC, and up to 0.2 s late,
+because the hook writes five times a second.
 """
 
 from __future__ import annotations

@@ -121,15 +121,15 @@ def test_addresses_answer_or_not() -> None:
     """Open, refused and unresolvable are told apart, and a server that speaks from one that does not."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        silent = reach.asked(address, 0.1)
+        silent = reach.probe(address, 0.1)
         threading.Thread(target=_greet, args=(server, 4), daemon=True).start()
-        greeted = reach.asked(address, 2.0)
+        greeted = reach.probe(address, 2.0)
         assert (silent["outcome"], silent["answer_seconds"]) == ("open", None)
         assert greeted["outcome"] == "open"
         assert 0 <= greeted["answer_seconds"] <= greeted["seconds"]
-    assert reach.asked(address, 2.0)["outcome"] == "refused"
-    assert reach.asked("no-such-host.invalid:1", 2.0)["outcome"] == "unresolvable"
-    assert reach.asked("no port", 2.0)["outcome"] == "unresolvable"
+    assert reach.probe(address, 2.0)["outcome"] == "refused"
+    assert reach.probe("no-such-host.invalid:1", 2.0)["outcome"] == "unresolvable"
+    assert reach.probe("no port", 2.0)["outcome"] == "unresolvable"
 
 
 def test_lines_of_nvidia_smi() -> None:

@@ -51,7 +51,7 @@ def _version_2(at: str) -> dict[str, Any]:
         "memory_events_local": _counters(f"{at}/memory.events.local"),
         "cpu_stat": _counters(f"{at}/cpu.stat"),
     }
-    return _told(read)
+    return _known(read)
 
 
 def _version_1(memory: str, cpu: str) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def _version_1(memory: str, cpu: str) -> dict[str, Any]:
         "memory_events": events,
         "cpu_stat": _counters(f"{cpu}/cpu.stat"),
     }
-    return _told(read)
+    return _known(read)
 
 
-def _told(read: dict[str, Any]) -> dict[str, Any]:
+def _known(read: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in read.items() if value not in (None, {})}
 
 

@@ -64,7 +64,10 @@ def _limit(name: str) -> int | None:
 
 
 def disks(directory: str) -> list[dict[str, Any]]:
-    """Return size and free space of the file systems in use: below here, of the recording, temporary ones."""
+    """Return size and free space of the file systems of the recording, /tmp, /dev/shm and this directory.
+
+    File systems that are mounted below the current directory are included.
+    """
     rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
     below = [row[1] for row in rows if len(row) > 1 and row[1].startswith(os.path.join(os.getcwd(), ""))]
     return list(_disks([os.getcwd(), directory, "/tmp", "/dev/shm", *below]))  # noqa: S108 - only measured

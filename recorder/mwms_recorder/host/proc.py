@@ -13,6 +13,7 @@ from mwms_recorder.masking import masked, masked_command
 
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = ("/dev/", "/proc/", "/sys/", "/memfd:")
+"""Prefixes of paths that are not data files."""
 CODE = re.compile(r"/(?:site|dist)-packages/|\.(?:pyc?|so)(?:\.[\d.]+)?$")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 _TELLING = re.compile(
@@ -95,7 +96,7 @@ def _waited(pid: int) -> float:
 
 
 def input_files(pid: int) -> set[str]:
-    """Return the paths of files, but program code, that a process or a descendant has open only to read."""
+    """Return the paths of files that a process or a descendant has open for reading only; no program code."""
     return {path for member in family(pid) for path in _read_only(f"/proc/{member}/fd")}
 
 
@@ -126,7 +127,7 @@ def network() -> dict[str, int]:
 
 
 def unsent(ports: set[int]) -> int:
-    """Return the bytes that TCP connections from or to these ports have not sent, or nobody acknowledged."""
+    """Return the send queues, in bytes not sent or not acknowledged, of TCP connections with these ports."""
     rows = (
         line.split() for name in ("tcp", "tcp6") for line in text_of(f"/proc/net/{name}").splitlines()[1:]
     )

@@ -1,7 +1,7 @@
 """Counts the calls of `tf.function` objects and the training batches of Keras.
 
-A step of TensorFlow empties the processor's caches, so a hook costs less by its instructions than by the
-memory that it touches. What runs at each step therefore only counts; `ticks` does the rest.
+A step of TensorFlow evicts everything else from the processor's caches, so the memory that a hook touches
+costs more than its instructions. What runs at each step therefore only counts; `ticks` does the rest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Functions:
         return MethodType(self.original, function)
 
     def _switch(self, function: Any) -> bool:
-        """Make a function the one that was called last, unless another one calls it; return True if so.
+        """Count a function from now on, and return True; return False if it runs inside another function.
 
         Functions of one name share a counter.
         """

@@ -28,7 +28,7 @@ def load_from_environment() -> None:
 def load(settings: Settings) -> None:
     """Install the hook into TensorFlow and Keras, now if they are imported, else after their import.
 
-    Where its files cannot be written, as by another user, one line on stderr says so.
+    If its files cannot be written, for example by another user, one line on stderr says so.
     """
     failed: list[OSError] = []
 

@@ -1,7 +1,7 @@
 """Describes what a `tf.data` pipeline computes by a digest of its graph, without reading an element of it.
 
-`Model.fit` advances its iterator inside of TensorFlow, so its batches cannot be seen. Two pipelines of one
-graph, which holds files, seeds and tensors in memory as constants, give the same data.
+`Model.fit` advances its iterator inside TensorFlow, so its batches cannot be seen. Pipelines with equal
+graphs, which have file names, seeds and in-memory tensors as constants, yield the same data.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ def _digest(tf: Any, graph: Any) -> str:
     for node in graph.node:
         node.name = places[node.name]
         node.input[:] = [places.get(name.partition(":")[0], name) for name in node.input]
-        digest.update(_settled(tf, node))
+        digest.update(_normalized(tf, node))
     functions = sorted(graph.library.function, key=lambda function: str(function.signature.name))
     for function in functions:
         for node in function.node_def:
-            digest.update(_settled(tf, node))
+            digest.update(_normalized(tf, node))
         digest.update(repr(sorted(function.ret.items())).encode())
     return digest.hexdigest()
 
 
-def _settled(tf: Any, node: Any) -> bytes:
+def _normalized(tf: Any, node: Any) -> bytes:
     """Return a node's bytes without its device, metadata, resource handles and the numbers of functions."""
     node.device = ""
     node.attr.pop("metadata", None)
@@ -87,5 +87,5 @@ def _settled(tf: Any, node: Any) -> bytes:
         ):
             if function.name:
                 function.name = _NUMBER.sub("", function.name)
-    settled: bytes = node.SerializeToString(deterministic=True)
-    return settled
+    normalized: bytes = node.SerializeToString(deterministic=True)
+    return normalized

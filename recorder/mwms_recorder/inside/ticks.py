@@ -68,11 +68,11 @@ class Ticker:
         return self.counters.get(name) or self.counters.setdefault(name, Counter(name, kind))
 
     def observe(self, method: Any, phase: int) -> None:
-        """Let the main thread be in a phase while it runs a method that is written in Python."""
+        """Register the phase of the main thread while it runs a method; the method is written in Python."""
         self.phases[id(getattr(inspect.unwrap(method), "__code__", None))] = phase
 
     def start(self) -> None:
-        """Start the thread; not before TensorFlow has some, as Python 3.12 warns of forks beside threads."""
+        """Start the thread unless it runs; called late, since Python 3.12 warns of forks beside threads."""
         if self.stop is None and self.hook.active:
             self.stop = allocate_lock()
             self.stop.acquire()

@@ -49,7 +49,7 @@ def watch(owner: Any, name: str, begin: Begin) -> None:
 
 
 def replace(owner: Any, name: str, descriptor: Callable[[Any], object]) -> None:
-    """Replace a method in its class by a descriptor of it; does nothing if it is one, or in C classes."""
+    """Replace a method in its class by a descriptor; does nothing if it has one already, or for C classes."""
     original = vars(owner).get(name)
     if callable(original):
         with contextlib.suppress(TypeError):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 MAX_TAPES = 64
 """Number of gradient computations searched for variables; in eager mode, each step has one."""
-PATIENCE_SECONDS = 20.0
+MAX_WAIT_SECONDS = 20.0
+"""Maximum time that the program waits for checksums."""
 
 
 class Weights:
@@ -79,7 +80,7 @@ class Weights:
         """Checksum variables in another thread, which has no active tape and no graph under construction."""
         thread = threading.Thread(target=self._read, args=(step, variables), daemon=True)
         thread.start()
-        thread.join(PATIENCE_SECONDS)
+        thread.join(MAX_WAIT_SECONDS)
 
     def _read(self, step: int, variables: list[Any]) -> None:
         with self.hook.guarded("weights"):

@@ -18,7 +18,7 @@ from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.reach import reach
 from mwms_recorder.outside.recording import DRAINED, Link, remove_pages
 from mwms_recorder.outside.samples import Sampler
-from mwms_recorder.outside.signals import Witness, forwarded
+from mwms_recorder.outside.signals import ObserverSignals, forwarded
 from mwms_recorder.outside.stalls import Stalls
 from mwms_recorder.outside.streams import Stream
 from mwms_recorder.outside.task import own_task, peers, tf_config
@@ -30,11 +30,13 @@ RETRIES = (10.0, 30.0, 90.0)
 REACH_SECONDS = 3.0
 
 
-def observe(settings: Settings, pid: int, streams: list[Stream], witness: Witness, link: Link) -> NoReturn:
+def observe(
+    settings: Settings, pid: int, streams: list[Stream], signals: ObserverSignals, link: Link
+) -> NoReturn:
     """Run the observer's process: watch the command until it has ended, then exit."""
     try:
         for number in forwarded():
-            signal.signal(number, witness.count)
+            signal.signal(number, signals.count)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         Observer(settings, pid).run(streams, link)
     finally:
@@ -54,21 +56,21 @@ class Observer:
         self.sampler = Sampler(settings, pid)
         ports = [peer.address.rpartition(":")[2] for peer in self.peers]
         self.sampler.ports.update(int(port) for port in ports if port.isdigit())
-        self.stalls = Stalls(settings, self.journal, lambda: self.ask("stall", REACH_SECONDS))
+        self.stalls = Stalls(settings, self.journal, lambda: self.probe("stall", REACH_SECONDS))
 
     def run(self, streams: list[Stream], link: Link) -> None:
         """Forward the output until the command and its streams end; other threads watch meanwhile."""
         self.start()
         pump = Pump(streams, self.settings.directory, self.journal)
-        listening = [link.told]
+        listening = [link.reader]
         while pump.open or listening or not self.ended.is_set():
             ready = select.select([*pump.open, *listening], [], [], None if listening else TICK_SECONDS)[0]
             for stream in [pump.open[number] for number in ready if number in pump.open]:
                 if not pump.pump(stream):
                     self._report_closed(stream, link)
-            if link.told in ready:
+            if link.reader in ready:
                 listening = []
-                self._hear(os.read(link.told, 1), pump, link)
+                self._hear(os.read(link.reader, 1), pump, link)
             elif not listening and not self.ended.is_set():
                 self.end_unless_alive()
         pump.flush(REACH_SECONDS)
@@ -87,7 +89,7 @@ class Observer:
 
     def start(self) -> None:
         """Start the threads that write facts, probe peers, and take samples and look for stalls."""
-        for part in (self._write_facts, self._ask_at_start, self._tick):
+        for part in (self._write_facts, self._probe_at_start, self._tick):
             threading.Thread(target=self._guarded, args=(part,), daemon=True).start()
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -102,16 +104,16 @@ class Observer:
     def _write_facts(self) -> None:
         self.journal.append("facts", tf_config=self.config, **facts.facts(self.settings, self.pid))
 
-    def _ask_at_start(self) -> None:
+    def _probe_at_start(self) -> None:
         reason = "start"
         for wait in (*RETRIES, 0.0):
-            if not self.peers or self.ask(reason, REACH_SECONDS):
+            if not self.peers or self.probe(reason, REACH_SECONDS):
                 return
             if self.ended.wait(max(0.0, self.begin + wait - time.monotonic())):
                 return
             reason = "retry"
 
-    def ask(self, reason: str, timeout: float) -> bool:
+    def probe(self, reason: str, timeout: float) -> bool:
         """Probe and record which peers accept connections; return True if all do."""
         own = own_task(self.config)
         targets = reach(self.peers, ":".join(own) if own else None, timeout)
@@ -143,8 +145,8 @@ class Observer:
         pump.flush(REACH_SECONDS)
         _say(link, DRAINED)
         if word == b"F" and self.peers:
-            self.ask("end", 1.0)
-        os.close(link.said)
+            self.probe("end", 1.0)
+        os.close(link.writer)
 
     def _take_last_sample(self) -> None:
         self.sampler.take(self.sampler.pages(ended=True))
@@ -161,7 +163,7 @@ class Observer:
 
 def _say(link: Link, word: bytes) -> None:
     with contextlib.suppress(OSError):
-        os.write(link.said, word)
+        os.write(link.writer, word)
 
 
 def attach() -> None:

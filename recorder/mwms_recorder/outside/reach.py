@@ -12,7 +12,7 @@ from mwms_recorder.outside.task import Peer
 
 UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH}
 TRIES = 3
-"""Connections to a peer that answers, of which the fastest counts: a busy host delays single ones."""
+"""Number of connections to a peer that answers; the fastest counts, as a busy host delays single ones."""
 ANSWER_SECONDS = 1.0
 """How long to wait for the first bytes of a gRPC server, which it sends unasked (HTTP/2 SETTINGS)."""
 
@@ -21,10 +21,10 @@ def reach(peers: list[Peer], own: str | None, timeout: float) -> list[dict[str, 
     """Return the outcome of connecting to each peer, in parallel; `own` is this task as `role:index`."""
     found: dict[Peer, dict[str, Any]] = {}
 
-    def ask(peer: Peer) -> None:
-        found[peer] = asked(peer.address, timeout)
+    def probe_peer(peer: Peer) -> None:
+        found[peer] = probe(peer.address, timeout)
 
-    threads = [threading.Thread(target=ask, args=(peer,), daemon=True) for peer in peers]
+    threads = [threading.Thread(target=probe_peer, args=(peer,), daemon=True) for peer in peers]
     for thread in threads:
         thread.start()
     ends = time.monotonic() + timeout + ANSWER_SECONDS + 0.5
@@ -38,7 +38,7 @@ def _row(peer: Peer, own: str | None, answer: dict[str, Any]) -> dict[str, Any]:
     return {"task": peer.task, "address": peer.address, "own": peer.task == own, **answer}
 
 
-def asked(address: str, timeout: float) -> dict[str, Any]:
+def probe(address: str, timeout: float) -> dict[str, Any]:
     """Return the outcome (`open`, `refused`, …) of connecting to one `host:port`; no byte is sent."""
     host, _, port = address.rpartition(":")
     begin = time.monotonic()

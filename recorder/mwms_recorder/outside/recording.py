@@ -13,10 +13,10 @@ DRAINED = b"D"
 
 
 class Link(NamedTuple):
-    """The observer's pipe ends: it reads from `told`, and writes to the supervisor through `said`."""
+    """The observer's ends of the two pipes to and from the supervisor, as file descriptors."""
 
-    told: int
-    said: int
+    reader: int
+    writer: int
 
 
 def make_pages() -> str:

@@ -35,8 +35,8 @@ def named(number: int) -> dict[str, Any]:
         return {"number": number, "name": f"SIGRTMIN+{number - signal.SIGRTMIN}"}
 
 
-class Witness:
-    """Counts in shared memory the signals that the observer received.
+class ObserverSignals:
+    """Counts of the signals that the observer received, in memory that it shares with the supervisor.
 
     Observer, supervisor and command share a process group. A signal that the observer received too was sent
     to the group, so the command has it already; forwarding it would deliver it twice.

@@ -48,16 +48,16 @@ def median(values: Sequence[float]) -> float:
 class Stalls:
     """Watches the progress pages of the command's processes for stalls."""
 
-    def __init__(self, settings: Settings, journal: Journal, ask_peers: Callable[[], object]) -> None:
-        self.settings, self.journal, self.ask_peers = settings, journal, ask_peers
+    def __init__(self, settings: Settings, journal: Journal, probe_peers: Callable[[], object]) -> None:
+        self.settings, self.journal, self.probe_peers = settings, journal, probe_peers
         self.processes: dict[int, Process] = {}
-        self.said = False
+        self.warned = False
         self.begin: float | None = None
         """Monotonic time of the first look; infinite once a missing TensorFlow was reported."""
 
     def look(self, pages: list[Page], now: float) -> None:
         """Record stalls that begin, last or end; processes without steps count only if none has any."""
-        self._say_unwatched(pages, now)
+        self._warn_unwatched(pages, now)
         for page in [page for page in pages if page.steps()] or pages:
             process = self.processes.setdefault(page.pid, Process())
             process.follow(page)
@@ -69,7 +69,7 @@ class Stalls:
             elif process.captures == 1 and now - process.stalled_at >= SECOND_CAPTURE_SECONDS:
                 self._capture(page, process)
 
-    def _say_unwatched(self, pages: list[Page], now: float) -> None:
+    def _warn_unwatched(self, pages: list[Page], now: float) -> None:
         """Print once that no stall can be noticed, if nothing imported TensorFlow within `stall` seconds."""
         self.begin = now if self.begin is None else self.begin
         if pages or not self.settings.records("hook") or now - self.begin < self.settings.stall:
@@ -94,14 +94,14 @@ class Stalls:
             phase=PHASES[min(page.phase, OTHER)],
             **({"function": step.name, "inside": step.inside} if step else {}),
         )
-        self._say(process, idle)
+        self._warn(process, idle)
         self._capture(page, process)
-        self.ask_peers()
+        self.probe_peers()
 
-    def _say(self, process: Process, idle: float) -> None:
+    def _warn(self, process: Process, idle: float) -> None:
         """Print a stall to stderr, once, and only after a step, as a job may be slow to start."""
-        if process.calls and not self.said:
-            self.said = True
+        if process.calls and not self.warned:
+            self.warned = True
             line = f"no training step for {idle:.0f} s after step {process.calls}; see {self.journal.path}"
             sys.stderr.write(f"mwms-recorder: {line}\n")
             sys.stderr.flush()

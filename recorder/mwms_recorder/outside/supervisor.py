@@ -23,7 +23,7 @@ from mwms_recorder.masking import masked_command
 from mwms_recorder.outside.launch import Launched
 from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, remove_pages
-from mwms_recorder.outside.signals import SI_KERNEL, Witness, awaited, named
+from mwms_recorder.outside.signals import SI_KERNEL, ObserverSignals, awaited, named
 from mwms_recorder.outside.streams import NAMES, copy_size
 
 MAX_OBSERVERS = 3
@@ -37,7 +37,7 @@ class Supervisor:
     def __init__(self, launched: Launched) -> None:
         self.settings, self.command, self.named_task, self.pid, self.streams, self.begin = launched
         self.journal = Journal(os.path.join(self.settings.directory, "recording.jsonl"))
-        self.witness = Witness()
+        self.observer_signals = ObserverSignals()
         self.asked = False
         self.observers = 0
 
@@ -53,24 +53,24 @@ class Supervisor:
 
     def _start_observer(self) -> None:
         """Fork the observer, linked by two pipes; it reports descriptors of outputs that are closed."""
-        told, self._tell = os.pipe()
-        self._hear, said = os.pipe()
+        reader, self._tell = os.pipe()
+        self._hear, writer = os.pipe()
         os.set_blocking(self._hear, False)
         self.observers += 1
         self.observer = os.fork()
         if self.observer == 0:
             os.close(self._tell)
             os.close(self._hear)
-            self._observe(Link(told, said))
-        os.close(told)
-        os.close(said)
+            self._observe(Link(reader, writer))
+        os.close(reader)
+        os.close(writer)
 
     def _observe(self, link: Link) -> NoReturn:
         """Run the observer in this process; importing its modules here does not delay the command."""
         try:
             from mwms_recorder.outside import observer
 
-            observer.observe(self.settings, self.pid, self.streams, self.witness, link)
+            observer.observe(self.settings, self.pid, self.streams, self.observer_signals, link)
         finally:
             os._exit(1)
 
@@ -124,7 +124,7 @@ class Supervisor:
 
     def _receive(self, received: Any) -> None:
         number = received.si_signo
-        group = received.si_code == SI_KERNEL or self.witness.reached_all(number)
+        group = received.si_code == SI_KERNEL or self.observer_signals.reached_all(number)
         for stream in self.streams if number == signal.SIGWINCH else []:
             copy_size(stream.target, stream.reader)
         if not group:
