@@ -19,7 +19,7 @@ class InstalledReader(NamedTuple):
     opening: re.Pattern[bytes] | None
 
     def takes(self, name: str, opening: bytes) -> bool:
-        """Return True if the name or the first bytes of a file are those of what the module reads."""
+        """Return True if the module reads files with this name or these first bytes."""
         by_name = self.names is not None and self.names.search(name)
         return bool(by_name or (self.opening is not None and self.opening.match(opening)))
 

@@ -99,7 +99,7 @@ def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
 
 
 def _with_rotated_parts(sources: Sequence[Source]) -> Iterator[Source]:
-    """Yield the sources, rotated parts with the worker of their log: `stdout.1` is a part beside `stdout`."""
+    """Yield the sources, rotated parts with the worker of their log; `stdout.1` is one if `stdout` exists."""
     names = {log_of(source.name) for source in sources if log_of(source.name) == _plain(source.name)}
     for source in sources:
         log = log_of(source.name)

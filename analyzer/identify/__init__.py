@@ -181,7 +181,10 @@ def _last_attempts(
 def _counted_on(
     told: pl.DataFrame, placed: pl.DataFrame, identity: pl.DataFrame, when: Attempts
 ) -> pl.DataFrame:
-    """Return the facts; an attempt of a scheduler becomes the last one that the worker's log of it holds."""
+    """Return the facts with the attempts that a scheduler counts renumbered to those found in the logs.
+
+    The log of one of its attempts may hold several, of which the last counts.
+    """
     if all(len(counts) < 2 for counts in when.held.values()):
         return placed
     general = identity.filter(pl.col("own_worker").is_null())["source"]

@@ -10,7 +10,7 @@ from analyzer.model.task_names import is_kernel_log, is_numbered
 
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
 _NO_HOSTS = frozenset({"localhost", "worker", "node", "host"})
-"""Names that tell one machine from another nowhere."""
+"""Host names that identify no machine."""
 _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 """Kinds of files that describe one process and may be named after its log: `gpu7.pyspy.txt`."""
 

@@ -42,7 +42,7 @@ def from_one(workers: AbstractSet[str]) -> bool:
 
 
 def numbering(told: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbering:
-    """Return what the numbers are, from what the logs tell: FROM_ONE only if they contradict INDEX.
+    """Return how the numbers in names relate to indices: FROM_ONE only if the logs contradict INDEX.
 
     `told` has workers numbered from 1 → what their logs tell; `listed` has the tasks of the cluster, and is
     empty if no file states them.

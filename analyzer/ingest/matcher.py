@@ -36,7 +36,7 @@ _SLOW_SECONDS = 0.05
 """A search that takes longer counts as slow; linear regexes never do."""
 
 _QUOTED = "words"
-"""Group of what a rule quotes of a line."""
+"""Name of the regex group with the part of a line that a rule quotes."""
 
 
 class Hit(NamedTuple):

@@ -50,7 +50,7 @@ class SourceRows:
 
         `budget` limits what reading takes. `share` is the number of sources of this kind, which divide the
         rows that a run may hold; `thinned` describes which part of a large source is read, empty if all is.
-        `text` is that of a source which is a part of a file, and not read from it again.
+        `text` is the content of a source that is a part of a file, and is not read again.
         """
         self.source, self.share, self._budget = source, share, budget
         self.bytes = 0

@@ -36,7 +36,7 @@ class Budget:
         self._counted = thread_time_ns()
 
     def __reduce__(self) -> tuple[type[Budget], tuple[Limits]]:
-        """Pickle the limits alone: what a reader has read is sent to its parent, which counts for itself."""
+        """Pickle only the limits: a process that unpickles a budget begins to count at zero."""
         return Budget, (self._limits,)
 
     def spend(self, unpacked: int = 0) -> None:

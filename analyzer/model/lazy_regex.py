@@ -5,7 +5,7 @@ from typing import Any, AnyStr, Generic, cast
 
 
 class _LazyRegex(Generic[AnyStr]):
-    """Stands for the compiled regex, whose attributes it takes over one by one."""
+    """Proxy of a regex that compiles it on first use, and caches each attribute that was looked up."""
 
     def __init__(self, pattern: AnyStr, flags: int) -> None:
         self._arguments: tuple[AnyStr, int] = pattern, flags

@@ -52,7 +52,7 @@ class Source(NamedTuple):
     reader: str = ""
     """Module of an installed package that reads the source; empty for the reader of its kind."""
     kind_name: str = ""
-    """Name of the kind that such a module reads."""
+    """Name of the kind of source that the module in `reader` reads."""
 
 
 class RunDir(NamedTuple):

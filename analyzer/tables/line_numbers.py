@@ -10,8 +10,8 @@ _CUT = re.compile(r" … \d+ characters cut … ")
 def line_numbers(record: Mapping[str, Any]) -> list[int | None]:
     """Return the number in its source of each line of a record's text; None where it is not known.
 
-    Lines above a cut are counted from the first one, those below it from the last one. If lines were left
-    out elsewhere, only the number of the first is known.
+    If the middle of the text was cut out, the lines above the cut are counted from the first line, those
+    below it from the last. If lines were left out elsewhere, only the number of the first line is known.
     """
     first, last, lines = record["line"], record["last_line"], record["text"].split("\n")
     if last - first + 1 == len(lines):

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from analyzer.derive.training.ordering import behind_end
+from analyzer.derive.training.ordering import printed_after_end
 
 
 def matches(
@@ -15,7 +15,7 @@ def matches(
     by_worker = dict(versions.iter_rows())
     stated = [by_worker.get(worker, of_all) for worker in found["worker"].to_list()]
     return found.with_columns(
-        behind_end(found, lifetimes).alias("after_end"),
+        printed_after_end(found, lifetimes).alias("after_end"),
         _progress_follows(found, scalars).alias("overcome"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )

@@ -10,8 +10,8 @@ from analyzer.derive.cluster.membership import FILES
 
 COPY, NAME, JOB = "copy", "name", "job"
 """Kinds of doubt: two workers have the same file, the log names another task, the log is of another job."""
-_APART = 600.0
-"""Seconds between a log and all others from which they are not taken for one run."""
+_MIN_GAP_SECONDS = 600.0
+"""Minimum time between a log and all others for it to count as another run's."""
 
 _OF_LOGS = ("source", "worker", "bytes", "lines", "first_time", "last_time")
 
@@ -79,4 +79,4 @@ def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
 
 def _is_apart(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> bool:
     first, last = min(first for first, _ in others), max(last for _, last in others)
-    return own[0] > last + _APART or own[1] < first - _APART
+    return own[0] > last + _MIN_GAP_SECONDS or own[1] < first - _MIN_GAP_SECONDS

@@ -30,7 +30,10 @@ def reachability(reach: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(tried: pl.DataFrame) -> pl.DataFrame:
-    """Add what other workers found at the same address, and whom of two a failed attempt points at."""
+    """Add what other workers found at the same address, and which end of a failed attempt is to blame.
+
+    `shut_out` marks an address that nobody reaches, `cut_off` a worker that reaches none of its peers.
+    """
     place, found = ["peer", "address"], pl.col("opened") > 0
     resolved = pl.col("outcome") != "unresolvable"
     counted = tried.with_columns(

@@ -45,7 +45,7 @@ _STATED_BY: Mapping[str, tuple[str, ...]] = {
     "start_up": ("tensorflow",),
     "batch_size": ("batch_size", "global_batch_size", "batch_of"),
 }
-"""Compared value → keys of the facts that it follows from, where its own name is none."""
+"""Compared value → keys of the facts that state it, if they differ from its name."""
 
 QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
 """Keys whose values are `yes` or `no`."""

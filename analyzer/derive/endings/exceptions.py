@@ -83,7 +83,7 @@ def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> l
 
 
 def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
-    """Set `worker` in place to the task of which the line of an exception says how it exited."""
+    """Set `worker`, in place, to the task whose exit the line of an exception reports."""
     stated = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:

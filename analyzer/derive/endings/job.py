@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.endings.teardown import scheduler_stop
-from analyzer.derive.training.ordering import behind_end
+from analyzer.derive.training.ordering import printed_after_end
 from analyzer.tables.builders import frame
 
 _FIRST_PROMISED = (2, 4)
@@ -165,7 +165,7 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:
     grave = records.filter(pl.col("level").is_in(["E", "F"]))
-    return grave.height - int(behind_end(grave, lifetimes).sum())
+    return grave.height - int(printed_after_end(grave, lifetimes).sum())
 
 
 def _strategy(workers: pl.DataFrame, facts: pl.DataFrame) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.cluster.workers import cluster_specs, distinct
-from analyzer.derive.training.ordering import behind_end, line_at
+from analyzer.derive.training.ordering import line_at, printed_after_end
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
@@ -22,8 +22,8 @@ _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
 _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
-_GOES_ON = 5.0
-"""Seconds for which a coordinator logs after a loss that it survives."""
+_MIN_SURVIVAL_SECONDS = 5.0
+"""Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
 
 class Complaint(NamedTuple):
@@ -61,7 +61,7 @@ def accusations(
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = _tasks_by_address(facts), _wording(messages)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
-    for record in naming.with_columns(behind_end(naming, lifetimes)).iter_rows(named=True):
+    for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind in _OF_ITSELF:
@@ -193,7 +193,7 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
     """
-    if record["behind_end"]:
+    if record["printed_after_end"]:
         return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if not accuser or not accused or accuser["ended"] != "finished":
@@ -210,7 +210,7 @@ def _replaced(
     """
     can_be = found.worker.startswith("worker:") and any(task.startswith("ps:") for task in tasks)
     lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
-    return can_be and lives and (went_on or 0.0) >= _GOES_ON
+    return can_be and lives and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ _TOGETHER_SECONDS = 30.0
 """Recordings that end within this time of the latest one were all still written: six samples."""
 
 _CLEARLY_SECONDS = 2.0
-"""Least lead of an end: more than the clocks of synchronized hosts differ, or processes need to end."""
+"""Minimum lead of the first end: more than synchronized clocks differ, or a process needs to end."""
 
 
 def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
@@ -58,7 +58,7 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     """Return the facts, and `recorded_twice` for each worker with two recordings of the same time.
 
     Its value is the seconds that they have in common. A restart begins after the end of the one before.
-    The key is `recorded_in_two_clusters` where the two were told of different clusters.
+    The key is `recorded_in_two_clusters` if the two have different clusters.
     """
     spans = (
         sources.filter((pl.col("kind") == "recording") & pl.col("worker").is_not_null())

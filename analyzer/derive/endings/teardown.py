@@ -1,4 +1,4 @@
-"""Tells workers that were ended from outside from those that a launcher ended because of another's end."""
+"""Distinguishes workers ended from outside from those that a launcher ended because another had ended."""
 
 from datetime import UTC, datetime
 

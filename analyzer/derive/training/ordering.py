@@ -74,7 +74,7 @@ def _is_fragment(line: str) -> bool:
     return line[:1].isspace() or line.endswith(("{", "[", "(")) or not line.strip("{}[](),; ")
 
 
-def behind_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
+def printed_after_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
     """Return for each row whether it was certainly printed after its worker reported completion."""
     ended = lifetimes.filter(pl.col("end_line").is_not_null())
     ends = {
@@ -91,4 +91,4 @@ def behind_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
         bool((end := ends.get(row["worker"])) and comes_after(row, end))
         for row in places.iter_rows(named=True)
     ]
-    return pl.Series("behind_end", behind, dtype=pl.Boolean)
+    return pl.Series("printed_after_end", behind, dtype=pl.Boolean)

@@ -17,7 +17,7 @@ from analyzer.tables.clock_alignment import CommonClock
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
 _TIME_ZONE = 900.0
-"""Time zones differ by a multiple of so many seconds."""
+"""Unit of the differences between time zones, in seconds."""
 
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]

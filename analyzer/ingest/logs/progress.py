@@ -19,17 +19,17 @@ _EPOCH = lazy_regex(
 _BAR = lazy_regex(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
 _METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
-_STEP_ABROAD = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
+_STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
 """Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
 _EPOCH_WORDS = "epoch[ea]?|époque|época|эпоха|エポック|轮次"
 _STEP = lazy_regex(
-    rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_ABROAD})"
+    rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_WORDS})"
     rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
     re.IGNORECASE,
 )
 _LEADING_STEP = lazy_regex(
     r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?:(?:global|train|training)[_ ]?)?"
-    rf"(?:(?:step|iteration|iter)(?=[\s:=#])|(?:{_STEP_ABROAD})(?=[\s:=#\d]))"
+    rf"(?:(?:step|iteration|iter)(?=[\s:=#])|(?:{_STEP_WORDS})(?=[\s:=#\d]))"
     r"[\s:=#]{0,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _LEADING_EPOCH = lazy_regex(
 _CHECKPOINT = lazy_regex(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = lazy_regex(r"Saving dict for global step (\d+): ")
 _HINT = lazy_regex(
-    rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|\bits?[\s:=#]|{_STEP_ABROAD}|{_EPOCH_WORDS}",
+    rf"\d+/(?:\d+|Unknown)|step|iter|batch|epoch|loss|\bits?[\s:=#]|{_STEP_WORDS}|{_EPOCH_WORDS}",
     re.IGNORECASE,
 )
 _NOT_PROGRESS = lazy_regex(
@@ -64,12 +64,12 @@ _COUNTER = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`."""
-_COUNTER_BEHIND = lazy_regex(
+_COUNTER_AFTER_METRICS = lazy_regex(
     r"(?<![\w.-])(?P<name>(?:update|round|cycle|tick|episode|generation|timestep)s?)[=:] ?(?P<count>\d+)"
     r"(?![\w.%-]|[,:]\d)(?:\s*(?:/|of)\s*(?P<total>\d+))?",
     re.IGNORECASE,
 )
-"""Regex for a counter of a usual name behind the metrics of its line, as `reward=3.1 update=32`."""
+"""Regex for a counter of a usual name after the metrics of its line, as in `reward=3.1 update=32`."""
 _RISES = 2
 """How often a counter must have grown before its lines are progress."""
 _MAX_COUNTERS = 50
@@ -143,7 +143,7 @@ def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
     """
     if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape):
         return None
-    match = _COUNTER.match(shape) or (_COUNTER_BEHIND.search(shape) if has_pair(shape) else None)
+    match = _COUNTER.match(shape) or (_COUNTER_AFTER_METRICS.search(shape) if has_pair(shape) else None)
     if match is None:
         return None
     key = re.sub(r"[-+.0]", "", shape[: match.start("count")])
@@ -187,7 +187,7 @@ class ProgressReader:
         self._counters: dict[str, tuple[int, int]] = {}
         """Words before a counter → its last value, and how often it has grown in a row."""
         self._counter = ""
-        """The first of them that has grown often enough; the others are ignored."""
+        """Words before the first counter that has grown often enough; all others are then ignored."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values of one progress line; empty for any other line."""

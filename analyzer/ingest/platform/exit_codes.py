@@ -42,7 +42,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
-    """Add the exit code of `name`, under `exit_code:NAME` if that has no role; return if it is a worker's."""
+    """Add the exit code of `name`, under `exit_code:NAME` if the name has no role; return whether it has."""
     worker, attempt = worker_of(name), attempt_of(name)
     has_role = worker_of(name, Kind.EXIT_CODES) is not None
     if len(re.findall(r"\d+", name)) > 2 and not has_role:

@@ -98,7 +98,7 @@ def _bad_conditions(conditions: object) -> Iterator[str]:
 
 
 def _because(reason: object, since: object) -> str:
-    """Return reason and time of a state, to follow it."""
+    """Return `: REASON (since TIME)`, to be appended to a state; unknown parts are left out."""
     said = f": {' '.join(str(reason).split())}" if reason else ""
     return f"{said} (since {since})" if since else said
 

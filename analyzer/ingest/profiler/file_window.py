@@ -1,4 +1,4 @@
-"""A stretch of a file that is read where it is looked at, so that a large trace is never in memory."""
+"""Byte ranges of a file, read only where they are accessed: a large trace is never in memory as a whole."""
 
 from __future__ import annotations
 

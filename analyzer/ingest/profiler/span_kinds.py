@@ -30,10 +30,10 @@ _DEVICE_LINE = re.compile(r"Stream|XLA Ops")
 
 
 def kind_of(name: str, stats: Mapping[str, Any], device: bool = False) -> str | None:
-    """Return the kind of the events of one name; None for those of no interest.
+    """Return the kind of the events of one name; None if they are of no interest.
 
-    Reports on other work are `begun`, `done` and `clock`. Other events count as `compute`: on a device all of
-    them, on a host only TensorFlow's operations.
+    Events that only report on another operation have the kinds `begun`, `done` and `clock`. All remaining
+    events of a device are `compute`; of a host, only TensorFlow's operations are.
     """
     if name in NOTES:
         return NOTES[name]

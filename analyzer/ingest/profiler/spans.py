@@ -6,9 +6,9 @@ from typing import NamedTuple
 from analyzer.ingest.tensorboard.event_files import Damage
 
 MAX_SPANS = 80_000
-"""Spans that are read of all traces of a run: about 150 MB in all later stages."""
+"""Maximum number of spans from all traces of a run: about 150 MB in all later stages."""
 MIN_SPANS = 2_000
-"""Spans that are read of each trace, however many there are."""
+"""Number of spans that each trace may have, however many traces there are."""
 
 
 class Span(NamedTuple):

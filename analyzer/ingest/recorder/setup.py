@@ -18,7 +18,7 @@ _BATCH_SIZE = re.compile(
     r"batch(?:[-_]?size)?(?:[-_]?per[-_]?(?:worker|replica|device|gpu))?",
     re.IGNORECASE,
 )
-"""Options for the examples that one worker reads a step; not those of evaluation or of all workers."""
+"""Regex for options that set how many examples a worker or device trains on per step."""
 
 
 class SetupReader(EventReader):

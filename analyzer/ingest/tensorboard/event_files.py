@@ -255,7 +255,7 @@ class _Reader:
         self._add_damage(start, length + FRAME_BYTES, "a record fails its checksum")
 
     def _add_damage(self, offset: int, length: int, what: str) -> None:
-        """Add damage, merging it with adjacent damage of the same kind, and all after very much of it."""
+        """Add damage, merged with adjacent damage of the same kind; beyond `MAX_DAMAGE` parts, with any."""
         damage = self.found.damage
         if len(damage) >= MAX_DAMAGE:
             last = damage.pop()

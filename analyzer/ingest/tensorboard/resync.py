@@ -19,8 +19,8 @@ _Array = Any
 def find_record(buffer: bytes, start: int) -> int | None:
     """Return the first offset from `start` on at which a length below 16 MB has its checksum, else None.
 
-    Zeros and the first byte of an Event select the offsets of which the checksum is computed, all at once:
-    lengths that are plausible and wrong cost no more than other bytes.
+    Checksums are computed for all plausible offsets at once, so hostile bytes cost no more than others.
+    Plausible is a length whose upper bytes are zero, followed by the first byte of an Event.
     """
     import numpy as np
 

@@ -5,11 +5,11 @@ from itertools import islice
 from typing import Any
 
 MAX_SCALARS = 200_000
-"""Scalars that are kept of all event files of a run: about 100 MB in all later stages."""
+"""Maximum number of scalars from all event files of a run: about 100 MB in all later stages."""
 MIN_SCALARS = 400
-"""Scalars that each file may keep, however many files there are."""
+"""Number of scalars that each file may have, however many files there are."""
 MAX_TAGS = 2_000
-"""Tags of a file that are read; a model with a curve for each of its layers has hundreds."""
+"""Maximum number of tags of a file; a model with a curve for each of its layers has hundreds."""
 _PER_STRETCH = 6
 _Array = Any
 """An array of numpy, which is imported only when it is used."""

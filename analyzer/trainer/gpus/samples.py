@@ -1,4 +1,4 @@
-"""Samples what the driver says of a worker's GPUs while the job runs."""
+"""Samples the driver's readings of each worker's GPUs while the job runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts the worker processes of one job, and ends them with it."""
+"""Starts the worker processes of one job, and ends them when the job ends."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Program(Protocol):
         """Return the environment of a worker, without TF_CONFIG."""
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return the replacements for paths of this machine in the logs."""
+        """Return the anonymizer for paths of this machine in the logs."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ReferenceProgram:
         return env
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return replacements of the workers' folders and Python installations by paths of a container."""
+        """Return an anonymizer that shows workers' folders and Pythons as paths of a container."""
         return PathAnonymizer.of(workspace, [*self.interpreters.values()])
 
 
@@ -110,7 +110,7 @@ class UserProgram:
         }
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return replacements of the workers' folders by the user's directory."""
+        """Return an anonymizer that shows the workers' folders as the user's directory."""
         count = workspace.scenario.workers
         return PathAnonymizer({str(workspace.folder(index)): str(self.directory) for index in range(count)})
 

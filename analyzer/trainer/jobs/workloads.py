@@ -27,7 +27,7 @@ PREPARE_SECONDS = 300
 
 @dataclass(frozen=True)
 class Workload:
-    """What `workload.yaml` says of a program.
+    """Description of a bundled program, from its `workload.yaml`.
 
     `prepare` and `command` are arguments of Python, with `{steps}` and other numbers of the scenario.
     """
@@ -95,7 +95,7 @@ class WorkloadProgram:
         return self.reference.environment(index, scenario)
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return replacements for paths of this machine by those of the workload's author."""
+        """Return an anonymizer that shows paths of this machine as those of the workload's author."""
         interpreters = [*self.reference.interpreters.values()]
         return PathAnonymizer.of(workspace, interpreters, self.workload.home, self.workload.environment)
 

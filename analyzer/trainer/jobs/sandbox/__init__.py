@@ -1,1 +1,1 @@
-"""Stands in for the machines of a cluster: their network, their directories, and removing both again."""
+"""Simulates the machines of a cluster: sets up their networks and directories, and removes them."""

@@ -18,7 +18,7 @@ def parse_args() -> argparse.Namespace:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    """Add what the data is and how it is divided among the workers."""
+    """Add the options of the data and of its division among the workers."""
     add = parser.add_argument
     add("--data", default="data")
     add("--manifest", default="config/files.txt", help="names of the data files")
@@ -35,7 +35,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the size of the model and the length of the training."""
+    """Add the options for the size of the model and the length of the training."""
     add = parser.add_argument
     add("--epochs", type=int, default=3)
     add("--steps", type=int, default=20, help="steps of an epoch")
@@ -54,7 +54,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:
-    """Add when the model is evaluated and saved, and where it goes on."""
+    """Add the options for evaluating and saving the model, and for resuming the training."""
     add = parser.add_argument
     add("--evaluate-every", type=int, default=0, help="steps")
     add("--checkpoint-every", type=int, default=0, help="steps")
@@ -66,7 +66,7 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
-    """Add what the program logs."""
+    """Add the options for what the program logs."""
     add = parser.add_argument
     add("--logdir", default="")
     add("--profile", type=int, default=0, help="first step to profile")
@@ -78,7 +78,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add how the workers find each other."""
+    """Add the options for how the workers find each other."""
     add = parser.add_argument
     add("--strategy", choices=["multi-worker", "mirrored"], default="multi-worker")
     add("--devices", type=int, default=2, help="replicas of a mirrored strategy without GPUs")

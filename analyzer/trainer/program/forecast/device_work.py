@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401
-"""Does what some jobs do on the device beside the step: a growing batch, kept windows, a calibration."""
+"""Does extra work on the device before a step: a growing batch, kept windows, a calibration."""
 
 from __future__ import annotations
 
