@@ -12,15 +12,17 @@ from typing import NamedTuple
 from analyzer.model.lazy_regex import lazy_regex
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
+_ZEROS = r"(?:0+(?=nan|inf))?"
+"""Regex for what a format such as `07.5f` puts before NaN."""
 _KNOWN = lazy_regex(
     r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|perda|p[ée]rdida|perte|perdita|verlust|потери|损失|損失|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
     r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
-    rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
+    rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*{_ZEROS}(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
     re.IGNORECASE,
 )
 _PAIR = lazy_regex(
     r"(?<![\w./-])[\"']?(?P<name>[A-Za-z_][\w./-]*)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
-    rf"(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
+    rf"{_ZEROS}(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
     re.IGNORECASE,
 )
 _SPACED = lazy_regex(

@@ -77,6 +77,7 @@ def test_values_that_are_not_finite_are_kept() -> None:
     """They are what one looks for."""
     assert math.isnan(points("step 3 loss nan")[1].value)
     assert math.isinf(points("Epoch 1/1", "2/20 - 1s - loss: inf")[2].value)
+    assert math.isnan(points("step 3 loss = 0000nan")[1].value), "as f'{loss:07.5f}' writes it"
 
 
 @pytest.mark.parametrize(
