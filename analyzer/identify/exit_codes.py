@@ -1,4 +1,4 @@
-"""Assigns exit codes that a file states for a name, such as a host's, to the worker whose log has it."""
+"""Assigns an exit code stated for a name, such as a host, to the worker whose log has this name."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath

@@ -121,7 +121,7 @@ class _Page(NamedTuple):
 def _marked_part(place: Json, room: int) -> str:
     """Return the part of an excerpt with all marked words, or its first line; both cut to `room` if longer.
 
-    `room` is a number of characters; what is marked may be longer.
+    `room` is a number of characters, which only the marked words may exceed.
     """
     text: str = place["excerpt"]
     first = min((start for start, _ in place["marks"]), default=0)

@@ -95,7 +95,7 @@ def unpacked_limit(packed: int) -> int:
 
 
 def _chunk_size(file: BinaryIO, read: int, size: int) -> int:
-    """Return the size of the next chunk: all that is left, or up to the end of a line if there is one."""
+    """Return the size in bytes of the next chunk, which ends with a line if a line end is near its limit."""
     if size - read <= CHUNK_BYTES:
         return size - read
     last = os.pread(file.fileno(), _LINE_SEARCH_BYTES, read + CHUNK_BYTES - _LINE_SEARCH_BYTES)

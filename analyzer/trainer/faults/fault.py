@@ -32,7 +32,7 @@ class Fault:
     """Monotonic time at which the fault struck a running job; 0 if not yet, or if present from the start."""
 
     def strike(self) -> None:
-        """Inject the fault; subclasses call this to record the time in `struck`."""
+        """Record in `struck` that the fault strikes now; subclasses call this where they inject it."""
         self.struck = time.monotonic()
 
     def check(self, scenario: Scenario) -> None:
