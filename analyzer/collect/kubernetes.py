@@ -194,10 +194,6 @@ def _save_nodes(commands: Commands, pods: Iterable[Json]) -> None:
 def _save_events(commands: Commands, job: Job, names: set[str]) -> None:
     """Save the events of the job and its pods, without those of other jobs in the namespace."""
     listed = commands.query_json(*job.command("get", "events", "--output=json"))
-    told = [each for each in (listed or {}).get("items", ()) if _subject(each) in names]
-    if told:
-        commands.write_json("events.json", masked({"apiVersion": "v1", "kind": "List", "items": told}))
-
-
-def _subject(event: Json) -> str:
-    return str((event.get("involvedObject") or {}).get("name"))
+    events = (listed or {}).get("items", ())
+    if own := [each for each in events if (each.get("involvedObject") or {}).get("name") in names]:
+        commands.write_json("events.json", masked({"apiVersion": "v1", "kind": "List", "items": own}))

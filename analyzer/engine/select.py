@@ -58,14 +58,14 @@ def _numbers_of_few(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[
     """Return signal → row numbers, for the signals whose conditions Python can evaluate."""
     rows = list(enumerate(table.iter_rows(named=True)))
     return {
-        name: [n for n, row in rows if meets(row, signal.where) and not _excluded(row, signal)]
+        name: [
+            n
+            for n, row in rows
+            if meets(row, signal.where) and not any(meets(row, unless) for unless in signal.unless)
+        ]
         for name, signal in signals.items()
         if all(map(is_simple, (signal.where, *signal.unless)))
     }
-
-
-def _excluded(row: Row, signal: Signal) -> bool:
-    return any(meets(row, unless) for unless in signal.unless)
 
 
 def _may_match(where: Mapping[str, object], values: Callable[[str], AbstractSet[object]]) -> bool:

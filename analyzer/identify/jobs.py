@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.model.errors import UsageError
+from analyzer.model.task_names import listed
 
 _STATED = ("server_address", "cluster_spec", "task", "own_device", "leader", "connected")
 _FIRST = frozenset({"worker:0", "chief:0"})
@@ -32,14 +33,9 @@ def require_one_job(name: str, facts: pl.DataFrame) -> None:
     """
     if jobs := several_jobs(facts):
         raise UsageError(
-            f"{name}: these look like {len(jobs)} jobs: {_listed(jobs)}; give one of them, "
+            f"{name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them, "
             "or all of them to mwms-triage (if they are attempts of one job, call them attempt-1, attempt-2)"
         )
-
-
-def _listed(jobs: list[str]) -> str:
-    shown, hidden = (jobs, 0) if len(jobs) <= 4 else (jobs[:3], len(jobs) - 3)
-    return ", ".join(shown) + (f" and {hidden} more" if hidden else "")
 
 
 def several_jobs(facts: pl.DataFrame) -> list[str]:
@@ -49,7 +45,8 @@ def several_jobs(facts: pl.DataFrame) -> list[str]:
     the same attempt, and they share no address. Directories per worker, host, kind of log or attempt do not
     meet these conditions.
     """
-    places = {name: place for name, place in _directories(facts).items() if _may_be_job(place)}
+    found = _directories(facts).items()
+    places = {name: place for name, place in found if place.evidence and len(place.attempts) > 1}
     apart = [pair for pair in combinations(places, 2) if _are_separate(*(places[name] for name in pair))]
     return sorted({name for pair in apart for name in pair}, key=list(places).index)
 
@@ -89,10 +86,6 @@ def _addresses(row: Mapping[str, Any]) -> list[str]:
     tasks = json.loads(row["value"]).values()
     lists = [list(each.values()) if isinstance(each, dict) else each for each in tasks]
     return [str(address) for each in lists if isinstance(each, list) for address in each]
-
-
-def _may_be_job(place: _Directory) -> bool:
-    return bool(place.evidence) and len(place.attempts) > 1
 
 
 def _are_separate(one: _Directory, other: _Directory) -> bool:

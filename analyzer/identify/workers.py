@@ -149,12 +149,9 @@ def _without_host_numbers(
     numbers = {worker for worker in logs.values() if worker}
     tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])
     tasks |= {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
-    of_hosts = len(numbers) > 1 and tasks.isdisjoint(numbers) and tasks >= {*_first_tasks(len(numbers))}
+    first = {f"worker:{index}" for index in range(len(numbers))}
+    of_hosts = len(numbers) > 1 and tasks.isdisjoint(numbers) and tasks >= first
     return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]
-
-
-def _first_tasks(count: int) -> list[str]:
-    return [f"worker:{index}" for index in range(count)]
 
 
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:

@@ -87,9 +87,9 @@ class Messages(NamedTuple):
         """Yield the messages with this statement."""
         return (each for each in self.known if each.states == states and detail in {None, each.detail})
 
-    def literals(self, states: str, detail: str | None = None) -> tuple[str, ...]:
+    def literals(self, states: str) -> tuple[str, ...]:
         """Return the fixed words of all messages with this statement."""
-        return tuple(literal for each in self.stating(states, detail) for literal in each.literals)
+        return tuple(literal for each in self.stating(states) for literal in each.literals)
 
     def wording(self, states: str, detail: str | None = None) -> Wording:
         """Return the wording of all messages with this statement, to be looked for in texts."""

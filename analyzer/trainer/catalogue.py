@@ -16,9 +16,9 @@ SAMPLE_RUNS = resource("sample_runs")
 SCENARIOS = SAMPLE_RUNS / "scenarios"
 
 
-def all_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
+def all_scenarios() -> list[Scenario]:
     """Return every scenario of the package, ordered by name."""
-    return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
+    return [load_scenario(path) for path in sorted(SCENARIOS.glob("*.yaml"))]
 
 
 def find_scenario(

@@ -161,7 +161,8 @@ def summarize_night(
     """
     stored = history.rows(select(NIGHTS.c.began, NIGHTS.c.found).where(NIGHTS.c.date == date))[0]
     pack = pack or load_rules()
-    counted = [_with_present_cause(row, pack) for row in history.rows(_by_group(date))]
+    failures = history.rows(_by_group(date))
+    counted = [{**row, "cause": pack.renamed.get(row["cause"], row["cause"])} for row in failures]
     calendar = _calendar(history, date, counted)
     dates = up_to([each.date for each in calendar if each.runs] or [date], date)
     dates = dates if dates and dates[-1] == date else [*dates, date]
@@ -206,10 +207,6 @@ def _by_group(date: str) -> Select[Any]:
     of = (RUNS.c.fingerprint, RUNS.c.cause, RUNS.c.rule, RUNS.c.verdict, RUNS.c.night)
     failed = and_(RUNS.c.latest, RUNS.c.verdict.in_(BAD), RUNS.c.night <= date)
     return select(*of, func.count().label("runs")).where(failed).group_by(*of).order_by(*of)
-
-
-def _with_present_cause(row: Mapping[str, Any], pack: RulePack) -> Mapping[str, Any]:
-    return {**row, "cause": pack.renamed.get(row["cause"], row["cause"])}
 
 
 def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]]) -> list[NightCounts]:

@@ -113,20 +113,13 @@ def _change_point(values: Sequence[float]) -> int | None:
     if size < 2 * _MIN_STEPS:
         return None
     total, most, where = 0.0, 0.0, 0
-    for at, rank in enumerate(_ranks(values)[:-_MIN_STEPS], 1):
+    ranks = pl.Series(values, dtype=pl.Float64).rank("average").to_list()
+    for at, rank in enumerate(ranks[:-_MIN_STEPS], 1):
         total += 2 * rank - size - 1
         if at >= _MIN_STEPS and (far := abs(total)) >= most:
             most, where = far, at
     chance = 2 * math.exp(-6 * most**2 / (size**3 + size**2))
     return where if chance < _CHANCE else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Return ranks from 1; ties share their mean rank."""
-    ordered = sorted(values)
-    last = {value: at for at, value in enumerate(ordered, 1)}
-    first = {value: at for at, value in zip(range(len(ordered), 0, -1), reversed(ordered), strict=True)}
-    return [(first[value] + last[value]) / 2 for value in values]
 
 
 def _change_columns(change: Change | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ failed, or the rule that explains it.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from analyzer.diagnose.decide import Decision
 from analyzer.model.lazy_regex import lazy_regex
@@ -52,7 +52,8 @@ def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
     """Yield the texts that identify the kind of failure; the module says which."""
     cause, chosen = decision.cause or "", decision.chosen
     yield cause
-    yield from sorted(_roles(chosen.culprits) - _TRAINING_ROLES) if chosen else ()
+    roles = {split_task(worker)[0] for worker in chosen.culprits} if chosen else set()
+    yield from sorted(roles - _TRAINING_ROLES)
     final = tables["exceptions"].filter("final")
     raised = final.filter("own")
     if cause in _BY_FRAME:
@@ -68,10 +69,6 @@ def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
         yield from sorted(set(tables["lifetimes"]["ended"].drop_nulls()))
         said = (_GRAPH_NAME.sub("", message) for message in raised["message"])
         yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in said})
-
-
-def _roles(workers: Sequence[str]) -> set[str]:
-    return {split_task(worker)[0] for worker in workers}
 
 
 def _frame(kind: str, frame: str | None) -> str:

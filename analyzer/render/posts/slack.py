@@ -6,6 +6,7 @@ mention, a link or markup. A message has at most 50 blocks, a header 150 charact
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from analyzer.model.placeholders import shorten
@@ -46,8 +47,7 @@ def render(diagnosis: Json) -> str:
 
 def _fallback(text: str) -> str:
     """Return the text of the notification, in which Slack interprets three characters."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return one_line(escaped, MAX_BLOCK)
+    return one_line(escape(text, quote=False), MAX_BLOCK)
 
 
 def _fitting(head: Sequence[Json], parts: Sequence[Json]) -> list[Json]:

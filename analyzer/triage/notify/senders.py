@@ -11,6 +11,7 @@ import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping
 from email.message import EmailMessage
+from html import escape
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -37,7 +38,7 @@ def sender(channel: str) -> Send:
     if "$" in url:
         raise UsageError(f"--notify {printable(channel)}: a variable of the URL is not set")
     if parts.scheme in {"http", "https"} and parts.hostname:
-        body = slack_message if url.startswith("slack+") else _as_is
+        body = slack_message if url.startswith("slack+") else dict
         return lambda event: _post(parts.geturl(), body(event))
     mail = parts.scheme in {"smtp", "smtps"} and not url.startswith("slack+") and parts.hostname
     if mail and parse_qs(parts.query).get("to"):
@@ -71,15 +72,7 @@ def slack_message(event: Event) -> Event:
     if event["link"]:
         button = {"type": "button", "text": plain | {"text": "Open report"}, "url": event["link"]}
         blocks.append({"type": "actions", "elements": [button]})
-    return {"text": _escaped(event["title"]), "blocks": blocks}
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _as_is(event: Event) -> Event:
-    return event
+    return {"text": escape(event["title"], quote=False), "blocks": blocks}
 
 
 def _post(url: str, body: Mapping[str, Any]) -> str:
